@@ -1,0 +1,53 @@
+"""What can go wrong, said in one sentence: what, where, and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class Error(Exception):
+    """A sentence for the person who called; `exit_code` is 2 when the call was wrong, 1 when the work failed."""
+
+    exit_code = 1
+
+
+class CallError(Error):
+    """The call was wrong: a value that is not allowed, or two that do not go together."""
+
+    exit_code = 2
+
+
+class MissingError(Error):
+    """Something was named that does not exist."""
+
+    exit_code = 2
+
+
+class LimitError(Error):
+    """A number is beyond what Glassformer will try."""
+
+    exit_code = 2
+
+
+class DamagedError(Error):
+    """A file on disk is not what was written there."""
+
+
+class LockedError(Error):
+    """Another process is writing here."""
+
+
+class StorageError(Error):
+    """The disk refused."""
+
+
+class DivergedError(Error):
+    """The loss is no longer a number."""
+
+
+def unknown(name: str, where: str, known: Iterable[str]) -> MissingError:
+    """Nothing has this name; the nearest one, and the list of those that exist."""
+    known = sorted(known)
+    near = get_close_matches(name, known, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    there = f"there are: {', '.join(known)}" if known else "there are none"
+    return MissingError(f"nothing called {name!r} in {where}{hint}; {there}")

@@ -1,0 +1,171 @@
+"""Experiment = task + architecture + training settings, read from TOML."""
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from glassformer import settings, tasks
+from glassformer.architecture import Architecture
+from glassformer.errors import CallError, MissingError, unknown
+from glassformer.tasks import Task
+
+MOST_BYTES = 4_000_000  # of one TOML file
+
+
+def _number(least: float | None = None, above: float | None = None, below: float | None = None, **given: Any) -> Any:
+    limits = {"least": least, "above": above, "below": below}
+    return field(metadata={name: limit for name, limit in limits.items() if limit is not None}, **given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How a model is trained and what is recorded on the way."""
+
+    seed: int = field(default=0, metadata={"least": 0, "most": 2**31 - 1})  # initial weights, batches, dropout
+    steps: int = field(metadata={"least": 1, "most": 10_000_000})
+    batch: int = field(default=8, metadata={"least": 1, "most": 65_536})
+    optimiser: Literal["sgd", "momentum", "adam", "adamw"] = "adamw"
+    rate: float = _number(above=0.0, default=1e-3)
+    momentum: float = _number(least=0.0, below=1.0, default=0.9)  # of `momentum`
+    beta_1: float = _number(least=0.0, below=1.0, default=0.9)  # of `adam` and `adamw`
+    beta_2: float = _number(least=0.0, below=1.0, default=0.999)
+    epsilon: float = _number(above=0.0, default=1e-8)
+    decay: float = _number(least=0.0, default=0.01)  # of `adamw`, multiplied by the rate
+    decay_on: Literal["all", "matrices"] = "all"  # matrices: neither biases nor norms
+    clip: float | None = _number(above=0.0, default=None)  # largest allowed norm of the whole gradient
+    schedule: Literal["constant", "cosine", "step", "plateau"] = "constant"
+    warmup: int = field(default=0, metadata={"least": 0})  # steps in which the rate grows from nothing, any schedule
+    final: float = _number(least=0.0, default=0.0)  # of `cosine`: the rate at the end, as a share of `rate`
+    drop_every: int = field(default=1000, metadata={"least": 1})  # of `step`: steps between two drops
+    drop: float = _number(above=0.0, default=0.5)  # of `step` and `plateau`: the rate is multiplied by this
+    patience: int = field(default=2, metadata={"least": 1})  # of `plateau`: judgements without a better one
+    stop_after: int | None = field(default=None, metadata={"least": 1})  # the same, until training stops early
+    log_every: int | None = field(default=None, metadata={"least": 1})  # None: about 200 lines over the training
+    keep_bytes: int = field(default=64_000_000, metadata={"least": 0})  # budget for the kept weights
+    judged: int = field(default=1000, metadata={"least": 1, "most": 1_000_000})  # windows behind every logged number
+
+    def __post_init__(self) -> None:
+        if self.warmup >= self.steps and self.warmup > 0:
+            raise CallError(f"train.warmup = {self.warmup} leaves nothing of train.steps = {self.steps}; make it less")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A task, a model and a way to train it, under a name."""
+
+    name: str
+    task_name: str
+    task: Task
+    architecture: Architecture
+    train: Training
+
+    @cached_property
+    def floor(self) -> float:
+        """The least loss this model can reach on average, in nats per predicted token."""
+        return self.task.floor(self.architecture.context)
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the task's file."""
+        import sys
+
+        return (sys.modules[type(self.task).__module__].__doc__ or "").strip().split("\n")[0]
+
+    def tables(self) -> dict[str, Any]:
+        """The experiment as plain values; `from_tables` gives it back."""
+        train, data, architecture = (_plain(part) for part in (self.train, self.task, self.architecture))
+        return {"name": self.name, "task": self.task_name, "data": data, "architecture": architecture, "train": train}
+
+
+def _plain(part: Any) -> dict[str, Any]:
+    values = {name: value for name, value in asdict(part).items() if value is not None}
+    plain: dict[str, Any] = json.loads(json.dumps(values))
+    return plain
+
+
+def names() -> list[str]:
+    """The ready-made experiments."""
+    return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
+
+
+def text(name: str) -> str:
+    """The TOML of a ready-made experiment, to begin your own from."""
+    if name not in names():
+        raise unknown(name, "experiments", names())
+    return (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def load(name_or_path: str | Path, assignments: Iterable[str] = (), **train: Any) -> Experiment:
+    """A ready-made experiment by name, or one's own by the path of its TOML file; then settings changed by name."""
+    tables, name = _tables(str(name_or_path))
+    tables = settings.assign(tables, list(assignments))
+    given = {key: value for key, value in train.items() if value is not None}
+    tables["train"] = {**tables.get("train", {}), **given}
+    return from_tables(tables, name)
+
+
+def from_tables(tables: Mapping[str, Any], name: str) -> Experiment:
+    """An experiment from plain values."""
+    for key in tables:
+        if key not in ("name", "task", "data", "architecture", "train"):
+            raise unknown(key, "an experiment", ("task", "data", "architecture", "train"))
+    task_name = tables.get("task")
+    if not isinstance(task_name, str):
+        raise CallError(f"task = {task_name!r} is not the name of a task; there are: {', '.join(tasks.names())}")
+    task = settings.read(tasks.find(task_name), tables.get("data", {}), "data")
+    vocabulary = len(task.vocabulary)
+    model = {"vocabulary": vocabulary, **dict(tables.get("architecture", {}))}
+    architecture = settings.read(Architecture, model, "architecture")
+    train = settings.read(Training, tables.get("train", {}), "train")
+    if architecture.vocabulary != vocabulary:
+        raise CallError(
+            f"architecture.vocabulary = {architecture.vocabulary}, but task {task_name} has {vocabulary} tokens; "
+            "leave it out"
+        )
+    if task.answers == "one" and architecture.read_position is None:
+        raise CallError(
+            f"task {task_name} has one answer per question; set architecture.read_position to the position it is read at"
+        )
+    if task.answers == "next" and architecture.read_position is not None:
+        raise CallError(
+            f"task {task_name} predicts every next token; leave architecture.read_position = "
+            f"{architecture.read_position} out"
+        )
+    if task.answers == "next" and not architecture.causal:
+        raise CallError(
+            f"task {task_name} predicts every next token, which a model with architecture.causal = false already sees; "
+            "set it to true"
+        )
+    return Experiment(name, task_name, task, architecture, train)
+
+
+def _folder() -> Any:
+    return resources.files("glassformer") / "experiments"
+
+
+def _tables(name: str) -> tuple[dict[str, Any], str]:
+    if name in names():
+        return tomllib.loads(text(name)), name
+    path = Path(name)
+    if path.suffix != ".toml" and not path.exists():
+        raise unknown(name, "experiments", names())
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise MissingError(f"there is no file {path}; `glassformer show plus_last_even > {path}` makes one") from None
+    except OSError as problem:
+        raise CallError(f"cannot read {path}: {problem.strerror}; name a TOML file") from None
+    if len(content) > MOST_BYTES:
+        raise CallError(f"{path} is larger than {MOST_BYTES:,} bytes; an experiment is a page of TOML")
+    try:
+        return tomllib.loads(content.decode("utf-8-sig")), path.stem
+    except UnicodeDecodeError as problem:
+        raise CallError(f"{path} is not UTF-8 at byte {problem.start}; save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise CallError(f"{path} is not TOML: {problem}") from None

@@ -1,0 +1,161 @@
+"""One writer at a time: a small file that says who is writing.
+
+Readers need no lock. A lock whose process has ended is taken over; one from another machine cannot be judged from
+here, so it is explained and left alone.
+"""
+
+import json
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from glassformer import folder, storage
+from glassformer.errors import DamagedError, LockedError, StorageError
+
+NAME = "lock"
+_HELD: set[str] = set()  # tokens of the locks this process holds now
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who writes: `start` tells a process from a later one with the same number; `token` is this one lock's own."""
+
+    host: str
+    process: int
+    start: str | None
+    created: str
+    token: str
+
+    @property
+    def here(self) -> bool:
+        """Whether it runs on this machine."""
+        return self.host == socket.gethostname()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it may still be writing; on another machine nobody here can know, so it may."""
+        if not self.here:
+            return True
+        if self.process == os.getpid() and self.start == _start(self.process):
+            return self.token in _HELD
+        return _runs(self.process) and (self.start is None or self.start == _start(self.process))
+
+
+class Lock:
+    """The right to write into one run's folder."""
+
+    def __init__(self, run: Path) -> None:
+        self.path = run / NAME
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self.holder = Holder(socket.gethostname(), os.getpid(), _start(os.getpid()), now, secrets.token_hex(8))
+        content = json.dumps(asdict(self.holder)).encode()
+        while not storage.create(self.path, content) and not self._take_over(run, content):
+            pass  # released between the two: there is no lock to take over any more
+        _HELD.add(self.holder.token)
+
+    def release(self) -> None:
+        """Give the right back; a lock that is no longer ours stays."""
+        _HELD.discard(self.holder.token)
+        with suppress(LockedError, StorageError):  # one that cannot be removed is known to be left over
+            if read(self.path.parent) == self.holder:
+                storage.remove(self.path)
+
+    def _take_over(self, run: Path, content: bytes) -> bool:
+        """Put our lock in the place of one that was left over; False if it is gone by now."""
+        with _alone(self.path):
+            held = read(run)
+            if held is None:
+                return False
+            if held.alive:
+                raise LockedError(_refusal(held, self.path))
+            storage.replace(self.path, content)
+            return True
+
+
+def read(run: Path) -> Holder | None:
+    """Who holds the lock, if there is one."""
+    path = run / NAME
+    try:
+        table = folder.table(folder.content(path, most=10_000), str(path))
+        return Holder(**{name: kind(table[name]) for name, kind in _FIELDS.items()}, start=table.get("start"))
+    except FileNotFoundError:
+        return None
+    except (DamagedError, KeyError, TypeError, ValueError, OSError):
+        raise LockedError(f"{path} cannot be read; if no training writes there any more, remove this file") from None
+
+
+_FIELDS = {"host": str, "process": int, "created": str, "token": str}
+
+
+def _refusal(held: Holder, path: Path) -> str:
+    who = f"process {held.process} on {held.host} has been writing in {path.parent} since {held.created}"
+    if held.here:
+        return f"{who}; wait for it, or stop it, then continue with --resume"
+    return f"{who}; whether it still runs cannot be seen from here: if it does not, remove {path} by hand"
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Judge an old lock while no other process judges it too."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # gone, or not ours to open: the caller looks again and says so
+        yield
+        return
+    try:
+        with suppress(OSError):  # a file system without such locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process of this number runs here."""
+    if process <= 0:
+        return False
+    if sys.platform == "win32":
+        import ctypes
+
+        handle = ctypes.windll.kernel32.OpenProcess(0x0010_0000, False, process)  # the right to wait for its end
+        if not handle:
+            return bool(ctypes.windll.kernel32.GetLastError() == 5)  # it exists, but belongs to someone else
+        ended = ctypes.windll.kernel32.WaitForSingleObject(handle, 0) == 0
+        ctypes.windll.kernel32.CloseHandle(handle)
+        return not ended
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return _stat(process)[:1] != ["Z"]  # one that has ended and was not yet buried
+
+
+def _start(process: int) -> str | None:
+    """When a process began, as a text that no other process of the same number shares; None where nobody can say."""
+    fields = _stat(process)
+    if len(fields) < 20:
+        return None
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {fields[19]}"
+    return None
+
+
+def _stat(process: int) -> list[str]:
+    """What Linux says of a process, from its state on; the name before it may hold anything, brackets included."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    return []

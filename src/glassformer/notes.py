@@ -1,0 +1,181 @@
+"""What happens during a training, gathered until the next safe point and then written down."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.record import Recorder
+
+if TYPE_CHECKING:
+    from glassformer.training import Engine, State
+
+Array = jax.Array
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a progress bar shows; the losses are medians over the members."""
+
+    step: int
+    steps: int
+    steps_per_second: float
+    loss: float
+    excess: float
+
+
+class Notes:
+    """Kept weights and lines of metrics on their way to the disk.
+
+    Numbers stay on the device until the next line is logged, so that the device never waits for Python.
+    """
+
+    def __init__(
+        self, engine: "Engine", recorder: Recorder, progress: Callable[[Progress], None], started: float
+    ) -> None:
+        self.engine, self.recorder, self.progress, self.started = engine, recorder, progress, started
+        self.kept: list[tuple[NDArray[np.int64], Array]] = []
+        self.lines: list[Line] = []
+        self.times: list[Line] = []
+        self.waiting: Line | None = None  # the newest line, still on the device
+        self.diverged: int | None = None  # the logged step by which no member had a finite loss
+        self.diverged_members: dict[str, int] = {}
+        self.first: tuple[int, float] | None = None  # a step and a time after compilation, to measure speed from
+        self.first_step: int | None = None
+
+    def keep(self, steps: NDArray[np.int64], weights: Array) -> None:
+        """Weights of some steps, (member, step, parameter)."""
+        if len(steps):
+            self.kept.append((steps, weights))
+
+    def log(self, step: int, state: "State", sizes: Array | None, batches: int) -> "State":
+        """A line of metrics; gives the state back with its loss sum at zero, and its rate lowered at a plateau."""
+        previous = self.settle()
+        rate = self.engine.rate(jnp.int32(max(step - 1, 0))) * state.scale
+        line: Line = {"step": step, "rate": rate, "counts": self.engine.judge(state.flat)}
+        if sizes is not None:
+            line |= {"batch_loss": state.loss_sum / batches, "sizes": sizes}
+        self.waiting = line
+        if previous is not None:
+            self._report(previous)
+        settings = self.engine.experiment.train
+        state = state._replace(loss_sum=self.engine.zeros())
+        if settings.schedule == "plateau" or settings.stop_after is not None:
+            state = self._after_judgement(state)
+        return state
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether no member has become better for as long as the settings allow."""
+        return self._stopped
+
+    _stopped = False
+
+    def _after_judgement(self, state: "State") -> "State":
+        """Plateaus and early stopping: what the newest validation loss means for the next steps."""
+        settings = self.engine.experiment.train
+        line = self.settle()
+        assert line is not None
+        loss = np.asarray(line["validation_loss"], np.float32).reshape(-1)
+        best, waited, patience, scale = (np.asarray(a) for a in (state.best, state.waited, state.patience, state.scale))
+        better = loss < best
+        waited, patience = np.where(better, 0, waited + 1), np.where(better, 0, patience + 1)
+        if settings.schedule == "plateau":
+            tired = patience >= settings.patience
+            scale, patience = np.where(tired, scale * np.float32(settings.drop), scale), np.where(tired, 0, patience)
+        self._stopped = settings.stop_after is not None and bool(np.all(waited >= settings.stop_after))
+        kinds = (np.float32, np.float32, np.int32, np.int32)
+        values = (scale, np.where(better, loss, best), waited, patience)
+        placed = self.engine.place(tuple(v.astype(k) for v, k in zip(values, kinds, strict=True)))
+        return state._replace(scale=placed[0], best=placed[1], waited=placed[2], patience=placed[3])
+
+    def settle(self) -> Line | None:
+        """Fetch the newest line from the device, if it is still there."""
+        if self.waiting is None:
+            return None
+        raw, self.waiting = jax.device_get(self.waiting), None
+        line: Line = {"step": raw["step"], "rate": raw["rate"]}
+        if "batch_loss" in raw:
+            line["batch_loss"] = raw["batch_loss"]
+        line |= self.engine.judged.line(raw["counts"])
+        if "sizes" in raw:
+            for k, name in enumerate(("gradient", "update", "weights")):
+                line[name] = {p: raw["sizes"][:, k, i] for i, p in enumerate(("all", *self.engine.parts))}
+        self._look_for_divergence(line)
+        plain: Line = _plain(line)
+        self.lines.append(plain)
+        return plain
+
+    def save(self, step: int, state: "State") -> None:
+        """Put everything so far on disk; from here training can resume."""
+        line = self.settle()
+        if line is not None:
+            self._report(line)
+        steps = [int(s) for some, _ in self.kept for s in some]
+        flat = np.concatenate([np.asarray(w) for _, w in self.kept], axis=1) if self.kept else None
+        weights = {} if flat is None else self._by_name(np.moveaxis(flat, 1, 0))
+        saved = {name: np.asarray(getattr(state, name)) for name in state._fields if name != "optimiser"}
+        saved |= {f"optimiser.{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(state.optimiser))}
+        self.recorder.safe_point(step, steps, weights, self.lines, saved)
+        self.kept, self.lines, self.times = [], [], []
+
+    def facts(self, step: int) -> dict[str, Any]:
+        """What run.json says when the training is over."""
+        facts: dict[str, Any] = {"last_step": step, "seconds": round(monotonic() - self.started, 3)}
+        if self.diverged_members:
+            facts["diverged"] = self.diverged_members
+        return facts
+
+    def _by_name(self, flat: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        """(step, member, parameter) → one array per parameter; a single run has no member axis."""
+        flat = flat if len(self.engine.seeds) > 1 else flat[:, 0]
+        weights, end = {}, 0
+        for name, shape in self.engine.experiment.architecture.shapes().items():
+            begin, end = end, end + self.engine.sizes[name]
+            weights[name] = np.ascontiguousarray(flat[..., begin:end]).reshape(*flat.shape[:-1], *shape)
+        return weights
+
+    def _look_for_divergence(self, line: Line) -> None:
+        finite = np.isfinite(line["validation_loss"])
+        if "batch_loss" in line:
+            finite &= np.isfinite(line["batch_loss"])
+        for seed, sound in zip(self.engine.seeds, finite, strict=True):
+            if not sound:
+                self.diverged_members.setdefault(str(seed), line["step"])
+        if not finite.any() and self.diverged is None:
+            self.diverged = line["step"]
+
+    def _report(self, line: Line) -> None:
+        now, step = monotonic(), line["step"]
+        if self.first is None:
+            self.first = (step, now)
+        steps, seconds = step - self.first[0], now - self.first[1]
+        speed = steps / seconds if steps and seconds > 0 else 0.0
+        self.times.append({"step": step, "seconds": round(now - self.started, 3), "steps_per_second": round(speed, 1),
+                           "tokens_per_second": round(speed * self.engine.tokens_per_step, 1)})  # fmt: skip
+        middle = [float(np.nanmedian(_numbers(line[name]))) for name in ("validation_loss", "excess")]
+        self.progress(Progress(step, self.engine.experiment.train.steps, speed, *middle))
+
+
+def _numbers(value: Any) -> NDArray[np.float64]:
+    return np.atleast_1d(np.asarray(value, dtype=np.float64))
+
+
+def _plain(value: Any) -> Any:
+    """Arrays over members → lists, or one number for a single run; eight digits, which is what float32 holds."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, int):
+        return value
+    numbers = np.asarray(value, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = 10.0 ** (7 - np.floor(np.log10(np.abs(numbers))))
+        rounded = np.where(np.isfinite(digits), np.round(numbers * digits) / digits, numbers)
+    listed = rounded.tolist()
+    return listed[0] if len(listed) == 1 else listed

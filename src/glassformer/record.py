@@ -1,0 +1,253 @@
+"""The writer: what training hands over at each safe point, laid down so that any instant may be the last.
+
+Order is the whole idea. The weights come first, then the lines of the index that name them, then the metrics, and last
+the state to go on from. Whoever is cut off in between goes on from the older state, computes the same numbers again
+and hands them over again; what is already there is recognised and left alone.
+"""
+
+import json
+import math
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from glassformer import folder, storage, tensors
+from glassformer.errors import CallError, DamagedError, MissingError
+from glassformer.experiment import Experiment
+from glassformer.folder import Entry
+from glassformer.lock import NAME as LOCK
+from glassformer.lock import Lock
+from glassformer.tensors import Array
+
+SPECIAL = {math.inf: "Infinity", -math.inf: "-Infinity"}  # JSON has no words for these
+
+
+class Recorder:
+    """One run's folder, held for writing. `notices` says what was found and mended on the way in."""
+
+    def __init__(self, path: Path, about: dict[str, Any], experiment: Experiment, lock: Lock) -> None:
+        self.path, self.experiment, self.seeds = path, experiment, list(about["seeds"])
+        self.notices: list[str] = []
+        self._about, self._lock = about, lock
+        self._listed: dict[int, Entry] = {}
+        self._logged: set[int] = set()
+        self._length = {folder.INDEX: 0, folder.METRICS: 0}
+        self._files = 0  # weights files listed so far
+        self._since = time.monotonic()
+
+    @classmethod
+    def create(
+        cls, path: Path, experiment: Experiment, seeds: Sequence[int], facts: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Begin a run in a folder that does not exist yet, or is empty."""
+        path = Path(path)
+        storage.make_folder(path)
+        lock = Lock(path)
+        try:
+            # A creation that failed leaves at most its lock and temporary files behind.
+            names = sorted(each.name for each in path.iterdir() if each.name != LOCK)
+            if found := [name for name in names if not storage.is_temporary(name)]:
+                raise CallError(f"{path} is not empty (it holds {found[0]}); choose another folder, or --resume")
+            facts = dict(facts or {})
+            times = {"created": _now(), "seconds": 0.0, **facts.pop("times", {})}
+            about = {
+                "schema": folder.SCHEMA,
+                "status": "running",
+                "experiment": experiment.tables(),
+                "seeds": [int(seed) for seed in seeds],
+                "members": len(seeds),
+                "parameters": experiment.architecture.parameters,
+                "last_step": 0,
+            }
+            recorder = cls(path, {**about, **_without(facts, about), "times": times}, experiment, lock)
+            recorder._describe()
+        except BaseException:
+            lock.release()
+            raise
+        return recorder
+
+    @classmethod
+    def resume(cls, path: Path) -> tuple[Self, dict[str, Array] | None, int]:
+        """Take up a run: the recorder, the newest state and its step; None and 0 where there is no state yet."""
+        path = Path(path)
+        if not path.is_dir():
+            raise MissingError(f"there is no folder {path} to resume; leave out --resume to begin there")
+        about = folder.about(path)
+        experiment = folder.experiment(about, path)
+        lock = Lock(path)
+        try:
+            recorder = cls(path, about, experiment, lock)
+            state, saved = recorder._newest()
+            recorder._mend(saved)
+        except BaseException:
+            lock.release()
+            raise
+        return recorder, state, saved["step"]
+
+    def safe_point(
+        self,
+        step: int,
+        kept: Sequence[int],
+        weights: Mapping[str, Array],
+        lines: Iterable[Mapping[str, Any]],
+        state: Mapping[str, Array],
+    ) -> None:
+        """Lay down all that happened since the last one; calling it again with the same changes nothing."""
+        self._keep([int(each) for each in kept], weights)
+        self._log([plain(line) for line in lines])
+        self._save(int(step), state)
+        self._about["last_step"] = int(step)
+
+    def finish(self, status: str = "finished", **facts: Any) -> None:
+        """Say how it ended, with any facts worth keeping, and let go of the folder."""
+        times = self._about.get("times", {})
+        seconds = times.get("seconds", 0.0) + time.monotonic() - self._since
+        times = {**times, "finished": _now(), "seconds": round(seconds, 3), **facts.pop("times", {})}
+        core = ("schema", "experiment", "seeds", "members", "parameters", "times")
+        self._about = {**self._about, "status": status, **_without(facts, core), "times": times}
+        self._describe()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder and leave everything as it is."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _describe(self) -> None:
+        storage.replace(self.path / folder.ABOUT, (json.dumps(plain(self._about), indent=1) + "\n").encode())
+
+    def _keep(self, kept: list[int], weights: Mapping[str, Array]) -> None:
+        """Weights first, then the lines that name them."""
+        if not kept:
+            return
+        stacks = self._stacks(kept, weights)
+        digests = [tensors.digest({name: stack[row] for name, stack in stacks.items()}) for row in range(len(kept))]
+        known = [self._listed.get(step) for step in kept]
+        rows = [row for row, entry in enumerate(known) if entry is None]
+        if any(entry and (entry.row, entry.sha256) != (row, digests[row]) for row, entry in enumerate(known)):
+            # Computed again with other bits, on another machine say: what is listed stays, the rest gets its own file.
+            self._keep([kept[row] for row in rows], {name: stack[rows] for name, stack in stacks.items()})
+            return
+        number = next((entry.file for entry in known if entry), self._files)
+        path = self.path / folder.weights_file(number)
+        if number == self._files or not path.exists():  # a file the index names is sealed
+            storage.make_folder(path.parent)
+            storage.replace(path, tensors.pack(stacks))
+        if not rows:
+            return
+        entries = [Entry(kept[row], number, row, digests[row]) for row in rows]
+        self._append(folder.INDEX, "".join(entry.line() for entry in entries))
+        self._listed.update((entry.step, entry) for entry in entries)
+        self._files = max(self._files, number + 1)
+
+    def _stacks(self, kept: list[int], weights: Mapping[str, Array]) -> dict[str, Array]:
+        """The weights as they are stored, if they are what the architecture says."""
+        members = () if len(self.seeds) == 1 else (len(self.seeds),)
+        shapes = self.experiment.architecture.shapes()
+        if weights.keys() != shapes.keys():
+            raise CallError(f"the weights are {sorted(weights)}, the architecture has {sorted(shapes)}")
+        for name, shape in shapes.items():
+            if np.shape(weights[name]) != (wanted := (len(kept), *members, *shape)):
+                raise CallError(f"{name} has the shape {np.shape(weights[name])}, where {wanted} is kept")
+        if any(later <= step for step, later in pairwise(kept)):
+            raise CallError(f"the kept steps {kept} do not rise")
+        return {name: np.asarray(weights[name], dtype="<f4", order="C") for name in shapes}
+
+    def _log(self, lines: list[dict[str, Any]]) -> None:
+        fresh = [line for line in lines if line["step"] not in self._logged]
+        if fresh:
+            self._append(folder.METRICS, "".join(json.dumps(line, allow_nan=False) + "\n" for line in fresh))
+            self._logged.update(line["step"] for line in fresh)
+
+    def _save(self, step: int, state: Mapping[str, Array]) -> None:
+        """The state to go on from, with how far each file reached: what lies beyond was never relied on."""
+        arrays = {name: np.asarray(state[name], order="C") for name in sorted(state)}
+        counts = {"step": step, "files": self._files, "index": self._length[folder.INDEX]}
+        counts["metrics"] = self._length[folder.METRICS]
+        metadata = {name: str(number) for name, number in counts.items()} | {"sha256": tensors.digest(arrays)}
+        storage.replace(self.path / folder.RESUME, tensors.pack(arrays, metadata))
+
+    def _append(self, name: str, text: str) -> None:
+        self._length[name] = storage.append(self.path / name, text, at=self._length[name])
+
+    def _newest(self) -> tuple[dict[str, Array] | None, dict[str, int]]:
+        path = self.path / folder.RESUME
+        try:
+            arrays, metadata = tensors.read(path)
+        except FileNotFoundError:
+            return None, {"step": 0, "files": 0, "index": 0, "metrics": 0}
+        except OSError as problem:
+            raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
+        given = {name: metadata.get(name, "") for name in ("step", "files", "index", "metrics")}
+        if not all(re.fullmatch(r"[0-9]{1,15}", number) for number in given.values()):
+            raise tensors.damaged(path, "it does not say at which step it was saved")
+        if metadata.get("sha256") != tensors.digest({name: arrays[name] for name in sorted(arrays)}):
+            raise tensors.damaged(path, "its numbers are not those that were saved")
+        return arrays, {name: int(number) for name, number in given.items()}
+
+    def _mend(self, saved: Mapping[str, int]) -> None:
+        """Cut off what a write left unfinished, and learn what is there already."""
+        index, metrics = folder.index(self.path), folder.metrics(self.path)
+        self._cut(folder.INDEX, index, saved["index"])
+        self._cut(folder.METRICS, metrics, saved["metrics"])
+        for entry in index.read:
+            self._listed.setdefault(entry.step, entry)
+        self._logged = {line["step"] for line in metrics.read}
+        self._files = max([saved["files"], *(entry.file + 1 for entry in self._listed.values())])
+        self._about["last_step"] = max(saved["step"], _count(self._about.get("last_step")))
+
+    def _cut(self, name: str, found: folder.Lines[Any], relied: int) -> None:
+        """Cut off a torn end; bad lines before the place the state relied on are damage, and stay as they are."""
+        torn = next((begin for begin, _, _ in found.bad if begin >= relied), None)
+        if torn is None and found.bad and found.bad[-1][1] == len(found.read) + len(found.bad):
+            torn = found.bad[-1][0]
+        if torn is not None:
+            storage.cut(self.path / name, torn)
+            self.notices.append(f"{name}: the last {found.length - torn} bytes were torn, and are cut off")
+        self._length[name] = found.length if torn is None else torn
+        if self._length[name] < relied:
+            self.notices.append(f"{name} is shorter than when the training was last saved: lines are missing")
+        self.notices += [f"{name}, line {number}: {what}" for begin, number, what in found.bad if begin != torn]
+
+
+def free_name(root: Path, wanted: str) -> Path:
+    """The folder of this name, or with the first number after it that is still free."""
+    names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
+    return next(path for path in (Path(root) / name for name in names) if not path.exists() and not path.is_symlink())
+
+
+def plain(value: Any) -> Any:
+    """Plain values that JSON can hold: numbers that are none as texts, arrays as lists."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if hasattr(value, "tolist"):  # any array or single number, of NumPy or another library
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return SPECIAL.get(value, "NaN")
+    return value
+
+
+def _without(facts: Mapping[str, Any], taken: Iterable[str]) -> dict[str, Any]:
+    taken = set(taken)
+    return {name: fact for name, fact in facts.items() if name not in taken}
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and value >= 0 else 0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

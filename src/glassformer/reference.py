@@ -1,0 +1,149 @@
+"""The same forward pass in plain NumPy: the judge of the fast one, and what analyses and figures look through.
+
+It follows model.py name by name and works in the precision of the parameters it is given.
+"""
+
+from collections.abc import Callable, Mapping
+from math import erf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.architecture import Architecture, sinusoids
+from glassformer.glossary import WHOLE
+
+Array = NDArray[Any]
+Params = Mapping[str, Any]  # nested by block: params["blocks"][0]["query"]
+Edit = Callable[[Array, int | None], Array]  # (value, block) → what goes on in its place
+Edits = Mapping[str, Edit]
+Trace = dict[str, Array]
+See = Callable[..., Array]
+
+
+def forward(
+    params: Params, tokens: Array, architecture: Architecture, edits: Edits | None = None
+) -> tuple[Array, Trace]:
+    """Logits for every position, and the trace: each value on the way, under its name, stacked over blocks."""
+    a = architecture
+    tokens = np.asarray(tokens)  # (batch, position); batch stands for any number of axes, none included
+    see, trace = recorder(edits, batch_axes=tokens.ndim - 1)
+    pre, post = a.norm_place == "pre", a.norm_place == "post"
+
+    x = see("token_embedding", params["token"][tokens])  # (batch, position, feature)
+    if a.positions in ("learned", "sinusoidal"):
+        table = params["position"] if a.positions == "learned" else sinusoids(a.context, a.width).astype(x.dtype)
+        x = x + see("position_embedding", table[: tokens.shape[-1]])  # (position, feature)
+    x = see("embedded", x)  # (batch, position, feature)
+
+    for block, w in enumerate(params["blocks"]):
+        if a.attention != "off":
+            read = see("normed_1", normalise(x, w, "norm_1", a), block) if pre else x
+            attended = see("attended", attend(read, w, a, see, block), block)  # (batch, position, feature)
+            x = x + attended if a.residual else attended
+        x = see("middle", x, block)  # (batch, position, feature)
+        if post and a.attention != "off":
+            x = see("normed_1", normalise(x, w, "norm_1", a), block)
+
+        if a.feed_forward:
+            read = see("normed_2", normalise(x, w, "norm_2", a), block) if pre else x
+            hidden_in = see("hidden_in", linear(read, w, "expand"), block)  # (batch, position, neuron)
+            hidden = see("hidden", ACTIVATION[a.activation](hidden_in), block)  # (batch, position, neuron)
+            fed = see("fed", linear(hidden, w, "contract"), block)  # (batch, position, feature)
+            x = x + fed if a.residual else fed
+        x = see("out", x, block)  # (batch, position, feature)
+        if post and a.feed_forward:
+            x = see("normed_2", normalise(x, w, "norm_2", a), block)
+
+    final = see("final", normalise(x, params, "norm", a) if a.final_norm else x)  # (batch, position, feature)
+    logits = final @ params["token"].T if a.tied_embedding else final @ params["read_out"]  # (batch, position, token)
+    logits = see("logits", logits + params["read_out_bias"] if "read_out" in a.biases else logits)
+    see("probabilities", softmax(logits))
+    return logits, trace()
+
+
+def attend(read: Array, w: Params, a: Architecture, see: See, block: int) -> Array:
+    """Every position asks, every position in view answers: the values, weighted by attention."""
+    length = read.shape[-2]
+    allowed = np.tri(length, dtype=bool) if a.causal else np.ones((length, length), bool)
+    value = see("value", split_heads(linear(read, w, "value"), a.heads), block)  # (batch, head, key_position, feature)
+    if a.attention == "on":
+        query = split_heads(linear(read, w, "query"), a.heads)  # (batch, head, query_position, feature)
+        key = split_heads(linear(read, w, "key"), a.heads)  # (batch, head, key_position, feature)
+        if a.positions == "rotary":
+            query, key = rotate(query), rotate(key)
+        query, key = see("query", query, block), see("key", key, block)
+        scale = (a.per_head if a.score_scale == "head" else a.width) ** -0.5
+        scores = see("scores", query @ key.swapaxes(-1, -2) * scale, block)  # (…, head, query_position, key_position)
+    else:
+        scores = np.zeros((*value.shape[:-1], length), value.dtype)  # nothing is asked: all in view count the same
+    attention = see("attention", softmax(np.where(allowed, scores, -np.inf)), block)  # each row sums to 1
+    mixed = see("mixed", attention @ value, block)  # (batch, head, query_position, feature)
+    together = np.moveaxis(mixed, -3, -2).reshape(*read.shape[:-1], a.inner)  # (batch, position, feature)
+    return linear(together, w, "output") if a.output_projection else together
+
+
+def linear(x: Array, w: Params, name: str) -> Array:
+    """Times the matrix, plus the bias where there is one."""
+    y: Array = x @ w[name]
+    return y + w[f"{name}_bias"] if f"{name}_bias" in w else y
+
+
+def split_heads(x: Array, heads: int) -> Array:
+    """(batch, position, feature) → (batch, head, position, feature)."""
+    return np.moveaxis(x.reshape(*x.shape[:-1], heads, -1), -2, -3)
+
+
+def rotate(x: Array) -> Array:
+    """Turn each pair of features (i, i + half) by an angle that grows with the position."""
+    length, width = x.shape[-2:]
+    angle = np.arange(length)[:, None] * 10_000.0 ** (-np.arange(width // 2) / (width // 2))
+    cos, sin = np.cos(angle).astype(x.dtype), np.sin(angle).astype(x.dtype)
+    first, second = np.split(x, 2, axis=-1)
+    return np.concatenate([first * cos - second * sin, first * sin + second * cos], axis=-1)
+
+
+def normalise(x: Array, w: Params, name: str, a: Architecture) -> Array:
+    """Bring the features of each position to unit size, then scale (and shift) each by a learned amount."""
+    if a.norm == "none":
+        return x
+    if a.norm == "layer":
+        x = x - x.mean(-1, keepdims=True)
+    x = x / np.sqrt((x * x).mean(-1, keepdims=True) + x.dtype.type(a.norm_epsilon)) * w[name]
+    return x + w[f"{name}_bias"] if f"{name}_bias" in w else x
+
+
+def softmax(x: Array) -> Array:
+    """Positive numbers that sum to 1 along the last axis."""
+    e = np.exp(x - x.max(-1, keepdims=True))
+    total: Array = e / e.sum(-1, keepdims=True)
+    return total
+
+
+def gelu(x: Array) -> Array:
+    """x times the chance that a normal number lies below x."""
+    return x * (0.5 * (1 + _erf(x / np.sqrt(2)))).astype(x.dtype)
+
+
+_erf = np.vectorize(erf, otypes=[np.float64])  # NumPy has none of its own
+
+ACTIVATION = {"relu": lambda x: np.maximum(x, 0), "gelu": gelu, "tanh": np.tanh}
+
+
+def recorder(edits: Edits | None, batch_axes: int) -> tuple[See, Callable[[], Trace]]:
+    """`see(name, value, block)` applies the edit if there is one, keeps the value and passes it on; then the trace.
+
+    Values of the blocks are stacked on an axis after the batch axes.
+    """
+    edits = edits or {}
+    seen: dict[str, list[Array]] = {}
+
+    def see(name: str, value: Array, block: int | None = None) -> Array:
+        value = edits[name](value, block) if name in edits else value
+        seen.setdefault(name, []).append(value)
+        return value
+
+    def trace() -> Trace:
+        return {name: v[0] if name in WHOLE else np.stack(v, axis=batch_axes) for name, v in seen.items()}
+
+    return see, trace

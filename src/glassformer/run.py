@@ -1,0 +1,458 @@
+"""A run's folder, opened: the one way to read what training left. Nothing here needs JAX, or a lock, or to write."""
+
+import html
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glassformer import folder, lock, reference, storage, tensors
+from glassformer.architecture import Architecture, nest
+from glassformer.errors import CallError, DamagedError, Error, LimitError, LockedError, MissingError, unknown
+from glassformer.experiment import Experiment
+from glassformer.folder import Entry
+from glassformer.reference import Edits
+from glassformer.tasks import Task
+from glassformer.tensors import Array, Layout
+from glassformer.trace import Trace
+
+if TYPE_CHECKING:
+    import xarray
+
+MOST_TEXT = 64_000  # characters of one input
+MOST_TOKENS = 1_000_000  # of one call to generate
+FIRST = "`glassformer train plus_last_even` makes one"
+
+
+def open(path: str | Path) -> "Run":
+    """The run in this folder, as it is now; open it again to see what a training has added."""
+    return Run(Path(path))
+
+
+def find(name: str | None = None, root: Path = Path("runs")) -> "Run":
+    """The run of a folder, or of a unique beginning of a name under `root`; None: the newest there."""
+    if name and (path := Path(name)).is_dir():
+        return open(path)
+    found = sorted(each for each in root.iterdir() if (each / folder.ABOUT).is_file()) if root.is_dir() else []
+    if not found:
+        raise MissingError(f"there are no runs in {root}; {FIRST}")
+    if name is None:
+        return open(max(found, key=lambda path: (_created(path), path.name)))
+    fitting = [path for path in found if path.name == name] or [path for path in found if path.name.startswith(name)]
+    if not fitting:
+        raise unknown(name, str(root), [path.name for path in found])
+    if len(fitting) > 1:
+        raise CallError(f"{name!r} begins several names: {', '.join(path.name for path in fitting)}; write more of it")
+    return open(fitting[0])
+
+
+class Run:
+    """One trained model, or a population of them, at every kept step of its life."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise MissingError(f"there is no folder {path}; {FIRST}")
+        self.path = path
+        self.about = folder.about(path)  # run.json, as it stands
+        self.experiment: Experiment = folder.experiment(self.about, path)
+        self.seeds: list[int] = self.about["seeds"]
+        self._layouts: dict[int, Layout] = {}
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.resolve().name
+
+    @property
+    def task(self) -> Task:
+        """What was learned."""
+        return self.experiment.task
+
+    @property
+    def architecture(self) -> Architecture:
+        """The model's settings."""
+        return self.experiment.architecture
+
+    @property
+    def members(self) -> int:
+        """How many models were trained together, one per seed."""
+        return len(self.seeds)
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers one model has learned."""
+        return self.architecture.parameters
+
+    @property
+    def status(self) -> str:
+        """running, interrupted (its writer is gone), finished, diverged, or what else the training said at its end."""
+        said = str(self.about.get("status"))
+        if said != "running":
+            return said
+        try:
+            holder = lock.read(self.path)
+        except LockedError:
+            return "running"  # somebody's lock, not for us to judge
+        return "running" if holder and holder.alive else "interrupted"
+
+    @cached_property
+    def steps(self) -> Array:
+        """The kept steps, in order."""
+        return np.array(sorted(self._index), dtype=np.int64)
+
+    @property
+    def last_step(self) -> int:
+        """How far the training has come, kept or not."""
+        said = self.about.get("last_step")
+        known = [said if type(said) is int else 0, *self._index, *(line["step"] for line in self.lines)]
+        return int(max(known))
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The metrics as logged, one table per line; what is not a number stands there as a text."""
+        return self._logged.read
+
+    @cached_property
+    def metrics(self) -> dict[str, Array]:
+        """Each metric over the logged lines: (line,), or (line, member) for a population; NaN where it was not logged.
+
+        Nested tables are flattened: `gradient.embedding`.
+        """
+        flat = [_flatten(line) for line in self.lines]
+        names = list(dict.fromkeys(name for line in flat for name in line))
+        columns = {name: _column([line.get(name) for line in flat]) for name in names if name != "step"}
+        step = np.array([line["step"] for line in flat], dtype=np.int64)
+        return {"step": step, **{name: column for name, column in columns.items() if column is not None}}
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """What is wrong with the folder, as far as a glance tells; `check` looks at every number."""
+        problems = [*self._listed.problems(folder.INDEX), *self._logged.problems(folder.METRICS)]
+        if (twice := len(self._listed.read) - len(self._index)) > 0:
+            problems.append(f"{folder.INDEX} lists {twice} steps more than once; the first line of each counts")
+        for number in sorted({entry.file for entry in self._index.values()}):
+            if not (self.path / folder.weights_file(number)).exists():
+                lost = [entry.step for entry in self._index.values() if entry.file == number]
+                problems.append(f"{folder.weights_file(number)} is missing, and with it {_steps(lost)}")
+        return problems
+
+    def weights(self, step: int = -1, member: int | None = None) -> dict[str, Array]:
+        """The parameters at a kept step by name; of a population all members, on a leading axis, or the one asked for.
+
+        They are compared with their sha256 each time, and cannot be written to.
+        """
+        entry = self._entry(step)
+        path = self.path / folder.weights_file(entry.file)
+        try:
+            with folder.reading(path) as file:
+                layout = self._layouts.get(entry.file) or self._layout(tensors.layout(file, path), path)
+                if entry.row >= layout.tensors["token"][1][0]:
+                    raise tensors.damaged(path, f"it has no row {entry.row} for step {entry.step}")
+                found = {name: tensors.slab(file, path, layout, name, entry.row) for name in self._shapes}
+        except OSError as problem:
+            reason = "is missing" if isinstance(problem, FileNotFoundError) else f"cannot be read ({problem.strerror})"
+            raise DamagedError(f"{path} {reason}, and with it step {entry.step}; put it back") from None
+        if tensors.digest(found) != entry.sha256:
+            raise tensors.damaged(path, f"step {entry.step} is not what was written")
+        self._layouts[entry.file] = layout
+        return found if member is None else self._of(found, member)
+
+    def trace(
+        self,
+        text: str | Sequence[int] | Sequence[Sequence[int]] | Array | None = None,
+        step: int = -1,
+        member: int = 0,
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Every value inside the model on a text, on token ids, or on a batch of equally long ones.
+
+        None is the task's first showcase. `edits` maps names of values to functions that replace them on their way.
+        """
+        tokens = self.tokens(text)
+        entry = self._entry(step)
+        params = nest(self.weights(entry.step, member))
+        _, values = reference.forward(params, tokens, self.architecture, edits)
+        for name in edits or {}:
+            if name not in values:
+                raise unknown(name, "the trace", values)
+        return Trace(values, tokens, entry.step, self.task.vocabulary)
+
+    def ask(
+        self, text: str | Sequence[int] | Array | None = None, step: int = -1, member: int = 0
+    ) -> list[tuple[str, float]]:
+        """What the model answers: each token with its probability, the likeliest first."""
+        tokens = self.tokens(text)
+        place = self.architecture.read_position
+        if tokens.ndim != 1:
+            raise CallError("ask takes one text at a time; trace takes a batch")
+        if place is not None and len(tokens) <= place:
+            raise CallError(f"the answer is read at position {place}, but the text has {len(tokens)} tokens; add some")
+        chances = self.trace(tokens, step, member)["probabilities"][-1 if place is None else place]
+        order = np.argsort(-chances, kind="stable")
+        return [(self.task.vocabulary[token], float(chances[token])) for token in order]
+
+    def generate(
+        self,
+        text: str = "",
+        tokens: int = 32,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        seed: int = 0,
+        step: int = -1,
+        member: int = 0,
+    ) -> Iterator[int]:
+        """Token ids that go on from a text, one by one; the model sees the last `context` of them.
+
+        Temperature 0 takes the likeliest each time. Without a text, the first token is one a sequence may begin with.
+        """
+        if self.task.answers != "next":
+            raise CallError(f"task {self.experiment.task_name} has one answer and no next token; use ask")
+        if not 1 <= tokens <= MOST_TOKENS:
+            raise LimitError(f"tokens = {tokens} is not between 1 and {MOST_TOKENS:,}")
+        if not 0 <= temperature < float("inf"):
+            raise CallError(f"temperature = {temperature} is not a number from 0 up")
+        if top_k is not None and top_k < 1:
+            raise CallError(f"top_k = {top_k} leaves no token to choose from; the least is 1")
+        if len(text) > MOST_TEXT:
+            raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
+        params = nest(self.weights(step, member))
+        rng = np.random.default_rng(seed)
+        before = [int(token) for token in self.task.encode(text)]
+        return self._go_on(params, before, rng, tokens, temperature, top_k)
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """The whole run as one labelled data set: weights over `step`, metrics over `logged_step`."""
+        try:
+            import xarray
+        except ImportError:
+            raise MissingError("to_xarray needs xarray; `pip install 'glassformer[analysis]'` brings it") from None
+        member = ("member",) if self.members > 1 else ()
+        life = [self.weights(step) for step in self.steps]
+        variables: dict[str, Any] = {}
+        for name in self._shapes:
+            variables[f"weights.{name}"] = (("step", *member, *_dimensions(name)), np.stack([at[name] for at in life]))
+        for name, values in self.metrics.items():
+            if name != "step" and values.ndim <= 1 + len(member):
+                variables[name] = (("logged_step", *member)[: values.ndim], values)
+        words = np.array(self.task.vocabulary)
+        coordinates = {"step": self.steps, "logged_step": self.metrics["step"], "token": words}
+        coordinates["answer"] = words[: self.architecture.answers]
+        if member:
+            coordinates["member"] = np.array(self.seeds)
+        return xarray.Dataset(variables, coordinates, {"name": self.name, "digest": self.digest()})
+
+    def digest(self) -> str:
+        """One sha256 of all that was trained: experiment, seeds, weights and metrics; no times, no hardware."""
+        found = sha256(json.dumps([self.about["experiment"], self.seeds], sort_keys=True).encode())
+        for step in self.steps.tolist():
+            found.update(f"{step} {self._index[step].sha256}\n".encode())
+        for raw in self._logged.raw:
+            found.update(raw)
+        return found.hexdigest()
+
+    def check(self) -> list[str]:
+        """Look at every number of the folder; a sentence for each thing that is wrong."""
+        problems = list(self.problems)
+        for step in self.steps.tolist():
+            if (self.path / folder.weights_file(self._index[step].file)).exists():
+                problems += _sentence(self.weights, step)
+        resume = self.path / folder.RESUME
+        if resume.exists():
+            problems += _sentence(tensors.read, resume)
+        listed = {folder.weights_file(entry.file) for entry in self._index.values()}
+        for path in sorted(self.path.rglob("*")):
+            here = path.relative_to(self.path).as_posix()
+            if storage.is_temporary(path.name):
+                problems.append(f"{here} is left from a write that never ended; it can be removed")
+            elif here.startswith(f"{folder.WEIGHTS}/") and here not in listed:
+                problems.append(f"{here} is not listed in {folder.INDEX}, so it is not used")
+        return problems
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+
+    def tokens(self, text: str | Sequence[int] | Sequence[Sequence[int]] | Array | None) -> Array:
+        """Token ids that this model can look at, from a text or from ids."""
+        if isinstance(text, str) and len(text) > MOST_TEXT:
+            raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
+        given = self.task.showcase[0] if text is None else text
+        tokens = self.task.encode(given) if isinstance(given, str) else _ids(given)
+        if tokens.size == 0:
+            raise CallError(f"the text is empty; try {self.task.showcase[0]!r}")
+        if tokens.shape[-1] > self.architecture.context:
+            raise LimitError(
+                f"{tokens.shape[-1]} tokens are more than the model's context = {self.architecture.context}"
+            )
+        wrong = np.argwhere((tokens < 0) | (tokens >= self.architecture.vocabulary))
+        if len(wrong):
+            at = tuple(wrong[0])
+            raise CallError(
+                f"token {tokens[at]} at position {at[-1]} is not between 0 and {self.architecture.vocabulary - 1}"
+            )
+        return tokens
+
+    def __repr__(self) -> str:
+        members = f", {self.members} members" if self.members > 1 else ""
+        return f"<Run {self.name}: {self.status}, {len(self.steps)} kept steps up to {self.last_step}{members}>"
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, str] = {
+            "experiment": self.experiment.name,
+            "status": self.status,
+            "steps": f"{self.last_step:,}, of which {len(self.steps):,} kept",
+            "parameters": f"{self.parameters:,}" + (f" × {self.members} members" if self.members > 1 else ""),
+        }
+        for name in ("loss", "excess"):
+            values = self.metrics.get(name)
+            if values is not None and len(values):
+                low, high = np.min(values[-1]), np.max(values[-1])
+                rows[name] = f"{low:.3f} nats" if low == high or self.members == 1 else f"{low:.3f} to {high:.3f} nats"
+        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
+
+    @cached_property
+    def _listed(self) -> folder.Lines[Entry]:
+        return folder.index(self.path)
+
+    @cached_property
+    def _logged(self) -> folder.Lines[dict[str, Any]]:
+        return folder.metrics(self.path)
+
+    @cached_property
+    def _index(self) -> dict[int, Entry]:
+        return {entry.step: entry for entry in reversed(self._listed.read)}  # of two for one step, the first counts
+
+    @cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        members = (self.members,) if self.members > 1 else ()
+        return {name: (*members, *shape) for name, shape in self.architecture.shapes().items()}
+
+    def _entry(self, step: int) -> Entry:
+        if len(self.steps) == 0:
+            raise MissingError(f"{self.path} has no kept step yet; wait for the training's first safe point")
+        if step == -1:
+            return self._index[int(self.steps[-1])]
+        if (entry := self._index.get(int(step))) is not None:
+            return entry
+        after = int(np.searchsorted(self.steps, step))
+        near = " and ".join(str(each) for each in self.steps[max(after - 1, 0) : after + 1])
+        raise MissingError(f"step {step} of {self.path} was not kept; the nearest kept: {near}")
+
+    def _layout(self, found: Layout, path: Path) -> Layout:
+        """A file's layout, if it holds exactly the tensors that run.json implies."""
+        rows = {shape[:1] for _, shape, _ in found.tensors.values()}
+        kinds = {kind for kind, _, _ in found.tensors.values()}
+        shapes = {name: shape[1:] for name, (_, shape, _) in found.tensors.items()}
+        if shapes != self._shapes or kinds != {np.dtype("<f4")} or len(rows) != 1:
+            raise tensors.damaged(path, f"its tensors are not those of {folder.ABOUT}")
+        return found
+
+    def _of(self, weights: dict[str, Array], member: int) -> dict[str, Array]:
+        if not 0 <= member < self.members:
+            raise MissingError(f"there is no member {member} in {self.path}; there are 0 to {self.members - 1}")
+        return weights if self.members == 1 else {name: array[member] for name, array in weights.items()}
+
+    def _go_on(
+        self,
+        params: Mapping[str, Any],
+        before: list[int],
+        rng: np.random.Generator,
+        tokens: int,
+        temperature: float,
+        top_k: int | None,
+    ) -> Iterator[int]:
+        if not before:
+            before = [int(self.task.sample(rng, 1)[0])]
+            yield before[0]
+            tokens -= 1
+        for _ in range(tokens):
+            before = before[-self.architecture.context :]
+            logits = reference.forward(params, np.array(before), self.architecture)[0][-1].astype(np.float64)
+            before.append(_draw(logits, rng, temperature, top_k))
+            yield before[-1]
+
+
+def _draw(logits: Array, rng: np.random.Generator, temperature: float, top_k: int | None) -> int:
+    if temperature == 0:
+        return int(np.argmax(logits))
+    order = np.argsort(-logits, kind="stable")[:top_k]
+    chances = reference.softmax((logits[order] - logits[order[0]]) / temperature)
+    return int(order[rng.choice(len(order), p=chances)])
+
+
+def _ids(given: Any) -> Array:
+    try:
+        tokens = np.asarray(given)
+    except ValueError:
+        raise CallError("the sequences of a batch have different lengths; make them equal") from None
+    if tokens.size and (tokens.ndim not in (1, 2) or not np.issubdtype(tokens.dtype, np.integer)):
+        raise CallError(
+            f"tokens of shape {tokens.shape} and type {tokens.dtype} are neither one sequence of ids nor a batch"
+        )
+    return tokens
+
+
+def _created(path: Path) -> str:
+    try:
+        times = folder.about(path).get("times")
+    except Error:
+        return ""
+    return str(times.get("created", "")) if isinstance(times, dict) else ""
+
+
+def _flatten(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        flat |= _flatten(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+    return flat
+
+
+def _column(values: list[Any]) -> Array | None:
+    """One metric over all lines; None if it is no number. What is missing, or does not fit the rest, is NaN."""
+    arrays = [_numbers(value) for value in values]
+    shape = next((array.shape for array in arrays if array is not None), None)
+    if shape is None:
+        return None
+    unknown = np.full(shape, np.nan)
+    return np.stack([unknown if array is None or array.shape != shape else array for array in arrays])
+
+
+def _numbers(value: Any) -> Array | None:
+    try:
+        return None if value is None else np.array(value, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _dimensions(name: str) -> tuple[str, ...]:
+    """The axes of a parameter."""
+    leaf = name.rpartition(".")[2]
+    matrix = {
+        "token": ("token", "feature"),
+        "position": ("position", "feature"),
+        "output": ("head_feature", "feature"),
+        "expand": ("feature", "neuron"),
+        "contract": ("neuron", "feature"),
+        "read_out": ("feature", "answer"),
+    }.get(leaf.removesuffix("_bias"), ("feature", "head_feature"))
+    if leaf.startswith("norm"):
+        return ("feature",)
+    return matrix[1:] if leaf.endswith("_bias") else matrix
+
+
+def _steps(steps: list[int]) -> str:
+    return f"step {steps[0]}" if len(steps) == 1 else f"{len(steps)} steps from {min(steps)} to {max(steps)}"
+
+
+def _sentence(work: Any, *given: Any) -> list[str]:
+    try:
+        work(*given)
+    except Error as problem:
+        return [str(problem)]
+    return []

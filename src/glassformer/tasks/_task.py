@@ -1,0 +1,145 @@
+"""What every task gives: words, data, a verdict on each answer, and the price of each partial understanding."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import CallError
+
+IntArray = NDArray[np.integer[Any]]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Part = Literal["train", "validation", "test"]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A way of guessing, and its exact price in nats per predicted token."""
+
+    name: str
+    nats: float
+    guess: Callable[[IntArray], FloatArray]  # the tokens in view → probability of each next token
+    accuracy: float | None = None  # the best share of right answers at this level, where that has a meaning
+    reachable: bool = True  # False: needs more than the window shows
+
+
+@dataclass(frozen=True)
+class Split:
+    """Pieces of text laid end to end, and how many windows begin in each.
+
+    An example is a piece chosen evenly, then a start chosen evenly among the first `windows` places of that piece.
+    """
+
+    tokens: IntArray  # (n,)
+    starts: IntArray  # (piece,) where each piece begins in `tokens`
+    windows: IntArray  # (piece,)
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a model is trained on and judged by; `order` says how training meets the examples."""
+
+    train: Split
+    validation: Split
+    test: Split | None = None
+    order: Literal["random", "passes"] = "random"  # drawn with replacement, or in shuffled passes over all pieces
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Windows to be judged, with all that is known about their answers.
+
+    Place p is the p-th prediction of a window: after token p for tasks that predict every next token; tasks with one
+    answer have one place, and the answer is the window's last token.
+    """
+
+    windows: IntArray  # (example, context + 1)
+    constrained: BoolArray  # (example, place) the rule restricts the predicted token
+    answerable: BoolArray  # (example, place) and what is in view settles which tokens are allowed
+    allowed: BoolArray  # (example, place, token) what the verifier accepts
+    kind: IntArray  # (example, place) index into the task's `kinds`, -1 for none
+    truth: FloatArray  # (example, place) log-probability that the exact predictor gives the token that came
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(ABC):
+    """A small world with a rule. The fields are the settings of its data; `seed` chooses the data set."""
+
+    seed: int = field(default=18, metadata={"least": 0})
+
+    vocabulary: ClassVar[tuple[str, ...]]
+    showcase: ClassVar[tuple[str, ...]]  # texts worth looking at, the first one first
+    answers: ClassVar[Literal["next", "one"]] = "next"  # predict every next token, or one answer per window
+    kinds: ClassVar[tuple[str, ...]] = ()  # what sorts of question there are
+    measure: ClassVar[Literal["rule_error", "accuracy"]] = "accuracy"  # how right answers are counted while training
+
+    @property
+    @abstractmethod
+    def groups(self) -> Mapping[str, Sequence[int]]:
+        """The families of tokens, for markers and tables; every token is in exactly one."""
+
+    @abstractmethod
+    def data(self, context: int) -> Data:
+        """Training, validation and test parts, split by whole sequences or distinct questions."""
+
+    @abstractmethod
+    def examples(self, context: int, part: Part, most: int) -> Examples:
+        """At most so many windows of a part, always the same ones; all of them where they are few."""
+
+    @abstractmethod
+    def ladder(self, context: int) -> tuple[Rung, ...]:
+        """The exact loss of each partial understanding, highest first; the last reachable one is the floor."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, length: int) -> IntArray:
+        """One fresh sequence (tasks with one answer: a question and its answer, whatever the length)."""
+
+    @abstractmethod
+    def allowed(self, tokens: IntArray) -> BoolArray:
+        """(place, token): what the verifier accepts after each token of a sequence seen from its start."""
+
+    @abstractmethod
+    def constrained(self, tokens: IntArray) -> BoolArray:
+        """(place,): whether the rule has anything to say about the token after each one."""
+
+    @abstractmethod
+    def answerable(self, tokens: IntArray) -> BoolArray:
+        """(place,): whether these tokens, seen as a window, settle which tokens are allowed after each one."""
+
+    @abstractmethod
+    def source_position(self, tokens: IntArray) -> IntArray:
+        """(place,): where in these tokens the answer after each one can be read off; -1 where it cannot."""
+
+    @abstractmethod
+    def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:
+        """(place, token): the exact predictor's probabilities after each token of a window."""
+
+    def verify(self, tokens: IntArray) -> list[bool | None]:
+        """For each token of a sequence: right, wrong, or None where the rule leaves it free."""
+        tokens = np.asarray(tokens)
+        if len(tokens) == 0:
+            return []
+        constrained, allowed = self.constrained(tokens[:-1]), self.allowed(tokens[:-1])
+        judged = [bool(allowed[p, tokens[p + 1]]) if constrained[p] else None for p in range(len(tokens) - 1)]
+        return [None, *judged]
+
+    def floor(self, context: int) -> float:
+        """The least loss a model with this window can reach on average."""
+        return [rung for rung in self.ladder(context) if rung.reachable][-1].nats
+
+    def encode(self, text: str) -> IntArray:
+        """Token ids of a text whose tokens are separated by spaces."""
+        ids = {token: i for i, token in enumerate(self.vocabulary)}
+        words = text.split()
+        for place, word in enumerate(words):
+            if word not in ids:
+                raise CallError(f"token {word!r} at position {place} is not one of: {' '.join(self.vocabulary)}")
+        return np.array([ids[word] for word in words], dtype=np.int32)
+
+    def decode(self, tokens: IntArray) -> str:
+        """The text of some token ids."""
+        return " ".join(self.vocabulary[token] for token in np.asarray(tokens))

@@ -1,0 +1,36 @@
+"""Three tokens repeat for ever."""
+
+from dataclasses import dataclass
+
+from glassformer.tasks._rule import Rule
+from glassformer.tasks._task import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopyModulo(Rule):
+    """Numbers 0 to 20. The first three are free; every later one equals the one three places before."""
+
+    sequences: int = 1500
+    shortest: int = 33
+    longest: int = 64
+
+    vocabulary = tuple(map(str, range(21)))
+    showcase = (
+        "4 17 9 4 17 9 4 17 9 4 17 9 4 17 9 4 17 9 4 17 9 4 17 9 4 17 9 4 17 9 4 17",
+        "20 0 20 20 0 20 20 0 20 20 0 20 20 0 20 20 0 20 20 0 20 20 0 20 20 0 20 20 0 20 20 0",
+        "5 5 12 5 5 12 5 5 12 5 5 12 5 5 12 5 5 12 5 5 12 5 5 12 5 5 12 5 5 12 5 5",
+    )
+    start = ()  # the first three tokens, turned so that the one due next stands first
+    back = 2  # two before the last token, three before the next
+
+    def advance(self, state: tuple[int, ...], token: int) -> tuple[int, ...]:
+        """Once there are three, they only turn: a wrong token later changes nothing."""
+        return (*state, token) if len(state) < 3 else (*state[1:], state[0])
+
+    def law(self, state: tuple[int, ...]) -> FloatArray:
+        """The token due next."""
+        return self.evenly([state[0]] if len(state) == 3 else range(21))
+
+    def is_constrained(self, state: tuple[int, ...]) -> bool:
+        """After the third token, always."""
+        return len(state) == 3

@@ -1,0 +1,260 @@
+"""Five operations on three digits: First, Second, Last, Max, Min."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from itertools import product
+from math import log
+from typing import Literal
+
+import numpy as np
+
+from glassformer.errors import CallError
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
+
+ANSWER: dict[str, Callable[[tuple[int, int, int]], int]] = {
+    "First": lambda digits: digits[0],
+    "Second": lambda digits: digits[1],
+    "Last": lambda digits: digits[2],
+    "Max": max,
+    "Min": min,
+}
+OPERATIONS = tuple(ANSWER)
+WORDS = ("PAD", "EOS", *map(str, range(10)), *OPERATIONS, "(", ")", ",")
+ZERO, FIRST, OPEN, CLOSE, COMMA = (WORDS.index(word) for word in ("0", "First", "(", ")", ","))
+LENGTH = 8  # tokens of a question
+Question = tuple[int, int, int, int]  # operation, then the three digits
+
+
+@cache
+def questions() -> tuple[IntArray, IntArray]:
+    """All 5 000 questions, by operation and then by digits, and the token that answers each."""
+    every = list(product(range(5), range(10), range(10), range(10)))
+    tokens = [[FIRST + o, OPEN, ZERO + a, COMMA, ZERO + b, COMMA, ZERO + c, CLOSE] for o, a, b, c in every]
+    answers = [ZERO + ANSWER[OPERATIONS[o]]((a, b, c)) for o, a, b, c in every]
+    return np.array(tokens, dtype=np.int32), np.array(answers, dtype=np.int32)
+
+
+def read(tokens: IntArray) -> Question | None:
+    """The question that these tokens begin with, if they do."""
+    row = [int(token) for token in tokens[:LENGTH]]
+    if len(row) < LENGTH or [row[i] for i in (1, 3, 5, 7)] != [OPEN, COMMA, COMMA, CLOSE]:
+        return None
+    operation, *digits = row[0] - FIRST, row[2] - ZERO, row[4] - ZERO, row[6] - ZERO
+    good = 0 <= operation < 5 and all(0 <= digit < 10 for digit in digits)
+    return (operation, digits[0], digits[1], digits[2]) if good else None
+
+
+def _number(question: Question) -> int:
+    """The place of a question in the list of all."""
+    operation, a, b, c = question
+    return 1000 * operation + 100 * a + 10 * b + c
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiveOperations(Task):
+    """Questions such as Max(5,3,9), each with one answer; all 5 000 can be listed, so nothing is left to chance.
+
+    `split` keeps distinct questions apart, or whole multisets of digits, so that no test question was seen in any
+    order. `draws` draws that many training questions with replacement instead, so that many of them leak into the test.
+    """
+
+    split: Literal["question", "multiset"] = "question"
+    draws: int | None = field(default=None, metadata={"least": 50})
+
+    vocabulary = WORDS
+    showcase = ("Max(5,3,9)", "Min(7,1,9)", "Max(9,9,5)", "Min(1,0,3)")
+    answers = "one"
+    kinds = OPERATIONS
+
+    def __post_init__(self) -> None:
+        if self.split not in ("question", "multiset"):
+            raise CallError(f"split = {self.split!r} must be 'question' or 'multiset'")
+        if self.draws is not None and self.split != "question":
+            raise CallError(
+                f"draws = {self.draws} mixes all questions, so split = {self.split!r} has no effect; drop one"
+            )
+        if self.draws is not None and self.draws < 50:
+            raise CallError(f"draws = {self.draws} leaves a part without questions; make it 50 or more")
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[int]]:
+        """Operations, digits, brackets and comma, and the two tokens that never occur."""
+        operations, digits = range(FIRST, FIRST + 5), range(ZERO, ZERO + 10)
+        return {"operation": operations, "digit": digits, "syntax": (OPEN, CLOSE, COMMA), "special": (0, 1)}
+
+    def questions(self) -> tuple[IntArray, IntArray]:
+        """All 5 000 questions, (question, place), and the answer of each, as tokens."""
+        return questions()
+
+    # ---- data --------------------------------------------------------------------------------------------------------
+
+    def _parts(self) -> dict[Part, IntArray]:
+        """Which of all questions are in each part, the same number for every operation."""
+        rng = np.random.default_rng(self.seed)
+        if self.draws is not None:
+            sizes: tuple[tuple[Part, int], ...] = (
+                ("train", self.draws),
+                ("validation", self.draws // 10),
+                ("test", self.draws // 10),
+            )
+            return {part: np.arange(size) % 5 * 1000 + rng.integers(1000, size=size) for part, size in sizes}
+        parts: dict[Part, list[int]] = {"train": [], "validation": [], "test": []}
+        for family in _families(self.split):
+            order, tenth = rng.permutation(len(family)), len(family) // 10
+            for part, chosen in zip(parts, np.split(order, [8 * tenth, 9 * tenth]), strict=True):
+                parts[part] += [question for unit in chosen for question in family[unit]]
+        return {part: np.sort(chosen) for part, chosen in parts.items()}
+
+    def _windows(self, context: int, part: Part) -> IntArray:
+        if context != LENGTH:
+            raise CallError(f"context = {context} does not fit: a question has {LENGTH} tokens; set context = {LENGTH}")
+        tokens, answers = questions()
+        return np.column_stack([tokens, answers])[self._parts()[part]]
+
+    def data(self, context: int) -> Data:
+        """Every question with its answer is a piece of one window; training goes over them in shuffled passes."""
+
+        def split(part: Part) -> Split:
+            windows = self._windows(context, part)
+            many = len(windows)
+            return Split(windows.ravel(), np.arange(many) * (LENGTH + 1), np.ones(many, dtype=np.int64))
+
+        return Data(split("train"), split("validation"), split("test"), order="passes")
+
+    def examples(self, context: int, part: Part, most: int) -> Examples:
+        """The whole part, or `most` questions spaced evenly over it."""
+        windows = self._windows(context, part)
+        if len(windows) > most:
+            windows = windows[np.arange(most) * len(windows) // most]
+        return self.judged(windows)
+
+    def judged(self, windows: IntArray) -> Examples:
+        """Questions with their answers, (example, 9), as examples; the answer is certain."""
+        certain = np.ones((len(windows), 1), dtype=bool)
+        allowed = np.arange(len(WORDS)) == windows[:, -1, None, None]
+        return Examples(windows, certain, certain, allowed, windows[:, :1] - FIRST, np.zeros((len(windows), 1)))
+
+    def sample(self, rng: np.random.Generator, length: int) -> IntArray:  # noqa: ARG002
+        """One of all questions, and its answer."""
+        tokens, answers = questions()
+        which = rng.integers(len(tokens))
+        return np.append(tokens[which], answers[which])
+
+    # ---- verdicts ----------------------------------------------------------------------------------------------------
+
+    def allowed(self, tokens: IntArray) -> BoolArray:
+        """(place, token): after a whole question its answer, elsewhere anything."""
+        found = np.ones((len(tokens), len(WORDS)), dtype=bool)
+        question = read(tokens)
+        if question is not None:
+            found[LENGTH - 1] = np.arange(len(WORDS)) == questions()[1][_number(question)]
+        return found
+
+    def constrained(self, tokens: IntArray) -> BoolArray:
+        """(place,): only the place after a whole question."""
+        found = np.zeros(len(tokens), dtype=bool)
+        found[LENGTH - 1 : LENGTH] = read(tokens) is not None
+        return found
+
+    def answerable(self, tokens: IntArray) -> BoolArray:
+        """(place,): a whole question always settles its answer."""
+        return self.constrained(tokens)
+
+    def source_position(self, tokens: IntArray) -> IntArray:
+        """(place,): after a whole question, the digit that is the answer; the first one if Max or Min is a tie."""
+        found = np.full(len(tokens), -1)
+        question = read(tokens)
+        if question is not None:
+            operation, *digits = question
+            which = operation if operation < 3 else digits.index(ANSWER[OPERATIONS[operation]](question[1:]))
+            found[LENGTH - 1] = 2 + 2 * which
+        return found
+
+    def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:  # noqa: ARG002
+        """(place, token): the chance of each answer to the question, as far as it has been read."""
+        every, answers = questions()
+        fits, rows = np.ones(len(every), dtype=bool), []
+        for place, token in enumerate(tokens):
+            fits = fits & (every[:, place] == token) if place < LENGTH else fits
+            # No question begins this way: any answer may be expected.
+            rows.append(np.bincount(answers[fits] if fits.any() else answers, minlength=len(WORDS)))
+        return np.array([row / row.sum() for row in rows]).reshape(-1, len(WORDS))
+
+    # ---- the price of each partial understanding ---------------------------------------------------------------------
+
+    def ladder(self, context: int) -> tuple[Rung, ...]:
+        """What a model loses that reads only so much of the question; by listing all questions."""
+        if context != LENGTH:
+            raise CallError(f"context = {context} does not fit: a question has {LENGTH} tokens; set context = {LENGTH}")
+        return _ladder()
+
+    # ---- words -------------------------------------------------------------------------------------------------------
+
+    def encode(self, text: str) -> IntArray:
+        """Token ids of `Max(5,3,9)`, with or without spaces, with or without an answer after it."""
+        words = re.findall(r"[A-Za-z]+|\S", text)
+        for place, word in enumerate(words):
+            if word not in WORDS:
+                near = get_close_matches(word.capitalize(), OPERATIONS, n=1)
+                hint = f" (did you mean {near[0]}?)" if near else ""
+                raise CallError(f"token {word!r} at position {place}{hint} is not one of: {' '.join(WORDS)}")
+        return np.array([WORDS.index(word) for word in words], dtype=np.int32)
+
+    def decode(self, tokens: IntArray) -> str:
+        """The text of some token ids, as a person would write it: `Max(5,3,9) 9`."""
+        text = ""
+        for token in np.asarray(tokens):
+            apart = text.endswith(")") or (text[-1:].isalpha() and WORDS[token].isalpha())
+            text += (" " if apart else "") + WORDS[token]
+        return text
+
+
+def _families(split: str) -> list[list[list[int]]]:
+    """What is cut 8 : 1 : 1: lists of units, each unit some questions that stay together."""
+    if split == "question":
+        return [[[1000 * operation + digits] for digits in range(1000)] for operation in range(5)]
+    units: dict[tuple[int, ...], list[int]] = {}
+    for question in product(range(5), range(10), range(10), range(10)):
+        units.setdefault(tuple(sorted(question[1:])), []).append(_number(question))
+    return [[unit for digits, unit in units.items() if len(set(digits)) == many] for many in (3, 2, 1)]
+
+
+@cache
+def _ladder() -> tuple[Rung, ...]:
+    size = len(WORDS)
+    return (
+        Rung("uniform guess", log(size), lambda tokens: np.full(size, 1 / size)),  # noqa: ARG005
+        _rung("answer frequencies", lambda question: ()),  # noqa: ARG005
+        _rung("operation only", lambda question: question[:1]),
+        _rung("digits without operation", lambda question: question[1:]),
+        _rung("operation and digits without order", lambda question: (question[0], *sorted(question[1:]))),
+        _rung("Max and Min confused", lambda question: (min(question[0], 3), *question[1:])),
+        _rung("the rule", lambda question: question),
+    )
+
+
+def _rung(name: str, seen: Callable[[Question], tuple[int, ...]]) -> Rung:
+    """The best guess from what is seen of a question."""
+    every, answers = questions()
+    counts: dict[tuple[int, ...], FloatArray] = {}
+    for tokens, answer in zip(every, answers, strict=True):
+        question = read(tokens)
+        assert question is not None
+        counts.setdefault(seen(question), np.zeros(len(WORDS)))[answer] += 1
+    table = np.array(list(counts.values()))
+    total = table.sum(axis=1, keepdims=True)
+    nats = -np.sum(table * np.log(np.where(table > 0, table / total, 1))) / len(every)
+    frequencies = np.bincount(answers, minlength=len(WORDS)) / len(answers)
+
+    def guess(tokens: IntArray) -> FloatArray:
+        question = read(tokens)
+        if question is None:  # what is not a question has no answer to be known
+            return frequencies
+        row = counts[seen(question)]
+        share: FloatArray = row / row.sum()
+        return share
+
+    return Rung(name, float(nats) + 0.0, guess, accuracy=float(table.max(axis=1).sum() / len(every)))

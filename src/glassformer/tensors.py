@@ -1,0 +1,119 @@
+"""safetensors, written by the library and read under our own limits.
+
+The library accepts duplicate names, a hundred thousand entries and megabytes of metadata; a run's folder may come by
+mail. So the header is checked here, against what must be in the file, before a single number is read.
+"""
+
+import math
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer import folder
+from glassformer.errors import DamagedError
+
+Array = NDArray[Any]
+MOST_HEADER = 1_000_000  # bytes
+TYPES = {
+    "F32": "<f4", "F64": "<f8", "F16": "<f2", "BOOL": "|b1", "I8": "|i1", "U8": "|u1",
+    "I16": "<i2", "U16": "<u2", "I32": "<i4", "U32": "<u4", "I64": "<i8", "U64": "<u8",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each tensor of a file lies."""
+
+    tensors: dict[str, tuple[np.dtype[Any], tuple[int, ...], int]]  # name → type, shape, byte where it begins
+    metadata: dict[str, str]
+
+
+def pack(arrays: Mapping[str, Array], metadata: dict[str, str] | None = None) -> bytes:
+    """The bytes of a safetensors file."""
+    from safetensors.numpy import save
+
+    # The library takes the memory as it lies, so it has to lie in order.
+    packed: bytes = save({name: np.asarray(array, order="C") for name, array in arrays.items()}, metadata)
+    return packed
+
+
+def digest(arrays: Mapping[str, Array]) -> str:
+    """sha256 of the bytes of some arrays, in the order given."""
+    found = sha256()
+    for array in arrays.values():
+        found.update(np.asarray(array, order="C").tobytes())
+    return found.hexdigest()
+
+
+def layout(file: BinaryIO, path: Path) -> Layout:
+    """The header of a file: of bounded size, each name once, and tensors that fill the rest without gap or overlap."""
+    size = file.seek(0, 2)
+    file.seek(0)
+    start = file.read(8)
+    length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+    if not 2 <= length <= min(MOST_HEADER, size - 8):
+        raise damaged(path, "its header is cut off, or longer than a header may be")
+    header = folder.table(file.read(length), str(path))
+    metadata = header.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise damaged(path, "its metadata is not a table of texts")
+    tensors: dict[str, tuple[np.dtype[Any], tuple[int, ...], int]] = {}
+    spans: list[tuple[int, int]] = []
+    for name, given in header.items():
+        kind, shape, begin, end = _tensor(given, name, path)
+        tensors[name] = (kind, shape, 8 + length + begin)
+        spans.append((begin, end))
+    reached = 0
+    for begin, end in sorted(spans):
+        if begin != reached:
+            raise damaged(path, f"its tensors leave a gap or overlap at byte {reached}")
+        reached = end
+    if 8 + length + reached != size:
+        raise damaged(path, f"it has {size:,} bytes where its header tells of {8 + length + reached:,}")
+    return Layout(tensors, metadata)
+
+
+def read(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
+    """All tensors of a file, and its metadata."""
+    with folder.reading(path) as file:
+        found = layout(file, path)
+        arrays = {name: slab(file, path, found, name) for name in found.tensors}
+    return arrays, found.metadata
+
+
+def slab(file: BinaryIO, path: Path, found: Layout, name: str, row: int | None = None) -> Array:
+    """One tensor, or one row of it, and nothing else of the file."""
+    kind, shape, begin = found.tensors[name]
+    part = shape if row is None else shape[1:]
+    size = kind.itemsize * math.prod(part)
+    file.seek(begin + (row or 0) * size)
+    data = file.read(size)
+    if len(data) != size:
+        raise damaged(path, "it was cut while it was read")
+    return np.frombuffer(data, kind).reshape(part)
+
+
+def damaged(path: Path, what: str) -> DamagedError:
+    """A sentence about a file that is not what was written."""
+    return DamagedError(f"{path} is damaged: {what}; put back the file that was written there")
+
+
+def _tensor(given: Any, name: str, path: Path) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    try:
+        kind = np.dtype(TYPES[given["dtype"]])
+        shape = given["shape"]
+        begin, end = given["data_offsets"]
+    except (KeyError, TypeError, ValueError):
+        raise damaged(path, f"its header does not say what {name!r:.60} is") from None
+    numbers = [*shape, begin, end] if isinstance(shape, list) else [None]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise damaged(path, f"the shape or place of {name!r:.60} is not made of counts")
+    if end - begin != kind.itemsize * math.prod(shape):
+        raise damaged(path, f"{name!r:.60} has {end - begin} bytes, which is not what its shape needs")
+    return kind, tuple(shape), begin, end
