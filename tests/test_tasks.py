@@ -413,7 +413,14 @@ def test_sequences_too_short_for_the_window_are_left_out():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"sequences": 1}, {"shortest": 9, "longest": 8}, {"plus": 1.5}, {"plus": -0.1}, {"sequences": 10**9}],
+    [
+        {"sequences": 1},
+        {"shortest": 9, "longest": 8},
+        {"plus": 1.5},
+        {"plus": -0.1},
+        {"sequences": 10**9},
+        {"longest": 10**7},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises((CallError, LimitError), match=next(iter(wrong))):

@@ -55,9 +55,13 @@ class Lock:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self.holder = Holder(socket.gethostname(), os.getpid(), _start(os.getpid()), now, secrets.token_hex(8))
         content = json.dumps(asdict(self.holder)).encode()
-        while not storage.create(self.path, content) and not self._take_over(run, content):
-            pass  # released between the two: there is no lock to take over any more
         _HELD.add(self.holder.token)
+        try:
+            while not storage.create(self.path, content) and not self._take_over(run, content):
+                pass  # released, or taken by another, between the two: look again
+        except BaseException:
+            _HELD.discard(self.holder.token)
+            raise
 
     def release(self) -> None:
         """Give the right back; a lock that is no longer ours stays."""
@@ -67,10 +71,10 @@ class Lock:
                 storage.remove(self.path)
 
     def _take_over(self, run: Path, content: bytes) -> bool:
-        """Put our lock in the place of one that was left over; False if it is gone by now."""
-        with _alone(self.path):
+        """Put our lock in the place of one that was left over; False if another has changed it by now."""
+        with _alone(self.path) as unchanged:
             held = read(run)
-            if held is None:
+            if held is None or not unchanged:
                 return False
             if held.alive:
                 raise LockedError(_refusal(held, self.path))
@@ -101,22 +105,26 @@ def _refusal(held: Holder, path: Path) -> str:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Judge an old lock while no other process judges it too."""
+def _alone(path: Path) -> Iterator[bool]:
+    """Judge an old lock while no other process judges it too; whether it is still the one we waited for."""
     if sys.platform == "win32":
-        yield
+        yield True
         return
     import fcntl
 
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # gone, or not ours to open: the caller looks again and says so
-        yield
+        yield True
         return
     try:
         with suppress(OSError):  # a file system without such locks
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            unchanged = os.path.samestat(os.fstat(file), os.stat(path))
+        except FileNotFoundError:
+            unchanged = False
+        yield unchanged
     finally:
         os.close(file)
 

@@ -127,7 +127,7 @@ class Notes:
 
     def facts(self, step: int) -> dict[str, Any]:
         """What run.json says when the training is over."""
-        facts: dict[str, Any] = {"last_step": step, "seconds": round(monotonic() - self.started, 3)}
+        facts: dict[str, Any] = {"last_step": step}
         if self.diverged_members:
             facts["diverged"] = self.diverged_members
         return facts
@@ -159,12 +159,15 @@ class Notes:
         speed = steps / seconds if steps and seconds > 0 else 0.0
         self.times.append({"step": step, "seconds": round(now - self.started, 3), "steps_per_second": round(speed, 1),
                            "tokens_per_second": round(speed * self.engine.tokens_per_step, 1)})  # fmt: skip
-        middle = [float(np.nanmedian(_numbers(line[name]))) for name in ("validation_loss", "excess")]
+        middle = [_median(line[name]) for name in ("validation_loss", "excess")]
         self.progress(Progress(step, self.engine.experiment.train.steps, speed, *middle))
 
 
-def _numbers(value: Any) -> NDArray[np.float64]:
-    return np.atleast_1d(np.asarray(value, dtype=np.float64))
+def _median(value: Any) -> float:
+    """Over the members whose loss is still a number."""
+    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    finite = numbers[np.isfinite(numbers)]
+    return float(np.median(finite)) if len(finite) else float("nan")
 
 
 def _plain(value: Any) -> Any:

@@ -106,8 +106,9 @@ class Recorder:
 
     def finish(self, status: str = "finished", **facts: Any) -> None:
         """Say how it ended, with any facts worth keeping, and let go of the folder."""
-        times = self._about.get("times", {})
-        seconds = times.get("seconds", 0.0) + time.monotonic() - self._since
+        times = self._about["times"] if isinstance(self._about.get("times"), dict) else {}
+        before = times.get("seconds")
+        seconds = (before if isinstance(before, float | int) else 0.0) + time.monotonic() - self._since
         times = {**times, "finished": _now(), "seconds": round(seconds, 3), **facts.pop("times", {})}
         core = ("schema", "experiment", "seeds", "members", "parameters", "times")
         self._about = {**self._about, "status": status, **_without(facts, core), "times": times}

@@ -278,11 +278,12 @@ class Run:
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
     def tokens(self, text: str | Sequence[int] | Sequence[Sequence[int]] | Array | None) -> Array:
-        """Token ids that this model can look at, from a text or from ids."""
+        """Token ids that this model can look at, from a text or from ids; None: the task's first showcase."""
         if isinstance(text, str) and len(text) > MOST_TEXT:
             raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
-        given = self.task.showcase[0] if text is None else text
-        tokens = self.task.encode(given) if isinstance(given, str) else _ids(given)
+        if text is None:  # a showcase is made for the usual window; a smaller one sees its end
+            return self.task.encode(self.task.showcase[0])[-self.architecture.context :]
+        tokens = self.task.encode(text) if isinstance(text, str) else _ids(text)
         if tokens.size == 0:
             raise CallError(f"the text is empty; try {self.task.showcase[0]!r}")
         if tokens.shape[-1] > self.architecture.context:

@@ -13,6 +13,7 @@ from glassformer.tasks._beliefs import Beliefs, Source, beliefs, explore
 from glassformer.tasks._ladder import ladder
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 
+MOST_LENGTH = 10_000  # the states are followed token by token to the end of the longest sequence
 MOST_TOKENS = 50_000_000  # a data set of this size fills half a gigabyte
 
 
@@ -61,13 +62,15 @@ class Rule(Task):
     def __post_init__(self) -> None:
         for setting in fields(self):
             value, bounds = getattr(self, setting.name), setting.metadata
-            if not bounds.get("least", value) <= value <= bounds.get("most", value):
-                most = f" and at most {bounds['most']}" if "most" in bounds else ""
-                raise LimitError(f"{setting.name} = {value} must be at least {bounds['least']}{most}")
+            if value < bounds.get("least", value) or value > bounds.get("most", value):
+                limits = ", ".join(f"{which} {bound}" for which, bound in bounds.items())
+                raise LimitError(f"{setting.name} = {value} is outside its limits: {limits}")
         if self.sequences < 2:
             raise LimitError(f"sequences = {self.sequences} cannot be split in two; make it 2 or more")
         if not 2 <= self.shortest <= self.longest:
             raise CallError(f"shortest = {self.shortest} and longest = {self.longest} must obey 2 ≤ shortest ≤ longest")
+        if self.longest > MOST_LENGTH:
+            raise LimitError(f"longest = {self.longest} is more than {MOST_LENGTH:,} tokens; make it smaller")
         if self.sequences * self.longest > MOST_TOKENS:
             raise LimitError(
                 f"sequences × longest = {self.sequences} × {self.longest} is more than {MOST_TOKENS:,} tokens; "
@@ -91,16 +94,16 @@ class Rule(Task):
     # ---- the law as tables -------------------------------------------------------------------------------------------
 
     @cached_property
-    def _timeless(self) -> "Rule":
+    def _lawful(self) -> "Rule":
         """The same law without what only chooses the data set, so that all seeds share one set of tables."""
         return replace(self, seed=0, sequences=2)
 
     @property
     def _tables(self) -> Source:
-        return _tables(self._timeless)
+        return _tables(self._lawful)
 
     def _beliefs(self, context: int) -> Beliefs:
-        return _beliefs(self._timeless, context)
+        return _beliefs(self._lawful, context)
 
     def _check(self, context: int) -> None:
         if not 1 <= context < self.longest:
@@ -263,7 +266,7 @@ class Rule(Task):
     def ladder(self, context: int) -> tuple[Rung, ...]:
         """From guessing blindly to the rule, seen through the window, and seen whole."""
         self._check(context)
-        return _ladder(self._timeless, context)
+        return _ladder(self._lawful, context)
 
 
 @lru_cache(maxsize=64)

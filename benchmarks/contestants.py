@@ -1,0 +1,253 @@
+"""What is raced: Glassformer, PyTorch and a loop in C, each in a process that loads only what it needs."""
+
+import ctypes
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from itertools import cycle, pairwise
+from multiprocessing.connection import Connection
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from glassformer.architecture import Architecture
+from glassformer.experiment import Experiment, Training, load
+from glassformer.tasks import Data, Examples, Split, Task
+
+TOGETHER = 100  # steps between two looks at the clock, in the C loop
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Who runs, and what: an experiment by name, with settings changed."""
+
+    kind: Literal["engine", "run", "torch", "torch, tuned", "c"]
+    experiment: str
+    settings: tuple[str, ...] = ()
+    members: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stream(Task):
+    """Chance tokens in the place of a text: what a step costs does not depend on what the tokens say."""
+
+    vocabulary = tuple(map(str, range(500)))
+    showcase = ("0 1 2",)
+
+    def data(self, context: int) -> Data:
+        """One long piece, for training and judging alike."""
+        tokens = np.random.default_rng(self.seed).integers(0, 500, 400_000)
+        split = Split(tokens, np.array([0]), np.array([len(tokens) - context]))
+        return Data(split, split)
+
+    def examples(self, context: int, part: str, most: int) -> Examples:  # noqa: ARG002
+        """A few windows: the engine wants some, the race judges none."""
+        windows = self.data(context).train.tokens[np.arange(8)[:, None] + np.arange(context + 1)]
+        none = np.zeros((8, context, 500), bool)
+        return Examples(windows, none[..., 0], none[..., 0], none, windows[:, 1:] * 0 - 1, windows[:, 1:] * 0.0)
+
+    # Nobody in a race asks for these.
+    groups = ladder = sample = allowed = constrained = answerable = source_position = true_distribution = None  # type: ignore[assignment]
+
+
+def experiment(contestant: Contestant) -> Experiment:
+    """The experiment of a contestant: ready-made, or one of the two text models."""
+    width = {"shakespeare": 128, "shakespeare_wide": 256}.get(contestant.experiment)
+    if width is None:
+        return load(contestant.experiment, contestant.settings)
+    architecture = Architecture(
+        vocabulary=500, context=64, width=width, blocks=2, heads=width // 32, feed_forward=2 * width,
+        activation="gelu", norm="rms", norm_epsilon=1e-8, final_norm=True, positions="sinusoidal",
+        biases=("feed_forward",),
+    )  # fmt: skip
+    # 2 steps to a compiled call, so that even a short round sees several of the wide model's slow steps.
+    train = Training(steps=2000, batch=64, rate=3e-4, clip=1.0, log_every=2)
+    return Experiment(contestant.experiment, "stream", Stream(), architecture, train)
+
+
+class Engine:
+    """Our engine, call by call as a training makes them; the kept weights are brought to the host."""
+
+    def __init__(self, experiment: Experiment, members: int = 1) -> None:
+        from glassformer import training
+
+        seed = experiment.train.seed
+        self.engine = training.Engine(experiment, list(range(seed, seed + members)))
+        self.state = self.engine.start()
+        self.stretches = cycle(self.engine.plan.stretches(0))
+        self.advance()
+
+    @property
+    def compile_seconds(self) -> float:
+        """So far."""
+        return self.engine.compile_seconds
+
+    def advance(self) -> int:
+        """One compiled call; how many steps it took."""
+        begin, end = next(self.stretches)
+        self.state, weights, _ = self.engine.stretch(self.state, begin, end)
+        self.kept = np.asarray(weights)  # waits until the steps are done
+        return end - begin
+
+
+class Run:
+    """A whole training as the command line does it: data, judging, and everything written to disk."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment, self.compile_seconds = experiment, 0.0
+
+    def advance(self) -> int:
+        """One training from beginning to end."""
+        from glassformer import training
+
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = training.begin(self.experiment, out=Path(folder) / "run")
+        self.compile_seconds += outcome.compile_seconds
+        return outcome.steps
+
+
+class Torch:
+    """Eager PyTorch; `tuned` is what a careful hand gains without leaving it."""
+
+    compile_seconds = 0.0
+
+    def __init__(self, experiment: Experiment, tuned: bool = False) -> None:
+        import torch
+
+        import torch_models
+
+        self.torch, self.models, self.tuned = torch, torch_models, tuned
+        self.a, self.train = experiment.architecture, experiment.train
+        if tuned:
+            torch.set_num_threads(1)  # handing such small work to a second thread costs more than it saves
+        torch.manual_seed(self.train.seed)
+        data = experiment.task.data(self.a.context)
+        arrays = (data.train.tokens, data.train.starts, data.train.windows)
+        self.tokens, self.starts, self.windows = (torch.tensor(array, dtype=torch.long) for array in arrays)
+        self.passes, self.order = data.order == "passes", torch.tensor([], dtype=torch.long)
+        self.model = torch_models.Transformer(self.a, joined=self.a.norm == "rms")
+        self.optimiser = torch_models.optimizer(self.model, self.train, **({"fused": True} if tuned else {}))
+
+    def batch(self) -> tuple[Any, Any]:
+        """Windows and what follows, stacked one by one."""
+        torch, size, length = self.torch, self.train.batch, self.a.context
+        if self.passes:
+            if len(self.order) < size:
+                self.order = torch.randperm(len(self.starts))
+            chosen, self.order = self.order[:size], self.order[size:]
+            ix = self.starts[chosen]
+        else:
+            chosen = torch.randint(len(self.starts), (size,))
+            ix = self.starts[chosen] + (torch.rand(size) * self.windows[chosen]).long()
+        if self.tuned:
+            windows = self.tokens[ix[:, None] + torch.arange(length + 1)]
+            return windows[:, :-1], windows[:, 1:].contiguous()
+        x = torch.stack([self.tokens[i : i + length] for i in ix])
+        if self.a.read_position is not None:
+            return x, torch.stack([self.tokens[i + length] for i in ix])
+        return x, torch.stack([self.tokens[i + 1 : i + length + 1] for i in ix])
+
+    def advance(self) -> int:
+        """One step."""
+        x, y = self.batch()
+        loss = self.models.batch_loss(self.model, x, y, self.a.read_position)
+        self.models.update(self.model, self.optimiser, loss, self.train.clip)
+        return 1
+
+
+class Loop:
+    """rule_loop.c, compiled here and now, and raced only if it takes the very steps that our engine takes."""
+
+    compile_seconds = 0.0
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.train = experiment.train
+        with tempfile.TemporaryDirectory() as folder:
+            library, source = Path(folder) / "rule_loop.so", Path(__file__).with_name("rule_loop.c")
+            fast = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
+            began = perf_counter()
+            subprocess.run(["cc", *fast, str(source), "-o", str(library), "-lm"], check=True)
+            self.compile_seconds = perf_counter() - began
+            self.library = ctypes.CDLL(str(library))
+        self.size = int(self.library.parameters())
+        windows, weights = engine_steps(experiment, TOGETHER)
+        self._begin(weights[0])
+        self._steps(windows, TOGETHER)
+        # The two add in different orders, and a hundred steps let rounding grow.
+        np.testing.assert_allclose(self.kept[:5], weights[1:6], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(self.kept, weights[1:], rtol=1e-2, atol=1e-2)
+        part = experiment.task.data(experiment.architecture.context).train
+        self.source = [np.ascontiguousarray(a, np.int32) for a in (part.tokens, part.starts, part.windows)]
+        self.windows, self.chance = np.empty_like(windows), ctypes.c_uint64(self.train.seed + 1)
+
+    def _begin(self, weights: np.ndarray) -> None:
+        self.weights, self.taken = np.array(weights, np.float32), 0
+        self.first, self.second = np.zeros_like(self.weights), np.zeros_like(self.weights)
+        self.kept = np.empty((TOGETHER, self.size), np.float32)
+
+    def _steps(self, windows: np.ndarray, steps: int) -> None:
+        rate, decay = ctypes.c_float(self.train.rate), ctypes.c_float(self.train.decay)
+        vectors = (_pointer(a) for a in (self.weights, self.first, self.second))
+        self.library.train(*vectors, self.taken, steps, _pointer(windows), _pointer(self.kept), rate, decay)
+        self.taken += steps
+
+    def advance(self) -> int:
+        """A hundred steps."""
+        pieces = len(self.source[1])
+        arrays = (_pointer(a) for a in self.source)
+        self.library.draw(ctypes.byref(self.chance), *arrays, pieces, TOGETHER, _pointer(self.windows))
+        self._steps(self.windows, TOGETHER)
+        return TOGETHER
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def engine_steps(experiment: Experiment, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first steps of our engine: the windows of each, (step, batch, place), and the weights from step 0 on."""
+    import jax
+
+    from glassformer import batches, training
+
+    a, train = experiment.architecture, experiment.train
+    engine = training.Engine(experiment, [train.seed])
+    at = batches.place(0, train.batch, len(engine.source.starts))
+    key = jax.random.wrap_key_data(engine.keys[0])
+    windows = batches.draw(key, at, engine.source, engine.capacity, train.batch, a.context + 1, engine.order)
+    state = engine.start()
+    weights = [np.array(state.flat)]
+    for begin, end in pairwise([*range(0, steps, engine.capacity), steps]):
+        state, kept, _ = engine.stretch(state, begin, end)
+        weights.append(np.array(kept[0]))
+    return np.array(windows[:steps]), np.concatenate(weights)
+
+
+def build(contestant: Contestant) -> Any:
+    """A contestant, ready to run."""
+    this = experiment(contestant)
+    if contestant.kind == "engine":
+        return Engine(this, contestant.members)
+    if contestant.kind in ("torch", "torch, tuned"):
+        return Torch(this, tuned=contestant.kind == "torch, tuned")
+    return Run(this) if contestant.kind == "run" else Loop(this)
+
+
+def serve(pipe: Connection, contestant: Contestant) -> None:
+    """Run so many seconds whenever asked and answer with milliseconds per step; None ends it and asks for the peak."""
+    os.environ["JAX_PLATFORMS"] = "cpu"  # both sides on the processor, whatever else the machine has
+    this, runner = experiment(contestant), build(contestant)
+    about = {"parameters": this.architecture.parameters, "batch": this.train.batch, "compile": runner.compile_seconds}
+    pipe.send(about)
+    while (seconds := pipe.recv()) is not None:
+        steps, compiled, began = 0, runner.compile_seconds, perf_counter()
+        while perf_counter() - began < seconds:
+            steps += runner.advance()
+        pipe.send((perf_counter() - began - (runner.compile_seconds - compiled)) / steps * 1000)
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    pipe.send(kilobytes / 1024)

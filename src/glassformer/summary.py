@@ -1,0 +1,101 @@
+"""What a run learnt, in numbers and in words: measured against the floor, and honest about what no model could see."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from glassformer.run import Run
+from glassformer.tasks import Rung
+
+SOLVED_ERROR, SOLVED_EXCESS = 0.02, 0.02  # under these a member has learnt the rule
+
+
+def members(run: Run) -> list[dict[str, Any]]:
+    """The last logged numbers of every member."""
+    last = {name: np.atleast_1d(column[-1]) for name, column in run.metrics.items() if name != "step"}
+    names = {"loss": "train_loss", "validation_loss": "validation_loss", "excess": "excess"}
+    names |= {name: name for name in ("rule_error", "rule_error_answerable", "accuracy") if name in last}
+    return [
+        {"seed": seed} | {name: float(last[source][k]) for name, source in names.items()}
+        for k, seed in enumerate(run.seeds)
+    ]
+
+
+def solved(run: Run, member: dict[str, Any]) -> bool:
+    """Whether a member has learnt its task: hardly an error where there is one answer, hardly any excess elsewhere."""
+    if "accuracy" in member and run.task.answers == "one":
+        return bool(member["accuracy"] == 1.0)
+    if "rule_error_answerable" in member and one_answer(run):
+        return bool(member["rule_error_answerable"] < SOLVED_ERROR)
+    return bool(member["excess"] < SOLVED_EXCESS)
+
+
+def one_answer(run: Run) -> bool:
+    """Whether every answerable position has a single right token."""
+    seen = run.task.examples(run.architecture.context, "validation", 500)
+    counts = seen.allowed.sum(-1)[seen.answerable]
+    return bool(len(counts)) and bool((counts == 1).all())
+
+
+def rung(run: Run, loss: float) -> Rung:
+    """The rung a loss stands on: the lowest one whose price it has come within a hundredth of the whole ladder."""
+    ladder = [each for each in run.task.ladder(run.architecture.context) if each.reachable]
+    slack = 0.02 * (ladder[0].nats - ladder[-1].nats)
+    reached = [each for each in ladder if loss <= each.nats + slack]
+    return reached[-1] if reached else ladder[0]
+
+
+def sentences(run: Run) -> Iterator[str]:
+    """What was learnt, one thought per line."""
+    each, name = members(run), run.experiment.name
+    if len(each) == 1:
+        yield from _single(run, each[0])
+    else:
+        good = sum(solved(run, member) for member in each)
+        excess = [member["excess"] for member in each]
+        yield f"{name}: {good} of {len(each)} seeds {'learnt the rule' if run.task.measure == 'rule_error' else 'learnt it'}"
+        yield (
+            f"excess over the floor: median {np.nanmedian(excess):.4f} nats per token, "
+            f"from {np.nanmin(excess):.4f} to {np.nanmax(excess):.4f}"
+        )
+        if "rule_error" in each[0]:
+            errors = [np.nanmedian([member[key] for member in each]) for key in ("rule_error_answerable", "rule_error")]
+            yield f"rule error, median: {_percent(errors[0])} where the answer is in view, {_percent(errors[1])} overall"
+        elif "accuracy" in each[0]:
+            yield f"accuracy, median: {_percent(np.nanmedian([member['accuracy'] for member in each]))}"
+    yield from _out_of_view(run)
+
+
+def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
+    floor = member["validation_loss"] - member["excess"]
+    yield (
+        f"{run.experiment.name}, seed {member['seed']}: validation loss {member['validation_loss']:.4f} nats per token; "
+        f"the floor of the same windows is {max(floor, 0.0):.4f}, so {member['excess']:.4f} is still to be learnt"
+    )
+    yield f"on the ladder it has reached: {rung(run, member['validation_loss']).name}"
+    if "rule_error" in member:
+        yield (
+            f"rule error: {_percent(member['rule_error_answerable'])} where the answer is in view, "
+            f"{_percent(member['rule_error'])} over all positions the rule speaks about"
+        )
+    elif "accuracy" in member:
+        seen = "on questions outside the training set" if run.task.answers == "one" else "of all next tokens"
+        yield f"accuracy: {_percent(member['accuracy'])} {seen}"
+
+
+def _out_of_view(run: Run) -> Iterator[str]:
+    """What the window hides is nobody's fault, but it must be said."""
+    shares = getattr(run.task, "shares", None)
+    if shares is None:
+        return
+    share = shares(run.architecture.context)
+    if share.answerable < 0.9995:
+        yield (
+            f"with a window of {run.architecture.context}, {_percent(1 - share.answerable)} of those positions have "
+            f"their answer out of view: even the perfect model is wrong at {_percent(share.least_error)}"
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}".replace("%", " %")
