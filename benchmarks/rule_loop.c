@@ -14,8 +14,6 @@ enum {
     READ_OUT = CONTRACT_BIAS + D, READ_OUT_BIAS = READ_OUT + D * V, N = READ_OUT_BIAS + V
 };
 
-int parameters(void) { return N; }
-
 /* y += x M */
 static inline void times(const float *x, const float *m, float *y, int rows, int columns) {
     for (int i = 0; i < rows; i++)

@@ -126,16 +126,16 @@ class Block(nn.Module):
 class Transformer(nn.Module):
     """Logits for every position."""
 
-    def __init__(self, a: Architecture, joined: bool = False) -> None:
+    def __init__(self, a: Architecture) -> None:
         super().__init__()
-        self.architecture, self.joined = a, joined
+        self.joined = a.norm == "rms"  # tutorials that have come as far as this norm also join the heads
         self.token = nn.Embedding(a.vocabulary, a.width)
         self.position = nn.Embedding(a.context, a.width) if a.positions == "learned" else None
         if self.position is None:
             place = torch.arange(a.context, dtype=torch.float64)[:, None]
             angle = place * torch.exp(torch.arange(0, a.width, 2, dtype=torch.float64) * (-log(10_000) / a.width))
             self.register_buffer("waves", torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).float())
-        self.blocks = nn.Sequential(*[Block(a, joined) for _ in range(a.blocks)])
+        self.blocks = nn.Sequential(*[Block(a, self.joined) for _ in range(a.blocks)])
         self.norm = norm(a) if a.final_norm else None
         self.read_out = nn.Linear(a.width, a.answers, bias="read_out" in a.biases)
 

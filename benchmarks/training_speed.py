@@ -18,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from contestants import Contestant, serve
 
@@ -97,7 +98,7 @@ class Entrant:
         """Milliseconds per step and member."""
         return median(self.turns)
 
-    def _answer(self):
+    def _answer(self) -> Any:
         try:
             return self.pipe.recv()
         except EOFError:
@@ -142,7 +143,7 @@ def comparisons(names: Sequence[str], rounds: int, seconds: float) -> str:
     ratios, costs = [], []
     for name in names:
         rows = [row for row in RACES[name] if row.other.kind != "c" or shutil.which("cc")]
-        told(f"{name}: {len(rows)} comparisons")
+        told(f"racing: {name}")
         ran = race((side for row in rows for side in (row.ours, row.other)), rounds, seconds)
         for this in rows:
             ours, other = ran[this.ours], ran[this.other]
@@ -157,7 +158,7 @@ def comparisons(names: Sequence[str], rounds: int, seconds: float) -> str:
 
 def growth(name: str, rounds: int, seconds: float) -> str:
     """Our own cost as one size grows, relative to the first."""
-    told(f"growth with {name}")
+    told(f"growing: {name}")
     ran = race(GROWTH[name].values(), rounds, seconds)
     of = {size: ran[contestant] for size, contestant in GROWTH[name].items()}
     steps = {size: entrant.step * entrant.contestant.members for size, entrant in of.items()}
@@ -168,15 +169,14 @@ def growth(name: str, rounds: int, seconds: float) -> str:
         heads.append("relative, per model")
         for line in rows:
             line.append(line[-1] / line[0])
-    return f"### Growth with {name}\n\n{table(heads, rows)}\n"
+    return f"## Growth with {name}\n\n{table(heads, rows)}\n"
 
 
-SPEED = """Milliseconds per training step, after compilation, and how many times longer the other takes. Ours keeps weights on
-the way, as every training does; PyTorch keeps none. PyTorch is eager and written as tutorials write it; *tuned by hand*
+SPEED = """\
+Milliseconds per training step, after compilation, and how many times longer the other takes. Ours keeps weights on the
+way, as every training does; PyTorch keeps none. PyTorch is eager and written as tutorials write it; *tuned by hand*
 means one thread, the fused optimiser and each batch gathered in one operation. The C loop knows this one model only."""
-COSTS = (
-    """What a training takes besides: compiling, once, and the most memory its process ever held, libraries included."""
-)
+COSTS = "What a training takes besides: compiling, once, and the most memory its process ever held, libraries included."
 
 
 def machine() -> str:
@@ -208,12 +208,11 @@ def main() -> None:
     """Run what is asked for, print it, and write it down where asked."""
     reader = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     reader.add_argument("--quick", action="store_true", help="a few short turns: a rough picture")
-    reader.add_argument(
-        "--only", action="append", choices=[*RACES, *GROWTH], metavar="NAME", help=", ".join([*RACES, *GROWTH])
-    )
+    known = [*RACES, *GROWTH]
+    reader.add_argument("--only", action="append", choices=known, metavar="NAME", help=", ".join(known))
     reader.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables to this file, too")
     asked = reader.parse_args()
-    chosen = asked.only or [*RACES, *GROWTH]
+    chosen = asked.only or known
     rounds, seconds = (3, 0.3) if asked.quick else (9, 1.0)
     if found("torch") == "not installed" and any(name in RACES for name in chosen):
         sys.exit("PyTorch is not installed, and the ratios are to it: pip install 'glassformer[benchmark]'")

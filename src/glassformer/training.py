@@ -7,6 +7,7 @@ function of the settings, the seed and the step, so that a resumed training cont
 import os
 import platform
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -188,8 +189,10 @@ class Engine:
         nothing = np.zeros(len(self.seeds), np.float32)
         count = np.zeros(len(self.seeds), np.int32)
         memory = jax.vmap(self.rule.init)(jnp.asarray(flat))
-        state = State(flat, memory, nothing, nothing + 1, nothing + np.inf, count, count)
-        return self.place(state)
+        state = self.place(State(flat, memory, nothing, nothing + 1, nothing + np.inf, count, count))
+        if not self._compiled:
+            self.compile(state)
+        return state
 
     def place(self, tree: Tree) -> Tree:
         """Arrays with a member axis, laid out over the devices."""
@@ -205,26 +208,32 @@ class Engine:
 
         The state given is used up.
         """
+        arguments, kept = self._arguments(state, begin, end)
+        flat, memory, loss_sum, weights, sizes = self._compiled["stretch"](*arguments)
+        after = state._replace(flat=flat, optimiser=memory, loss_sum=loss_sum)
+        return after, weights[:, :kept], sizes
+
+    def _arguments(self, state: State, begin: int, end: int) -> tuple[tuple[Any, ...], int]:
+        """What the compiled stretch takes, and how many steps it will keep."""
         kept = self.plan.rows(begin, end)
         rows = np.full(self.capacity, self.rows, np.int32)  # what is not kept goes to a row nobody reads
         rows[kept - begin - 1] = np.arange(len(kept))
         at = batches.place(begin, self.experiment.train.batch, len(self.source.starts))
-        arguments = (*state[:4], self.keys, self.source, at, jnp.int32(end - begin), jnp.asarray(rows))
-        flat, memory, loss_sum, weights, sizes = self._call("stretch", self._stretch, *arguments)
-        after = state._replace(flat=flat, optimiser=memory, loss_sum=loss_sum)
-        return after, weights[:, : len(kept)], sizes
+        return (*state[:4], self.keys, self.source, at, jnp.int32(end - begin), jnp.asarray(rows)), len(kept)
 
     def judge(self, flat: Array) -> dict[str, Any]:
         """Sums over the judged windows, for every member."""
-        judged: dict[str, Any] = self._call("judge", self._judge, flat)
+        judged: dict[str, Any] = self._compiled["judge"](flat)
         return judged
 
-    def _call(self, name: str, function: Any, *arguments: Any) -> Any:
-        if name not in self._compiled:
-            began = monotonic()
-            self._compiled[name] = function.lower(*arguments).compile()
-            self.compile_seconds += monotonic() - began
-        return self._compiled[name](*arguments)
+    def compile(self, state: State) -> None:
+        """Compile both parts side by side; the state is only looked at."""
+        began = monotonic()
+        arguments, _ = self._arguments(state, *self.plan.stretches(0)[0])
+        lowered = {"stretch": self._stretch.lower(*arguments), "judge": self._judge.lower(state.flat)}
+        with ThreadPoolExecutor() as pool:
+            self._compiled = dict(zip(lowered, pool.map(lambda part: part.compile(), lowered.values()), strict=True))
+        self.compile_seconds = monotonic() - began
 
     def _one_member(
         self,
@@ -251,20 +260,19 @@ class Engine:
             return model.loss(logits[:, a.read_position], window[:, -1]).mean()
 
         def one_step(i: Array, carry: Any) -> Any:
-            flat, memory, loss_sum, kept, sizes = carry
+            flat, memory, loss_sum, kept, _, _ = carry
             loss, gradient = jax.value_and_grad(batch_loss)(self.unravel(flat), windows[i], at.step + i)
             gradient = self.ravel(gradient)
             direction, memory = self.rule.update(gradient, memory, flat)
             update = -self.rate(at.step + i) * scale * direction
             flat = flat + update
             kept = jax.lax.dynamic_update_slice(kept, flat[None], (rows[i], 0))
-            sizes = jax.lax.cond(i == count - 1, lambda: self.sizes_of(gradient, update, flat), lambda: sizes)
-            return flat, memory, loss_sum + loss, kept, sizes
+            return flat, memory, loss_sum + loss, kept, gradient, update
 
         kept = jnp.zeros((self.rows + 1, flat.shape[0]), flat.dtype)
-        sizes = jnp.zeros((3, len(self.parts) + 1), flat.dtype)
         # Bounds known only at run time keep this a loop: a loop of one step would otherwise be compiled to other bits.
-        return jax.lax.fori_loop(0, count, one_step, (flat, memory, loss_sum, kept, sizes))
+        *after, gradient, update = jax.lax.fori_loop(0, count, one_step, (flat, memory, loss_sum, kept, flat, flat))
+        return (*after, self.sizes_of(gradient, update, after[0]))
 
     def unravel(self, flat: Array) -> model.Params:
         """One vector → nested parameters."""
