@@ -1,5 +1,7 @@
 """C1: the fast forward pass and the plain one agree at every named point, for every switch."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ def both(architecture, seed, batch=(), edits=None):
     return fast, reference.forward(params, tokens, architecture, edits)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(architectures(), st.integers(0, 10_000), st.sampled_from([(), (2,), (2, 3)]))
 def test_every_point_agrees(architecture, seed, batch):
     (fast_logits, fast), (slow_logits, slow) = both(architecture, seed, batch)
@@ -38,6 +40,20 @@ def test_every_point_agrees(architecture, seed, batch):
         np.testing.assert_allclose(fast[name], slow[name], atol=2e-5, rtol=2e-5, err_msg=name)
     np.testing.assert_array_equal(slow_logits, slow["logits"])
     np.testing.assert_allclose(fast_logits, slow_logits, atol=2e-5, rtol=2e-5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(architectures(), st.integers(0, 10_000), st.data())
+def test_answers_are_the_logits_where_they_are_read(architecture, seed, data):
+    """Leaving out what nobody looks at changes nothing where somebody does."""
+    place = data.draw(st.integers(0, architecture.context - 1))
+    params, tokens = nest(parameters(architecture, seed)), np.zeros((2, architecture.context), int)
+    with jax.disable_jit():
+        tree = jax.tree.map(jax.numpy.asarray, params)
+        logits, _ = model.forward(tree, jax.numpy.asarray(tokens), architecture)
+        read = model.answers(tree, jax.numpy.asarray(tokens), replace(architecture, read_position=place))
+        np.testing.assert_allclose(model.answers(tree, jax.numpy.asarray(tokens), architecture), logits, atol=1e-6)
+    np.testing.assert_allclose(read, logits[:, [place]], atol=2e-5)
 
 
 def test_all_points_are_met():

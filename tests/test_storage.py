@@ -295,6 +295,8 @@ def test_a_name_that_is_too_long_is_a_sentence(tmp_path):
 def test_names_are_never_taken_twice(tmp_path):
     assert free_name(tmp_path, "a-1").name == "a-1"
     (tmp_path / "a-1").mkdir()
+    assert free_name(tmp_path, "a-1").name == "a-1"  # empty, so nothing can be lost there
+    (tmp_path / "a-1" / "run.json").touch()
     (tmp_path / "a-1-2").symlink_to("nowhere")
     assert free_name(tmp_path, "a-1").name == "a-1-3"
 

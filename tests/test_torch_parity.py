@@ -20,7 +20,7 @@ torch = pytest.importorskip(
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 contestants, torch_models = (importlib.import_module(name) for name in ("contestants", "torch_models"))
 
-RULE, MARY, FIVE, TEXT = "plus_last_even", "mary", "five_operations", "shakespeare"
+RULE, MARY, FIVE, TEXT = "plus_last_even_as_published", "mary_as_published", "five_operations", "shakespeare"
 STEPS, PIECES = 6, 2  # PIECES: tensors that the weights are cut into, to see that they are clipped together
 
 

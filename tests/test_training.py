@@ -18,7 +18,7 @@ from glassformer.training import Engine, begin, resume
 def tiny(*settings, **train):
     """The rule model, trained for a moment."""
     chosen = {"steps": 60, **train}
-    return load("plus_last_even", ["train.judged=50", "train.log_every=20", *settings], **chosen)
+    return load("plus_last_even_as_published", ["train.judged=50", "train.log_every=20", *settings], **chosen)
 
 
 def contents(path):
@@ -105,7 +105,7 @@ def test_a_pass_shows_every_question_once():
 
 def test_golden_batches():
     """R7: a library that changes its random numbers is noticed here."""
-    experiment = load("plus_last_even")
+    experiment = load("plus_last_even_as_published")
     data = experiment.task.data(8)
     drawn = batches.draw(jax.random.key(18), batches.place(0, 8, 1800), batches.source(data), 2, 8, 9, "random")
     assert experiment.task.decode(np.asarray(drawn)[0, 0]) == GOLDEN[0]

@@ -1,6 +1,6 @@
 """The batch at step t is a pure function of (seed, t): nothing is remembered, so any past batch can be drawn again."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,9 +23,9 @@ class Source(NamedTuple):
 class Place(NamedTuple):
     """Where a stretch of steps lies: its first step, and the same counted in passes over the pieces."""
 
-    step: Array
-    full_passes: Array
-    into_pass: Array  # pieces of the current pass already seen
+    step: Any
+    full_passes: Any
+    into_pass: Any  # pieces of the current pass already seen
 
 
 def source(data: Data) -> Source:
@@ -37,7 +37,7 @@ def source(data: Data) -> Source:
 def place(step: int, batch: int, pieces: int) -> Place:
     """The place of a step. Counted on the host, where whole numbers do not overflow."""
     full, into = divmod(step * batch, pieces)
-    return Place(jnp.int32(step), jnp.int32(full), jnp.int32(into))
+    return Place(*(np.asarray(number, np.int32) for number in (step, full, into)))
 
 
 def draw(seed_key: Array, at: Place, src: Source, steps: int, batch: int, span: int, order: str) -> Array:

@@ -1,11 +1,11 @@
 """The command line: one command per verb, everything heavy imported inside it."""
 
 import json
-import os
+import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ import typer
 from glassformer.errors import CallError, Error, MissingError
 
 if TYPE_CHECKING:
+    from glassformer.experiment import Experiment
     from glassformer.notes import Progress
     from glassformer.run import Run
 
@@ -26,8 +27,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+INTERRUPTED = 130  # how typer ends a command that Ctrl-C cut short
+
 RunName = Annotated[
-    str | None, typer.Argument(metavar="[RUN]", help="A run's folder, or the beginning of its name under runs/; none: the newest.")
+    str | None,
+    typer.Argument(metavar="[RUN]", help="A run's folder, or the beginning of its name under runs/; none: the newest."),
 ]
 Step = Annotated[int, typer.Option(help="A kept step of the training; -1 is the last.")]
 Member = Annotated[int, typer.Option(help="Which member of a population, counted from 0.")]
@@ -35,7 +39,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 
 
 @app.command("list")
-def list_(kind: Annotated[str | None, typer.Argument(help="experiments, tasks, ...; none: all of them.")] = None) -> None:
+def list_(
+    kind: Annotated[str | None, typer.Argument(help="experiments, tasks, ...; none: all of them.")] = None,
+) -> None:
     """What there is: experiments, tasks and the other pieces, each with its title."""
     from glassformer import catalogue
 
@@ -68,7 +74,8 @@ def train(
     seeds: Annotated[int, typer.Option(help="Train this many members together, from the seed upwards.")] = 1,
     steps: Annotated[int | None, typer.Option(help="How many steps to train.")] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting, such as train.rate=3e-3; repeatable.")
+        list[str] | None,
+        typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting, as train.rate=3e-3; repeatable."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder; else runs/EXPERIMENT-SEED.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
@@ -79,7 +86,9 @@ def train(
     from glassformer.experiment import load
 
     settings = load(experiment, set_ or (), seed=seed, steps=steps)  # before JAX: a wrong setting is answered at once
-    folder = _interrupted(settings, seeds, out) if resume else None
+    folder = _interrupted(settings, seeds, out, _given(set_ or (), seed, steps)) if resume else None
+    if folder is None and out is not None and out.name in ("", ".."):
+        raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
     from glassformer import training
 
     with _safe_stop() as stop, _progress(show=not (quiet or as_json)) as progress:
@@ -89,8 +98,9 @@ def train(
             outcome = training.begin(settings, seeds=seeds, out=out, progress=progress, stop=stop)
     run = outcome.run
     if outcome.interrupted:
-        again = f"glassformer train {experiment} --resume --out {run.path}"
-        raise Error(f"stopped at step {run.last_step} of {settings.train.steps}; `{again}` goes on to the same bits")
+        again = shlex.join(["glassformer", "train", experiment, "--resume", "--out", str(run.path)])
+        last = run.experiment.train.steps
+        raise Error(f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits")
     from glassformer import summary
 
     if as_json:
@@ -114,7 +124,7 @@ def train(
     )
     for sentence in summary.sentences(run):
         typer.echo(sentence)
-    typer.echo(f"run: {run.path} ({len(run.steps):,} kept steps, {run.size / 1e6:.1f} MB)")
+    typer.echo(f"run: {run.path} ({_count(len(run.steps), 'kept step')}, {_megabytes(run.size)})")
 
 
 @app.command()
@@ -196,8 +206,8 @@ def check(run: RunName = None, as_json: Json = False) -> None:
             typer.echo(problem)
         budget = opened.experiment.train.keep_bytes
         typer.echo(f"{opened.path}: {opened.status}, {len(opened.steps):,} kept steps up to {opened.last_step:,}")
-        typer.echo(f"{opened.size / 1e6:.1f} MB on disk; the budget for weights is {budget / 1e6:.0f} MB")
-        typer.echo(f"{len(problems)} problems found" if problems else "everything listed verifies")
+        typer.echo(f"{_megabytes(opened.size)} on disk; the budget for weights is {_megabytes(budget)}")
+        typer.echo(f"{_count(len(problems), 'problem')} found" if problems else "everything listed verifies")
     if problems:
         raise typer.Exit(1)
 
@@ -212,15 +222,26 @@ def main() -> None:
     except Error as problem:
         typer.echo(f"glassformer: {problem}", err=True)
         sys.exit(problem.exit_code)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever was reading has gone
-        sys.exit(0)
-    except KeyboardInterrupt:
-        typer.echo("glassformer: stopped", err=True)
+    except OSError as problem:
+        typer.echo(f"glassformer: {problem.strerror}: {problem.filename}", err=True)
         sys.exit(1)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            typer.echo("glassformer: stopped at once; a training begun here goes on with --resume", err=True)
+            sys.exit(1)
+        raise
 
 
-def _interrupted(settings: Any, seeds: int, out: Path | None) -> Path:
+def _given(assignments: Sequence[str], seed: int | None, steps: int | None) -> dict[str, Any]:
+    """The settings that this very call names, by table."""
+    from glassformer.settings import assign
+
+    tables = assign({"train": {}}, list(assignments))
+    tables["train"] |= {name: value for name, value in {"seed": seed, "steps": steps}.items() if value is not None}
+    return tables
+
+
+def _interrupted(settings: "Experiment", seeds: int, out: Path | None, given: dict[str, Any]) -> Path:
     """The run to resume: the folder named, or the newest interrupted one with these settings."""
     from glassformer.run import Run
     from glassformer.run import open as open_run
@@ -230,14 +251,34 @@ def _interrupted(settings: Any, seeds: int, out: Path | None) -> Path:
 
     root = out or Path("runs")
     if out is not None and (out / "run.json").exists():
+        _agree(open_run(out), settings, seeds, given)
         return out
-    runs = [open_run(path.parent) for path in sorted(root.glob("*/run.json"))] if root.is_dir() else []
-    found = sorted((run for run in runs if fits(run)), key=lambda run: str(run.about["times"]["created"]))
+    runs = []
+    for path in sorted(root.glob("*/run.json")) if root.is_dir() else []:
+        with suppress(Error):  # a damaged run beside the one we look for
+            runs.append(open_run(path.parent))
+    found = sorted((run for run in runs if fits(run)), key=lambda run: str(run.about.get("times")))
     if not found:
         raise MissingError(
             f"no interrupted run of {settings.name} with these settings in {root}; leave out --resume to begin one"
         )
     return found[-1].path
+
+
+def _agree(run: "Run", settings: "Experiment", seeds: int, given: dict[str, Any]) -> None:
+    """A resumed run keeps the settings it was begun with; to ask for others is refused, not ignored."""
+    if run.experiment.name != settings.name:
+        raise CallError(f"{run.path} is a run of {run.experiment.name}, not of {settings.name}; name the one it is")
+    if seeds not in (1, run.members):
+        raise CallError(f"{run.path} was begun with {run.members} seeds, not {seeds}; leave out --seeds")
+    begun = run.experiment.tables()
+    for table, values in given.items():
+        for name, value in values.items():
+            if begun[table].get(name) != value:
+                raise CallError(
+                    f"{run.path} was begun with {table}.{name} = {begun[table].get(name)}, not {value}; "
+                    "a resumed run keeps its settings"
+                )
 
 
 @contextmanager
@@ -293,6 +334,14 @@ def _progress(show: bool) -> Iterator[Callable[["Progress"], None]]:
                 typer.echo(f"step {p.step:,}/{p.steps:,}  loss {p.loss:.4f}  excess {p.excess:.4f}  {speed}", err=True)
 
         yield line
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e6:.2g} MB"
 
 
 def _resolved(run: "Run", step: int) -> int:

@@ -1,6 +1,7 @@
 """Experiment = task + architecture + training settings, read from TOML."""
 
 import json
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,6 +16,7 @@ from glassformer.errors import CallError, MissingError, unknown
 from glassformer.tasks import Task
 
 MOST_BYTES = 4_000_000  # of one TOML file
+MOST_STEPS = 10_000_000
 
 
 def _number(least: float | None = None, above: float | None = None, below: float | None = None, **given: Any) -> Any:
@@ -22,12 +24,16 @@ def _number(least: float | None = None, above: float | None = None, below: float
     return field(metadata={name: limit for name, limit in limits.items() if limit is not None}, **given)
 
 
+def _count(default: int | None, least: int = 1) -> Any:
+    return field(default=default, metadata={"least": least, "most": MOST_STEPS})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Training:
     """How a model is trained and what is recorded on the way."""
 
     seed: int = field(default=0, metadata={"least": 0, "most": 2**31 - 1})  # initial weights, batches, dropout
-    steps: int = field(metadata={"least": 1, "most": 10_000_000})
+    steps: int = field(metadata={"least": 1, "most": MOST_STEPS})
     batch: int = field(default=8, metadata={"least": 1, "most": 65_536})
     optimiser: Literal["sgd", "momentum", "adam", "adamw"] = "adamw"
     rate: float = _number(above=0.0, default=1e-3)
@@ -39,19 +45,15 @@ class Training:
     decay_on: Literal["all", "matrices"] = "all"  # matrices: neither biases nor norms
     clip: float | None = _number(above=0.0, default=None)  # largest allowed norm of the whole gradient
     schedule: Literal["constant", "cosine", "step", "plateau"] = "constant"
-    warmup: int = field(default=0, metadata={"least": 0})  # steps in which the rate grows from nothing, any schedule
+    warmup: int = _count(0, least=0)  # steps in which the rate grows; at most half of all steps
     final: float = _number(least=0.0, default=0.0)  # of `cosine`: the rate at the end, as a share of `rate`
-    drop_every: int = field(default=1000, metadata={"least": 1})  # of `step`: steps between two drops
+    drop_every: int = _count(1000)  # of `step`: steps between two drops
     drop: float = _number(above=0.0, default=0.5)  # of `step` and `plateau`: the rate is multiplied by this
-    patience: int = field(default=2, metadata={"least": 1})  # of `plateau`: judgements without a better one
-    stop_after: int | None = field(default=None, metadata={"least": 1})  # the same, until training stops early
-    log_every: int | None = field(default=None, metadata={"least": 1})  # None: about 200 lines over the training
+    patience: int = _count(2)  # of `plateau`: judgements without a better one
+    stop_after: int | None = _count(None)  # the same, until training stops early
+    log_every: int | None = _count(None)  # None: about 200 lines over the training
     keep_bytes: int = field(default=64_000_000, metadata={"least": 0})  # budget for the kept weights
     judged: int = field(default=1000, metadata={"least": 1, "most": 1_000_000})  # windows behind every logged number
-
-    def __post_init__(self) -> None:
-        if self.warmup >= self.steps and self.warmup > 0:
-            raise CallError(f"train.warmup = {self.warmup} leaves nothing of train.steps = {self.steps}; make it less")
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ def text(name: str) -> str:
     """The TOML of a ready-made experiment, to begin your own from."""
     if name not in names():
         raise unknown(name, "experiments", names())
-    return (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+    found: str = (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+    return found
 
 
 def load(name_or_path: str | Path, assignments: Iterable[str] = (), **train: Any) -> Experiment:
@@ -105,7 +108,7 @@ def load(name_or_path: str | Path, assignments: Iterable[str] = (), **train: Any
     tables, name = _tables(str(name_or_path))
     tables = settings.assign(tables, list(assignments))
     given = {key: value for key, value in train.items() if value is not None}
-    tables["train"] = {**tables.get("train", {}), **given}
+    tables["train"] = {**settings.table(tables, "train"), **given}
     return from_tables(tables, name)
 
 
@@ -117,11 +120,11 @@ def from_tables(tables: Mapping[str, Any], name: str) -> Experiment:
     task_name = tables.get("task")
     if not isinstance(task_name, str):
         raise CallError(f"task = {task_name!r} is not the name of a task; there are: {', '.join(tasks.names())}")
-    task = settings.read(tasks.find(task_name), tables.get("data", {}), "data")
+    task = settings.read(tasks.find(task_name), settings.table(tables, "data"), "data")
     vocabulary = len(task.vocabulary)
-    model = {"vocabulary": vocabulary, **dict(tables.get("architecture", {}))}
-    architecture = settings.read(Architecture, model, "architecture")
-    train = settings.read(Training, tables.get("train", {}), "train")
+    model = settings.table(tables, "architecture")
+    architecture = settings.read(Architecture, {"vocabulary": vocabulary, **model}, "architecture")
+    train = settings.read(Training, settings.table(tables, "train"), "train")
     if architecture.vocabulary != vocabulary:
         raise CallError(
             f"architecture.vocabulary = {architecture.vocabulary}, but task {task_name} has {vocabulary} tokens; "
@@ -129,7 +132,8 @@ def from_tables(tables: Mapping[str, Any], name: str) -> Experiment:
         )
     if task.answers == "one" and architecture.read_position is None:
         raise CallError(
-            f"task {task_name} has one answer per question; set architecture.read_position to the position it is read at"
+            f"task {task_name} has one answer per question; "
+            "set architecture.read_position to the position it is read at"
         )
     if task.answers == "next" and architecture.read_position is not None:
         raise CallError(
@@ -152,7 +156,7 @@ def _tables(name: str) -> tuple[dict[str, Any], str]:
     if name in names():
         return tomllib.loads(text(name)), name
     path = Path(name)
-    if path.suffix != ".toml" and not path.exists():
+    if path.suffix != ".toml" and not os.path.exists(path):  # unlike path.exists(), at ease with names too long
         raise unknown(name, "experiments", names())
     try:
         with path.open("rb") as file:
@@ -167,5 +171,9 @@ def _tables(name: str) -> tuple[dict[str, Any], str]:
         return tomllib.loads(content.decode("utf-8-sig")), path.stem
     except UnicodeDecodeError as problem:
         raise CallError(f"{path} is not UTF-8 at byte {problem.start}; save it as UTF-8") from None
+    except RecursionError:
+        raise CallError(f"{path} is not an experiment: its brackets are nested too deeply") from None
     except tomllib.TOMLDecodeError as problem:
         raise CallError(f"{path} is not TOML: {problem}") from None
+    except ValueError:  # Python refuses to read such a number
+        raise CallError(f"{path} is not an experiment: it holds a number of thousands of digits") from None

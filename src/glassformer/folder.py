@@ -15,6 +15,7 @@ from glassformer.experiment import Experiment, from_tables
 
 SCHEMA = 1
 ABOUT, METRICS, INDEX, WEIGHTS, RESUME = "run.json", "metrics.jsonl", "index.jsonl", "weights", "resume.safetensors"
+TIMES = "times.jsonl"
 MOST_ABOUT = 4_000_000  # bytes of run.json
 MOST_LINE = 64_000_000  # bytes of one line
 MOST_DEPTH = 32  # objects and lists within each other
@@ -157,6 +158,11 @@ def _split(path: Path) -> Iterator[tuple[bytes, int]]:
 def metrics(run: Path) -> Lines[dict[str, Any]]:
     """The logged lines, each with its step."""
     return lines(run / METRICS, _logged)
+
+
+def times(run: Path) -> Lines[dict[str, Any]]:
+    """How long it took to come to each logged step; the one file that two equal trainings do not share."""
+    return lines(run / TIMES, _logged)
 
 
 def index(run: Path) -> Lines[Entry]:

@@ -61,11 +61,8 @@ class Judged:
 
     def _count(self, params: model.Params, examples: Examples) -> dict[str, Array]:
         a, windows = self.architecture, jnp.asarray(examples.windows.astype(np.int32))
-        logits, _ = model.forward(params, windows[:, :-1], a)
-        if a.read_position is None:
-            targets = windows[:, 1:]
-        else:
-            logits, targets = logits[:, a.read_position, None], windows[:, -1:]
+        logits = model.answers(params, windows[:, :-1], a)
+        targets = windows[:, 1:] if a.read_position is None else windows[:, -1:]
         guess = logits.argmax(-1)
         count = {"loss": model.loss(logits, targets).mean()}
         if self.task.measure == "rule_error":

@@ -47,13 +47,11 @@ class Notes:
         self.diverged: int | None = None  # the logged step by which no member had a finite loss
         self.diverged_members: dict[str, int] = {}
         self.first: tuple[int, float] | None = None  # a step and a time after compilation, to measure speed from
-        self.first_step: int | None = None
 
     def keep(self, steps: NDArray[np.int64], weights: Array) -> None:
-        """Weights of some steps, (member, step, parameter)."""
+        """Weights of some steps, (step, member, parameter)."""
         if len(steps):
-            self.kept.append((steps, weights))
-
+            self.kept.append((steps, weights))  # rows beyond the steps are empty
     def log(self, step: int, state: "State", sizes: Array | None, batches: int) -> "State":
         """A line of metrics; gives the state back with its loss sum at zero, and its rate lowered at a plateau."""
         previous = self.settle()
@@ -118,11 +116,10 @@ class Notes:
         if line is not None:
             self._report(line)
         steps = [int(s) for some, _ in self.kept for s in some]
-        flat = np.concatenate([np.asarray(w) for _, w in self.kept], axis=1) if self.kept else None
-        weights = {} if flat is None else self._by_name(np.moveaxis(flat, 1, 0))
+        weights = self._by_name(np.concatenate([np.asarray(w)[: len(some)] for some, w in self.kept])) if self.kept else {}
         saved = {name: np.asarray(getattr(state, name)) for name in state._fields if name != "optimiser"}
         saved |= {f"optimiser.{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(state.optimiser))}
-        self.recorder.safe_point(step, steps, weights, self.lines, saved)
+        self.recorder.safe_point(step, steps, weights, self.lines, saved, self.times)
         self.kept, self.lines, self.times = [], [], []
 
     def facts(self, step: int) -> dict[str, Any]:

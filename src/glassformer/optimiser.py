@@ -31,16 +31,17 @@ def direction(train: Training, architecture: Architecture) -> optax.GradientTran
 
 def schedule(train: Training) -> Callable[[Array], Array]:
     """The learning rate of step t (the first is 0), before a plateau lowers it."""
+    warmup = min(train.warmup, train.steps // 2)
     after = {
         "constant": optax.constant_schedule(train.rate),
         "plateau": optax.constant_schedule(train.rate),
-        "cosine": optax.cosine_decay_schedule(train.rate, train.steps - train.warmup, train.final),
+        "cosine": optax.cosine_decay_schedule(train.rate, train.steps - warmup, train.final),
         "step": optax.exponential_decay(train.rate, train.drop_every, train.drop, staircase=True),
     }[train.schedule]
-    if train.warmup == 0:
+    if warmup == 0:
         return lambda t: jnp.asarray(after(t), jnp.float32)
-    rising = optax.linear_schedule(train.rate / (train.warmup + 1), train.rate, train.warmup)  # never quite zero
-    both = optax.join_schedules([rising, after], [train.warmup])
+    rising = optax.linear_schedule(train.rate / (warmup + 1), train.rate, warmup)  # never quite zero
+    both = optax.join_schedules([rising, after], [warmup])
     return lambda t: jnp.asarray(both(t), jnp.float32)
 
 

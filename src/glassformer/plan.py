@@ -38,8 +38,7 @@ def plan(experiment: Experiment, members: int) -> Plan:
     train, a = experiment.train, experiment.architecture
     numbers = a.parameters * members
     kept = kept_steps(train.steps, train.keep_bytes // (4 * numbers))
-    lines = max(2, min(200, 200_000 // members))
-    every = train.log_every or max(1, train.steps // lines)
+    every = train.log_every or _log_every(train.steps, members)
     logged = np.union1d(np.arange(0, train.steps, every), train.steps)
     longest = max(1, min(every, STRETCH_NUMBERS // (members * train.batch * (a.context + 1))))
     crowded = max(1, STRETCH_NUMBERS // numbers)
@@ -54,6 +53,12 @@ def plan(experiment: Experiment, members: int) -> Plan:
             safe.append(step)
             since = step
     return Plan(kept, logged, np.array(safe), stops)
+
+
+def _log_every(steps: int, members: int) -> int:
+    """About 200 lines, fewer for short trainings (a compiled call should be worth making) and for large populations."""
+    lines = max(2, min(200, 200_000 // members))
+    return max(1, steps // lines, min(25, steps // 20))
 
 
 def kept_steps(last: int, most: int) -> Steps:

@@ -37,7 +37,7 @@ class Recorder:
         self._about, self._lock = about, lock
         self._listed: dict[int, Entry] = {}
         self._logged: set[int] = set()
-        self._length = {folder.INDEX: 0, folder.METRICS: 0}
+        self._length = {folder.INDEX: 0, folder.METRICS: 0, folder.TIMES: 0}
         self._files = 0  # weights files listed so far
         self._since = time.monotonic()
 
@@ -97,10 +97,13 @@ class Recorder:
         weights: Mapping[str, Array],
         lines: Iterable[Mapping[str, Any]],
         state: Mapping[str, Array],
+        times: Iterable[Mapping[str, Any]] = (),
     ) -> None:
-        """Lay down all that happened since the last one; calling it again with the same changes nothing."""
+        """Lay down all that happened since the last one; calling it again with the same changes nothing but times."""
         self._keep([int(each) for each in kept], weights)
         self._log([plain(line) for line in lines])
+        if slow := "".join(json.dumps(plain(line)) + "\n" for line in times):
+            self._append(folder.TIMES, slow)
         self._save(int(step), state)
         self._about["last_step"] = int(step)
 
@@ -202,6 +205,7 @@ class Recorder:
         index, metrics = folder.index(self.path), folder.metrics(self.path)
         self._cut(folder.INDEX, index, saved["index"])
         self._cut(folder.METRICS, metrics, saved["metrics"])
+        self._cut(folder.TIMES, folder.times(self.path), 0)
         for entry in index.read:
             self._listed.setdefault(entry.step, entry)
         self._logged = {line["step"] for line in metrics.read}
@@ -223,9 +227,15 @@ class Recorder:
 
 
 def free_name(root: Path, wanted: str) -> Path:
-    """The folder of this name, or with the first number after it that is still free."""
+    """The folder of this name, or with the first number after it that is still free; an empty folder is free."""
     names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
-    return next(path for path in (Path(root) / name for name in names) if not path.exists() and not path.is_symlink())
+    return next(path for path in (Path(root) / name for name in names) if _free(path))
+
+
+def _free(path: Path) -> bool:
+    if path.is_symlink() or path.exists():
+        return path.is_dir() and not any(path.iterdir())
+    return True
 
 
 def plain(value: Any) -> Any:

@@ -129,6 +129,13 @@ class Run:
         return {"step": step, **{name: column for name, column in columns.items() if column is not None}}
 
     @cached_property
+    def times(self) -> dict[str, Array]:
+        """Seconds, steps and tokens per second at the logged steps; two equal trainings differ in these alone."""
+        lines = folder.times(self.path).read
+        names = dict.fromkeys(name for line in lines for name in line)
+        return {name: np.array([line.get(name, np.nan) for line in lines], dtype=np.float64) for name in names}
+
+    @cached_property
     def problems(self) -> list[str]:
         """What is wrong with the folder, as far as a glance tells; `check` looks at every number."""
         problems = [*self._listed.problems(folder.INDEX), *self._logged.problems(folder.METRICS)]

@@ -10,18 +10,17 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from glassformer.errors import CallError, LimitError, unknown
 
 T = TypeVar("T")
+LARGEST = 2**53  # what every reader of JSON holds exactly
 
 
-def read(kind: type[T], table: Mapping[str, Any], where: str) -> T:
+def read(kind: type[T], given: Mapping[str, Any], where: str) -> T:
     """A dataclass from a table; `where` is the table's name, used in every sentence about it."""
-    if not isinstance(table, Mapping):
-        raise CallError(f"{where} = {table!r} is not a table of settings; write [{where}] and one setting per line")
     known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
     hints = get_type_hints(kind)
-    for name in table:
+    for name in given:
         if name not in known:
             raise unknown(name, f"[{where}]", known)
-    values = {name: _value(hints[name], value, f"{where}.{name}") for name, value in table.items()}
+    values = {name: _value(hints[name], value, f"{where}.{name}") for name, value in given.items()}
     for name, value in values.items():
         _check_range(value, known[name].metadata, f"{where}.{name}")
     missing = [f.name for f in fields(kind) if f.name not in values and _required(f)]  # type: ignore[arg-type]
@@ -30,21 +29,29 @@ def read(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     return kind(**values)
 
 
+def table(tables: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """One of several tables; an absent one is empty."""
+    found = tables.get(name, {})
+    if not isinstance(found, Mapping):
+        raise CallError(f"{name} = {found!r} is not a table of settings; write [{name}] and one setting per line")
+    return found
+
+
 def assign(tables: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
     """Tables with `train.rate=3e-3` and the like carried out; the tables given are left as they are."""
     changed = {name: dict(value) if isinstance(value, Mapping) else value for name, value in tables.items()}
     for assignment in assignments:
         path, equals, text = assignment.partition("=")
-        table, dot, name = path.strip().partition(".")
+        where, dot, name = path.strip().partition(".")
         if not equals or not dot:
             raise CallError(f"--set {assignment!r} is not of the form table.name=value, such as train.rate=3e-3")
-        if table not in ("data", "architecture", "train"):
-            raise unknown(table, "the tables of an experiment", ("data", "architecture", "train"))
-        changed.setdefault(table, {})
+        if where not in ("data", "architecture", "train"):
+            raise unknown(where, "the tables of an experiment", ("data", "architecture", "train"))
+        changed[where] = dict(table(changed, where))
         if text.strip().lower() == "none":
-            changed[table].pop(name, None)
+            changed[where].pop(name, None)
         else:
-            changed[table][name] = _literal(text.strip())
+            changed[where][name] = _literal(text.strip())
     return changed
 
 
@@ -52,7 +59,7 @@ def _literal(text: str) -> Any:
     """What TOML would read; a bare word is a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # not TOML, a number of thousands of digits, brackets without end
         return text
 
 
@@ -77,6 +84,8 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         if not isinstance(value, list | tuple):
             raise CallError(f"{where} = {value!r} is not a list")
         return tuple(_value(get_args(hint)[0], item, f"{where}[{i}]") for i, item in enumerate(value))
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise LimitError(f"{where} = {_short(value)} is too large; whole numbers go up to {LARGEST:,}")
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
@@ -85,6 +94,11 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     if hint is float and not isfinite(value):
         raise CallError(f"{where} = {value} is not a finite number")
     return value
+
+
+def _short(value: int) -> str:
+    digits = str(value)
+    return digits if len(digits) <= 20 else f"{digits[:10]}… ({len(digits)} digits)"
 
 
 def _check_range(value: Any, limits: Mapping[str, Any], where: str) -> None:

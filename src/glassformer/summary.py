@@ -54,14 +54,15 @@ def sentences(run: Run) -> Iterator[str]:
     else:
         good = sum(solved(run, member) for member in each)
         excess = [member["excess"] for member in each]
-        yield f"{name}: {good} of {len(each)} seeds {'learnt the rule' if run.task.measure == 'rule_error' else 'learnt it'}"
+        yield f"{name}: {good} of {len(each)} seeds learnt {'the rule' if run.task.measure == 'rule_error' else 'it'}"
         yield (
             f"excess over the floor: median {np.nanmedian(excess):.4f} nats per token, "
             f"from {np.nanmin(excess):.4f} to {np.nanmax(excess):.4f}"
         )
         if "rule_error" in each[0]:
-            errors = [np.nanmedian([member[key] for member in each]) for key in ("rule_error_answerable", "rule_error")]
-            yield f"rule error, median: {_percent(errors[0])} where the answer is in view, {_percent(errors[1])} overall"
+            overall = np.nanmedian([member["rule_error"] for member in each])
+            in_view = np.nanmedian([member["rule_error_answerable"] for member in each])
+            yield f"rule error, median: {_percent(in_view)} where the answer is in view, {_percent(overall)} overall"
         elif "accuracy" in each[0]:
             yield f"accuracy, median: {_percent(np.nanmedian([member['accuracy'] for member in each]))}"
     yield from _out_of_view(run)
@@ -70,7 +71,8 @@ def sentences(run: Run) -> Iterator[str]:
 def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
     floor = member["validation_loss"] - member["excess"]
     yield (
-        f"{run.experiment.name}, seed {member['seed']}: validation loss {member['validation_loss']:.4f} nats per token; "
+        f"{run.experiment.name}, seed {member['seed']}: "
+        f"validation loss {member['validation_loss']:.4f} nats per token; "
         f"the floor of the same windows is {max(floor, 0.0):.4f}, so {member['excess']:.4f} is still to be learnt"
     )
     yield f"on the ladder it has reached: {rung(run, member['validation_loss']).name}"

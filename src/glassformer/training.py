@@ -9,6 +9,7 @@ import platform
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
@@ -55,13 +56,14 @@ class Outcome:
     interrupted: bool
     seconds: float  # compilation included
     compile_seconds: float
+    loop_seconds: float  # steps, judgements and writing; neither compilation nor data
     steps: int  # taken now
     device: str
 
     @property
     def steps_per_second(self) -> float:
         """After compilation; one step moves all members."""
-        return self.steps / max(self.seconds - self.compile_seconds, 1e-9)
+        return self.steps / max(self.loop_seconds, 1e-9)
 
 
 def train(
@@ -147,9 +149,9 @@ class Engine:
         self.keys = jax.device_put(np.array(keys), self._sharding)
         self._stretch = jax.jit(
             jax.shard_map(
-                jax.vmap(self._one_member, in_axes=(0, 0, 0, 0, 0, None, None, None, None)),
+                self._steps,
                 in_specs=(*[self._members] * 5, *[everywhere] * 4),
-                out_specs=self._members,
+                out_specs=(*[self._members] * 3, PartitionSpec(None, "member"), self._members),
                 **spread,
             ),
             donate_argnums=(0, 1),
@@ -204,22 +206,22 @@ class Engine:
         return self.place(np.zeros(len(self.seeds), np.float32))
 
     def stretch(self, state: State, begin: int, end: int) -> tuple[State, Array, Array]:
-        """So many steps: the new state, the kept weights on the way, and the sizes at the last step.
+        """So many steps: the new state, the kept weights on the way (then empty rows), the sizes at the last step.
 
         The state given is used up.
         """
-        arguments, kept = self._arguments(state, begin, end)
+        arguments = self._arguments(state, begin, end)
         flat, memory, loss_sum, weights, sizes = self._compiled["stretch"](*arguments)
         after = state._replace(flat=flat, optimiser=memory, loss_sum=loss_sum)
-        return after, weights[:, :kept], sizes
+        return after, weights, sizes
 
-    def _arguments(self, state: State, begin: int, end: int) -> tuple[tuple[Any, ...], int]:
-        """What the compiled stretch takes, and how many steps it will keep."""
+    def _arguments(self, state: State, begin: int, end: int) -> tuple[Any, ...]:
+        """What the compiled stretch takes."""
         kept = self.plan.rows(begin, end)
         rows = np.full(self.capacity, self.rows, np.int32)  # what is not kept goes to a row nobody reads
         rows[kept - begin - 1] = np.arange(len(kept))
         at = batches.place(begin, self.experiment.train.batch, len(self.source.starts))
-        return (*state[:4], self.keys, self.source, at, jnp.int32(end - begin), jnp.asarray(rows)), len(kept)
+        return (*state[:4], self.keys, self.source, at, np.int32(end - begin), rows)
 
     def judge(self, flat: Array) -> dict[str, Any]:
         """Sums over the judged windows, for every member."""
@@ -229,50 +231,54 @@ class Engine:
     def compile(self, state: State) -> None:
         """Compile both parts side by side; the state is only looked at."""
         began = monotonic()
-        arguments, _ = self._arguments(state, *self.plan.stretches(0)[0])
+        arguments = self._arguments(state, *self.plan.stretches(0)[0])
         lowered = {"stretch": self._stretch.lower(*arguments), "judge": self._judge.lower(state.flat)}
         with ThreadPoolExecutor() as pool:
             self._compiled = dict(zip(lowered, pool.map(lambda part: part.compile(), lowered.values()), strict=True))
         self.compile_seconds = monotonic() - began
 
-    def _one_member(
+    def _steps(
         self,
         flat: Array,
         memory: Any,
         loss_sum: Array,
         scale: Array,
-        key_data: Array,
+        keys: Array,
         source: batches.Source,
         at: batches.Place,
         count: Array,
         rows: Array,
     ) -> tuple[Array, Any, Array, Array, Array]:
+        """`count` steps of all members on one device; also the weights to keep, and the sizes at the last step."""
         settings, a = self.experiment.train, self.experiment.architecture
-        key = jax.random.wrap_key_data(key_data)
-        windows = batches.draw(key, at, source, self.capacity, settings.batch, a.context + 1, self.order)
-        dropout = jax.random.fold_in(key, batches.DROPOUT) if a.dropout else None
+        seeds = jax.vmap(jax.random.wrap_key_data)(keys)
+        draw = partial(batches.draw, steps=self.capacity, batch=settings.batch, span=a.context + 1, order=self.order)
+        windows = jax.vmap(lambda key: draw(key, at, source), out_axes=1)(seeds)  # (step, member, batch, span)
 
-        def batch_loss(params: model.Params, window: Array, step: Array) -> Array:
-            chance = None if dropout is None else jax.random.fold_in(dropout, step)
-            logits, _ = model.forward(params, window[:, :-1], a, key=chance)
-            if a.read_position is None:
-                return model.loss(logits, window[:, 1:]).mean()
-            return model.loss(logits[:, a.read_position], window[:, -1]).mean()
+        def batch_loss(params: model.Params, window: Array, step: Array, key: Array) -> Array:
+            chance = jax.random.fold_in(jax.random.fold_in(key, batches.DROPOUT), step) if a.dropout else None
+            targets = window[:, 1:] if a.read_position is None else window[:, -1:]
+            return model.loss(model.answers(params, window[:, :-1], a, key=chance), targets).mean()
+
+        def move(flat: Array, memory: Any, window: Array, key: Array, scale: Array, step: Array) -> Any:
+            loss, gradient = jax.value_and_grad(batch_loss)(self.unravel(flat), window, step, key)
+            gradient = self.ravel(gradient)
+            direction, memory = self.rule.update(gradient, memory, flat)
+            update = -self.rate(step) * scale * direction
+            return flat + update, memory, loss, gradient, update
 
         def one_step(i: Array, carry: Any) -> Any:
             flat, memory, loss_sum, kept, _, _ = carry
-            loss, gradient = jax.value_and_grad(batch_loss)(self.unravel(flat), windows[i], at.step + i)
-            gradient = self.ravel(gradient)
-            direction, memory = self.rule.update(gradient, memory, flat)
-            update = -self.rate(at.step + i) * scale * direction
-            flat = flat + update
-            kept = jax.lax.dynamic_update_slice(kept, flat[None], (rows[i], 0))
+            every = jax.vmap(move, in_axes=(0, 0, 0, 0, 0, None))
+            flat, memory, loss, gradient, update = every(flat, memory, windows[i], seeds, scale, at.step + i)
+            kept = jax.lax.dynamic_update_slice(kept, flat[None], (rows[i], 0, 0))
             return flat, memory, loss_sum + loss, kept, gradient, update
 
-        kept = jnp.zeros((self.rows + 1, flat.shape[0]), flat.dtype)
+        kept = jnp.zeros((self.rows + 1, *flat.shape), flat.dtype)
         # Bounds known only at run time keep this a loop: a loop of one step would otherwise be compiled to other bits.
-        *after, gradient, update = jax.lax.fori_loop(0, count, one_step, (flat, memory, loss_sum, kept, flat, flat))
-        return (*after, self.sizes_of(gradient, update, after[0]))
+        begin = (flat, memory, loss_sum, kept, flat, flat)
+        flat, memory, loss_sum, kept, gradient, update = jax.lax.fori_loop(0, count, one_step, begin)
+        return flat, memory, loss_sum, kept, jax.vmap(self.sizes_of)(gradient, update, flat)
 
     def unravel(self, flat: Array) -> model.Params:
         """One vector → nested parameters."""
@@ -317,9 +323,9 @@ def _drive(
     try:
         notes = Notes(engine, recorder, progress, started)
         state = engine.start()
-        first = step
+        first, looping = step, monotonic()
         if saved is None:
-            notes.keep(np.array([0]), state.flat[:, None])
+            notes.keep(np.array([0]), state.flat[None])
             notes.log(0, state, None, 0)
         else:
             state = engine.place(_restored(state, saved))
@@ -348,6 +354,7 @@ def _drive(
             if notes.settle() is not None and status == "finished":
                 status = "diverged"
             recorder.finish(status, **notes.facts(step))
+        loop_seconds = monotonic() - looping
     finally:
         recorder.close()
     run = open_run(recorder.path)
@@ -356,8 +363,8 @@ def _drive(
             f"the loss stopped being a number by step {notes.diverged}; all that came before is in {run.path}. "
             f"Try a lower rate than train.rate = {engine.experiment.train.rate:g}, or train.clip = 1.0"
         )
-    seconds = monotonic() - started
-    return Outcome(run, status == "interrupted", seconds, engine.compile_seconds, step - first, engine.device)
+    seconds, stopped = monotonic() - started, status == "interrupted"
+    return Outcome(run, stopped, seconds, engine.compile_seconds, loop_seconds, step - first, engine.device)
 
 
 def _restored(fresh: State, saved: dict[str, np.ndarray]) -> State:

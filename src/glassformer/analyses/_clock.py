@@ -1,0 +1,137 @@
+"""The age of a model in words, and the ages worth looking at."""
+
+from typing import Literal
+
+import numpy as np
+
+from glassformer.analyses._result import Array, thousands
+from glassformer.errors import CallError
+from glassformer.run import Run
+from glassformer.tasks import Rung
+
+SLACK = 0.02  # share of the ladder's height within which a rung counts as reached, as in summary.rung
+SMOOTH = 5  # logged lines of the running median that decides when a rung is passed
+
+
+def metric(run: Run, name: str, member: int = 0) -> Array | None:
+    """(line,): a metric of one member over the logged lines; None where it was never logged."""
+    column = run.metrics.get(name)
+    if column is None or not len(column):
+        return None
+    found: Array = column[:, member] if column.ndim == 2 and run.members > 1 else column
+    return found
+
+
+def logged(run: Run, name: str, step: int, member: int = 0) -> tuple[float, bool] | None:
+    """A metric at the logged line nearest to a step, and whether that line is of this very step."""
+    values = metric(run, name, member)
+    if values is None:
+        return None
+    steps = run.metrics["step"]
+    line = int(np.argmin(np.abs(steps - step)))
+    return float(values[line]), bool(steps[line] == step)
+
+
+def total(run: Run) -> int:
+    """How many steps the training was meant to have, or had."""
+    return max(run.experiment.train.steps, run.last_step)
+
+
+def resolve(run: Run, step: int = -1) -> int:
+    """The step itself, with -1 as the last kept one; one that was not kept is refused with the nearest."""
+    return int(run._entry(step).step)
+
+
+def text(run: Run, step: int = -1, member: int = 0) -> str:
+    """`step 5 000 of 20 000 · loss 2.06 · excess 0.23`; ≈ where the nearest logged line is of another step."""
+    step = resolve(run, step)
+    parts = [f"step {thousands(step)} of {thousands(total(run))}"]
+    for shown, name in (("loss", "validation_loss"), ("excess", "excess")):
+        if found := logged(run, name, step, member):
+            value, exact = found
+            number = f"{value:.2f}" if np.isfinite(value) else "not a number"
+            parts.append(f"{shown} {'' if exact else '≈ '}{number}")
+    if run.members > 1:
+        parts.insert(0, f"seed {run.seeds[member]}")
+    return " · ".join(parts)
+
+
+def ladder(run: Run) -> list[Rung]:
+    """The rungs of a run's task, highest first; rungs that cost the same are one, named `last token = the rule`."""
+    merged: list[Rung] = []
+    for rung in run.task.ladder(run.architecture.context):
+        if merged and abs(merged[-1].nats - rung.nats) < 1e-6 and merged[-1].reachable == rung.reachable:
+            both = f"{merged[-1].name} = {rung.name}"
+            merged[-1] = Rung(both, rung.nats, rung.guess, rung.accuracy, rung.reachable)
+        else:
+            merged.append(rung)
+    return merged
+
+
+def smooth(values: Array, lines: int = SMOOTH) -> Array:
+    """Running median over an odd number of lines, shorter at the ends; NaN where all of them are."""
+    half = lines // 2
+    padded = np.concatenate([np.full(half, np.nan), values, np.full(half, np.nan)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
+    found = np.full(len(values), np.nan)
+    some = np.isfinite(windows).any(axis=1)
+    found[some] = np.nanmedian(windows[some], axis=1)
+    return found
+
+
+def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
+    """Each reachable rung, and the first logged step at which the smoothed validation loss stands on or below it.
+
+    "On" is within a fiftieth of the ladder's height, as in the summary of a run; None: not reached.
+    """
+    rungs = [rung for rung in ladder(run) if rung.reachable]
+    losses = metric(run, "validation_loss", member)
+    if losses is None:
+        return [(rung, None) for rung in rungs]
+    slack = SLACK * (rungs[0].nats - rungs[-1].nats)
+    low, steps = smooth(losses), run.metrics["step"]
+    found: list[tuple[Rung, int | None]] = []
+    for rung in rungs:
+        below = np.flatnonzero(low <= rung.nats + slack)
+        found.append((rung, int(steps[below[0]]) if len(below) else None))
+    return found
+
+
+def nearest(run: Run, step: int) -> int:
+    """The kept step nearest to a step."""
+    return int(run.steps[np.argmin(np.abs(run.steps - step))])
+
+
+def moments(run: Run, most: int | None = None, member: int = 0) -> list[int]:
+    """Kept steps worth a panel: the first, each at which a rung of the ladder is passed, the last."""
+    first, last = resolve(run, int(run.steps[0])) if len(run.steps) else resolve(run), resolve(run)
+    between = {nearest(run, step) for _, step in passed(run, member) if step is not None}
+    inner = sorted(between - {first, last})
+    if most is not None and len(inner) > most - 2:  # keep the latest: early rungs are passed within a few steps
+        inner = inner[len(inner) - max(most - 2, 0) :]
+    return sorted({first, *inner, last})
+
+
+def chosen(run: Run, steps: "list[int] | tuple[int, ...] | None", most: int | None = None, member: int = 0) -> list[int]:
+    """The steps asked for, each checked; None: `moments`."""
+    return moments(run, most, member) if steps is None else [resolve(run, int(step)) for step in steps]
+
+
+def kept(run: Run, most: int = 200, pace: Literal["even", "change"] = "even", member: int = 0) -> list[int]:
+    """At most so many kept steps, first and last among them: even in steps, or in how far the weights move."""
+    if pace not in ("even", "change"):
+        raise CallError(f"pace = {pace!r} is neither 'even' (in steps) nor 'change' (in what moves)")
+    resolve(run)
+    steps = run.steps
+    if len(steps) <= most:
+        return [int(step) for step in steps]
+    if pace == "even":
+        wanted = np.linspace(steps[0], steps[-1], most)
+        after = np.clip(np.searchsorted(steps, wanted), 1, len(steps) - 1)
+        closer = np.where(wanted - steps[after - 1] < steps[after] - wanted, after - 1, after)
+        return [int(step) for step in np.unique(steps[closer])]
+    candidates = np.array(kept(run, 4 * most))
+    flat = [np.concatenate([w.ravel() for w in run.weights(int(step), member).values()]) for step in candidates]
+    moved = np.concatenate([[0], np.cumsum([float(np.linalg.norm(b - a)) for a, b in zip(flat, flat[1:])])])  # noqa: B905
+    picked = np.searchsorted(moved, np.linspace(0, moved[-1], most))
+    return [int(step) for step in np.unique(candidates[np.clip(picked, 0, len(candidates) - 1)])]

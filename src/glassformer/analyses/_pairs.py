@@ -1,0 +1,116 @@
+"""Every token at every position, at the points of the model that depend on nothing else: exact, all pairs at once."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.analyses._clock import resolve, text
+from glassformer.analyses._result import Array, Labelled, Result, numbers
+from glassformer.architecture import nest, sinusoids
+from glassformer.errors import CallError, unknown
+from glassformer.run import Run
+
+POINTS = ("embedded", "query", "key", "value")
+SHOWN = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def shown(token: str) -> str:
+    """A token as it is drawn: what cannot be seen gets a sign."""
+    return "".join(SHOWN.get(letter, letter) for letter in token) if token else SHOWN[""]
+
+
+def at_position(token: str, position: int) -> str:
+    """`8₇`: a token at a position, as it is drawn."""
+    return shown(token) + str(position).translate(SUBSCRIPTS)
+
+
+def in_file(token: str, position: int) -> str:
+    """`8@7`: a token at a position, as files and options write it."""
+    return f"{token}@{position}"
+
+
+def placed(tokens: Sequence[str]) -> tuple[str, ...]:
+    """The tokens of one sequence, each with its position, as files write them."""
+    return tuple(in_file(token, place) for place, token in enumerate(tokens))
+
+
+def drawn(labels: Iterable[str]) -> list[str]:
+    """Labels of files as they are drawn: `8@7` becomes `8₇`, anything else is shown as a token."""
+    found = []
+    for label in labels:
+        token, sign, place = label.rpartition("@")
+        found.append(at_position(token, int(place)) if sign and place.isdigit() else shown(label))
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Result):
+    """All pairs at `embedded` and, for block 0, at `query`, `key` and `value`; what the model lacks is not there."""
+
+    points: dict[str, Labelled]  # embedded: (token, position, feature); the others: (head, token, position, feature)
+    scale: float  # scores are query · key times this
+    causal: bool
+
+    def at(self, point: str, head: int = 0) -> Array:
+        """(token, position, feature) at a point; `head` is not asked for `embedded`."""
+        if point not in self.points:
+            raise unknown(point, "the points that depend on the pair alone", self.points)
+        values = self.points[point].values
+        if point == "embedded":
+            return values
+        if not 0 <= head < len(values):
+            raise CallError(f"head = {head} is not between 0 and {len(values) - 1}")
+        found: Array = values[head]
+        return found
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        return self.points["embedded"].axes["token"]
+
+    @property
+    def context(self) -> int:
+        """How many positions there are."""
+        return len(self.points["embedded"].axes["position"])
+
+    @property
+    def labels(self) -> list[str]:
+        """`8₇` for each pair, token by token, as `at(...).reshape(-1, feature)` orders them."""
+        return [at_position(token, place) for token in self.tokens for place in range(self.context)]
+
+    def index(self, pair: str) -> tuple[int, int]:
+        """Token id and position of a pair written `8@7`."""
+        token, sign, place = pair.rpartition("@")
+        if not sign or not place.isdigit():
+            raise CallError(f"{pair!r} is not a token at a position; write it as {in_file(self.tokens[0], 0)!r}")
+        if token not in self.tokens:
+            raise unknown(token, "the vocabulary", self.tokens)
+        if int(place) >= self.context:
+            raise CallError(f"position {place} of {pair!r} is not between 0 and {self.context - 1}")
+        return self.tokens.index(token), int(place)
+
+
+def pairs(run: Run, *, step: int = -1, member: int = 0) -> Pairs:
+    """Every token at every position, exactly, from the weights at a kept step."""
+    step, a = resolve(run, step), run.architecture
+    params = nest(run.weights(step, member))
+    x = params["token"][:, None, :]  # (token, 1, feature)
+    if a.positions in ("learned", "sinusoidal"):
+        x = x + (params["position"] if a.positions == "learned" else sinusoids(a.context, a.width).astype(x.dtype))
+    x = np.broadcast_to(x, (len(params["token"]), a.context, a.width))  # (token, position, feature)
+    words, places, features = tuple(run.task.vocabulary), numbers(a.context), numbers(a.width)
+    points = {"embedded": Labelled(x, {"token": words, "position": places, "feature": features})}
+    if a.attention != "off":
+        w = params["blocks"][0]
+        read = reference.normalise(x, w, "norm_1", a) if a.norm_place == "pre" else x
+        axes = {"head": numbers(a.heads), "token": words, "position": places, "feature": numbers(a.per_head)}
+        for point in ("query", "key", "value") if a.attention == "on" else ("value",):
+            found = reference.split_heads(reference.linear(read, w, point), a.heads)  # (token, head, position, feature)
+            if a.positions == "rotary" and point != "value":
+                found = reference.rotate(found)
+            points[point] = Labelled(np.moveaxis(found, 1, 0), axes)
+    scale = float((a.per_head if a.score_scale == "head" else a.width) ** -0.5)
+    return Pairs(step=step, clock=text(run, step, member), points=points, scale=scale, causal=a.causal)

@@ -1,0 +1,106 @@
+"""What every analysis returns: labelled numbers, and the words that say what they show."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Axes = Mapping[str, tuple[str, ...]]
+Table = tuple[list[str], Iterator[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An array whose every axis has a name and every place along it a label."""
+
+    values: Array
+    axes: Axes  # axis → the label of each place, in the order of `values`
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        sizes = tuple(len(labels) for labels in self.axes.values())
+        if sizes != np.shape(self.values):
+            raise ValueError(f"labels for a shape {sizes} do not fit values of shape {np.shape(self.values)}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """A title that is a sentence true of the numbers, how to read the picture, and what it shows to who cannot see."""
+
+    title: str
+    caption: str
+    alt: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Labelled arrays and plain facts about one subject; `clock` is the text at the top right of its figure."""
+
+    step: int | None = None  # None: about the whole life, or about no model
+    clock: str = ""
+
+    def arrays(self) -> dict[str, Labelled]:
+        """Every labelled array by name; those in a table of arrays as `name.key`."""
+        found: dict[str, Labelled] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Labelled):
+                found[field.name] = value
+            elif isinstance(value, Mapping):
+                found |= {f"{field.name}.{key}": each for key, each in value.items() if isinstance(each, Labelled)}
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """The plain numbers and texts, by name."""
+        plain = (int, float, str, bool)
+        return {
+            field.name: value
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), plain) and field.name != "clock"
+        }
+
+    @property
+    def size(self) -> int:
+        """How many numbers the arrays hold."""
+        return sum(int(np.size(each.values)) for each in self.arrays().values())
+
+    def table(self) -> Table:
+        """The arrays in long form: panel, the label on each axis, unit, value. Labels an array does not have are ''."""
+        arrays = self.arrays()
+        axes = list(dict.fromkeys(axis for each in arrays.values() for axis in each.axes))
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            for panel, each in arrays.items():
+                labels, values = list(each.axes.values()), np.asarray(each.values)
+                place = {axis: k for k, axis in enumerate(each.axes)}
+                for at in np.ndindex(values.shape):
+                    names = (labels[place[axis]][at[place[axis]]] if axis in place else "" for axis in axes)
+                    yield (panel, *names, each.unit, values[at].item())
+
+        return ["panel", *axes, "unit", "value"], rows()
+
+
+def numbers(count: int) -> tuple[str, ...]:
+    """Labels 0, 1, 2, ... for an axis without words."""
+    return tuple(map(str, range(count)))
+
+
+def percent(share: float) -> str:
+    """84 %, 3.2 %, 0.4 %: two digits that count."""
+    if not np.isfinite(share):
+        return "not a number"
+    shown = f"{100 * share:.1f}" if abs(share) < 0.0995 and round(100 * share, 1) % 1 else f"{100 * share:.0f}"
+    return f"{shown} %"
+
+
+def thousands(number: int) -> str:
+    """5 000: groups of three, set apart by narrow spaces that do not break."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def listed(words: list[str]) -> str:
+    """one, two and three."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "none"

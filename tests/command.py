@@ -1,0 +1,62 @@
+"""The command line as a person meets it: what was typed, the exit code, and what came out on both sides."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+from glassformer.cli import main
+
+HERE = Path(__file__).parent
+COMMAND = (sys.executable, "-c", "from glassformer.cli import main; main()")
+QUICK = ("--set", "train.judged=50")  # few windows behind each logged number
+
+
+class Answer(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one object on the output."""
+        return json.loads(self.out)
+
+
+def call(*words: object) -> Answer:
+    """A command in this process, which spares it the loading of JAX."""
+    out, err = StringIO(), StringIO()
+    code: Any = 0
+    with mock.patch.object(sys, "argv", ["glassformer", *map(str, words)]), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    return Answer(0 if code is None else code, out.getvalue(), err.getvalue())
+
+
+def start(*words: object, folder: Path, **environment: str) -> subprocess.Popen[str]:
+    """A command in a process of its own."""
+    return subprocess.Popen(
+        [*COMMAND, *map(str, words)],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def contents(path: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Every file of a run but its times."""
+    found = {each.relative_to(path).as_posix(): each.read_bytes() for each in path.rglob("*") if each.is_file()}
+    about = json.loads(found.pop("run.json"))
+    found.pop("times.jsonl", None)
+    return found, {name: value for name, value in about.items() if name not in ("times", "hardware")}
