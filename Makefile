@@ -10,7 +10,7 @@ setup: $(READY)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[analysis,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[analysis,video,test]'
 	touch $(READY)
 
 lab: $(READY)

@@ -73,10 +73,10 @@ class Engine:
     """Our engine, call by call as a training makes them; the kept weights are brought to the host."""
 
     def __init__(self, experiment: Experiment, members: int = 1) -> None:
-        from glassformer import training
+        from glassformer import engine
 
         seed = experiment.train.seed
-        self.engine = training.Engine(experiment, list(range(seed, seed + members)))
+        self.engine = engine.Engine(experiment, list(range(seed, seed + members)))
         self.state = self.engine.start()
         self.stretches = cycle(self.engine.plan.stretches(0))
         self.advance()
@@ -208,17 +208,17 @@ def engine_steps(experiment: Experiment, steps: int) -> tuple[np.ndarray, np.nda
     """
     import jax
 
-    from glassformer import batches, training
+    from glassformer import batches, engine
 
     constant = {"schedule": "constant", "warmup": 0}
     short = replace(experiment.train, steps=steps, log_every=steps, keep_bytes=2**31, **constant)
-    engine = training.Engine(replace(experiment, train=short), [short.seed])
-    state, span = engine.start(), experiment.architecture.context + 1
-    key, at = jax.random.wrap_key_data(engine.keys[0]), batches.place(0, short.batch, len(engine.source.starts))
-    windows = batches.draw(key, at, engine.source, steps, short.batch, span, engine.order)
+    ours = engine.Engine(replace(experiment, train=short), [short.seed])
+    state, span = ours.start(), experiment.architecture.context + 1
+    key, at = jax.random.wrap_key_data(ours.keys[0]), batches.place(0, short.batch, len(ours.source.starts))
+    windows = batches.draw(key, at, ours.source, steps, short.batch, span, ours.order)
     start = np.array(state.flat)
-    _, kept, _ = engine.stretch(state, 0, steps)
-    return np.array(windows), np.concatenate([start, kept[0]])
+    _, kept, _ = ours.stretch(state, 0, steps)
+    return np.array(windows), np.concatenate([start, np.asarray(kept)[:steps, 0]])
 
 
 def build(contestant: Contestant, this: Experiment) -> Engine | Run | Torch | Loop:

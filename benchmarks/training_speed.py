@@ -61,9 +61,7 @@ GROWTH: dict[str, dict[int, Contestant]] = {
         n: Contestant("engine", RULE, (f"architecture.width={n}", f"architecture.feed_forward={16 * n}"))
         for n in (2, 4, 8, 16, 32, 64)
     },
-    "context": {
-        n: Contestant("engine", RULE, (f"architecture.context={n}", *LONG)) for n in (8, 16, 32, 64)
-    },
+    "context": {n: Contestant("engine", RULE, (f"architecture.context={n}", *LONG)) for n in (8, 16, 32, 64)},
     "seeds": {n: Contestant("engine", RULE, members=n) for n in (1, 4, 16, 64, 256)},
 }
 

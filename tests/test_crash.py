@@ -1,7 +1,7 @@
 """D1, D2: killed at any instant, a run opens, all it lists verifies, and it goes on to the same bits.
 
-Twenty kills; GLASSFORMER_KILLS asks for more of them. The children share a cache of compiled code, so that the time goes
-into training and not into the compiler.
+Twenty kills; GLASSFORMER_KILLS asks for more of them. The children share a cache of compiled code, so that the time
+goes into training and not into the compiler.
 """
 
 import os

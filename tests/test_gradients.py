@@ -3,10 +3,10 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from architectures import architectures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from architectures import architectures
 from glassformer import model, reference
 from glassformer.architecture import nest
 

@@ -111,8 +111,8 @@ run.weights(0), run.metrics, run.check(), run.ask("1 2 +"), run.trace("1 2 +")["
     assert loaded(HELP, "check", str(tmp_path / "run")) & HEAVY == set()
 
 
-FORBIDDEN = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "socketserver", "http", "urllib", "requests",
-             "ftplib", "smtplib", "asyncio", "ssl"}  # fmt: skip
+FORBIDDEN = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "socketserver", "http", "urllib",
+             "requests", "ftplib", "smtplib", "asyncio", "ssl"}  # fmt: skip
 CALLS = {"eval", "exec", "compile", "__import__"}
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from architectures import architectures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from architectures import architectures
 from glassformer import model, reference
 from glassformer.architecture import Architecture, nest
 from glassformer.glossary import POINTS
@@ -102,7 +102,7 @@ def test_rotary_scores_depend_on_the_distance_alone():
 
 @pytest.mark.parametrize("name", POINTS)
 def test_edits_replace_any_point(name):
-    """C4: an edit that changes nothing changes no bit; one that changes a point changes what follows, in both passes."""
+    """C4: an edit that changes nothing changes no bit; one that changes a point changes all that follows."""
     a = Architecture(vocabulary=3, context=4, norm="layer", blocks=2)
     (plain, _), (slow_plain, _) = both(a, 5)
     (same, _), (slow_same, _) = both(a, 5, edits={name: lambda value, block: value * 1})  # noqa: ARG005

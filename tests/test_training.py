@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from glassformer import batches, training
+from glassformer.engine import Engine
 from glassformer.errors import CallError, DivergedError
 from glassformer.experiment import load
 from glassformer.optimiser import schedule
 from glassformer.plan import kept_steps, plan
 from glassformer.record import Recorder
-from glassformer.training import Engine, begin, resume
+from glassformer.training import begin, resume
 
 
 def tiny(*settings, **train):
@@ -246,7 +247,9 @@ def test_one_diverged_member_does_not_stop_the_others(tmp_path, monkeypatch):
     assert np.isfinite(run.metrics["validation_loss"][:, 0]).all()
 
 
-@pytest.mark.parametrize(("last", "most"), [(20_000, 4000), (15_600, 157), (100, 7), (10, 11), (5, 2), (1_000_000, 15), (3, 0)])
+@pytest.mark.parametrize(
+    ("last", "most"), [(20_000, 4000), (15_600, 157), (100, 7), (10, 11), (5, 2), (1_000_000, 15), (3, 0)]
+)
 def test_kept_steps(last, most):
     """Never more than the budget allows, the first and the last always, denser early, no blur later."""
     kept = kept_steps(last, most)
@@ -260,7 +263,9 @@ def test_kept_steps(last, most):
         assert np.diff(kept).max() <= 2.5 * last / most + 1
 
 
-@pytest.mark.parametrize(("name", "members"), [("plus_last_even", 1), ("plus_last_even", 64), ("five_operations", 8), ("mary", 1)])
+@pytest.mark.parametrize(
+    ("name", "members"), [("plus_last_even", 1), ("plus_last_even", 64), ("five_operations", 8), ("mary", 1)]
+)
 def test_the_byte_budget_holds(name, members):
     """D9: what is planned to be kept fits the declared budget."""
     experiment = load(name)

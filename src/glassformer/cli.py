@@ -96,6 +96,8 @@ def train(
             outcome = training.resume(folder, progress=progress, stop=stop)
         else:
             outcome = training.begin(settings, seeds=seeds, out=out, progress=progress, stop=stop)
+    for notice in outcome.notices:
+        typer.echo(f"notice: {notice}", err=True)
     run = outcome.run
     if outcome.interrupted:
         again = shlex.join(["glassformer", "train", experiment, "--resume", "--out", str(run.path)])
@@ -210,6 +212,127 @@ def check(run: RunName = None, as_json: Json = False) -> None:
         typer.echo(f"{_count(len(problems), 'problem')} found" if problems else "everything listed verifies")
     if problems:
         raise typer.Exit(1)
+
+
+@app.command("figures")
+def figures_(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN] [NAME ...]", help="A run, then figures by name; none: all that apply."),
+    ] = None,
+    step: Step = -1,
+    sequence: Annotated[
+        list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
+    ] = None,
+    member: Member = 0,
+    size: Annotated[str, typer.Option(help="screen, slide, print or print_narrow.")] = "screen",
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    format_: Annotated[
+        str | None, typer.Option("--format", help="svg, png, pdf, with commas; svg,png if none.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An option of the figures named; repeatable."),
+    ] = None,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="RUN", help="A further run, for figures that compare; repeatable."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write; else figures/RUN.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw a run: every figure that applies with a page that shows them all, or the figures named."""
+    from glassformer import gallery
+    from glassformer.analyses import _clock
+    from glassformer.figures import _draw, _style
+    from glassformer.run import find
+
+    run, names = _run_and_names(words or [], "figures")
+    _style.theme(theme), _style.size(size), _clock.resolve(run, step)
+    for text in sequence or ():
+        run.tokens(text)  # refuses what this model cannot look at
+    wish = gallery.Wish(
+        step=step, member=_member(run, member), sequences=tuple(sequence or ()), size=size, theme=theme,
+        formats=_formats(format_, _draw.FORMATS, "svg,png"), options=_options(set_ or (), names, "figures"),
+        others=tuple(str(find(each).path) for each in with_ or ()),
+    )  # fmt: skip
+    folder = out or Path("figures") / run.name
+    with _counting("figures", show=not as_json) as progress:
+        tell = lambda done, many, name: progress(done, many)  # noqa: E731, ARG005
+        if names:
+            made = gallery.draw(run, [gallery.piece(name) for name in names], wish, folder, tell)
+        else:
+            made = gallery.gallery(run, folder, wish, tell)
+    failed, absent = [each for each in made if each.failed], [each for each in made if each.absent]
+    if as_json:
+        from dataclasses import asdict
+
+        typer.echo(_json({"run": str(run.path), "folder": str(folder), "figures": [asdict(each) for each in made]}))
+    else:
+        for each in made:
+            for file in each.files if names else ():
+                typer.echo(folder / file)
+        for each in absent if names else ():
+            typer.echo(f"glassformer: {each.name} is not drawn for {run.name}: {each.absent}", err=True)
+        for each in failed:
+            typer.echo(f"glassformer: {each.name} could not be drawn: {each.failed}", err=True)
+        if not names:
+            typer.echo(f"{sum(bool(each.files) for each in made)} figures of {run.name}: {folder / 'index.html'}")
+    if failed or (absent and names):
+        raise typer.Exit(1 if failed else 2)
+
+
+@app.command()
+def film(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN] [NAME ...]", help="A run, then films by name; none: all that apply."),
+    ] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="mp4, gif, with commas; mp4 if none, and gif without ffmpeg.")
+    ] = None,
+    fps: Annotated[int | None, typer.Option(help="Frames per second.")] = None,
+    frames: Annotated[int | None, typer.Option(help="How many of the kept steps to show.")] = None,
+    pace: Annotated[str | None, typer.Option(help="even (in steps) or change (in how far the weights move).")] = None,
+    step: Annotated[int | None, typer.Option(help="The step of a film that shows a single one.")] = None,
+    steps: Annotated[str | None, typer.Option(help="The very steps to show, with commas.")] = None,
+    sequence: Annotated[
+        list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
+    ] = None,
+    member: Member = 0,
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the films named; repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write; else films/RUN.")] = None,
+) -> None:
+    """Let a training run before your eyes: films of what moves, as MP4 or GIF."""
+    from glassformer.figures import _style
+    from glassformer.films import _film, _make
+
+    run, names = _run_and_names(words or [], "films")
+    _style.theme(theme)
+    for text in sequence or ():
+        run.tokens(text)  # refuses what this model cannot look at
+    kinds = _formats(format_, _film.FORMATS, "mp4" if _film.ffmpeg(needed=False) else "gif")
+    wanted = {"frames": frames, "pace": pace, "step": step, "steps": _steps(run, steps), "theme": theme,
+              "member": _member(run, member)}  # fmt: skip
+    asked = _options(set_ or (), names, "films")
+    wrong = 0
+    for name in names or [each for each in _make.names() if _make.suits(each, run) is None]:
+        try:
+            with _counting(f"film {name}") as progress:
+                written = list(_make.write(
+                    name, run, out or Path("films") / run.name, formats=kinds, fps=fps, sequences=tuple(sequence or ()),
+                    wanted=wanted, asked=asked, progress=progress,
+                ))  # fmt: skip
+            for path in written:
+                typer.echo(path)
+        except Error as problem:  # the other films are still made
+            typer.echo(f"glassformer: {problem}", err=True)
+            wrong = wrong or problem.exit_code
+    if wrong:
+        raise typer.Exit(wrong)
 
 
 def main() -> None:
@@ -342,6 +465,93 @@ def _count(number: int, word: str) -> str:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e6:.2g} MB"
+
+
+def _run_and_names(words: list[str], kind: str) -> "tuple[Run, list[str]]":
+    """The run, and the pieces named after it; where the first word is a piece, the run is the newest."""
+    from glassformer import catalogue
+    from glassformer.errors import unknown
+    from glassformer.run import find
+
+    there = catalogue.pieces(kind)
+    run: Run
+    if words and words[0] in there and not Path(words[0]).is_dir():
+        run, names = find(None), words
+    else:
+        run, names = find(words[0] if words else None), words[1:]
+    for name in names:
+        if name not in there:
+            raise unknown(name, kind, there)
+    return run, list(dict.fromkeys(names))
+
+
+def _formats(given: str | None, known: Sequence[str], otherwise: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(word.strip().lower().lstrip(".") for word in (given or otherwise).split(",")))
+    for each in found:
+        if each not in known:
+            from glassformer.errors import unknown
+
+            raise unknown(each, "the formats", known)
+    return found
+
+
+def _options(assignments: Sequence[str], names: list[str], kind: str) -> dict[str, Any]:
+    """NAME=VALUE texts as options: whole numbers, numbers, true, false, none, or the text itself."""
+    if assignments and not names:
+        raise CallError(f"--set needs the names of the {kind} it is for")
+    found: dict[str, Any] = {}
+    for text in assignments:
+        name, sign, value = text.partition("=")
+        if not sign or not name.isidentifier():
+            raise CallError(f"--set {text!r} is not of the form NAME=VALUE")
+        try:
+            found[name] = {"true": True, "false": False, "none": None}.get(value.lower(), json.loads(value))
+        except json.JSONDecodeError:
+            found[name] = {"true": True, "false": False, "none": None}.get(value.lower(), value)
+    return found
+
+
+def _steps(run: "Run", text: str | None) -> list[int] | None:
+    """Kept steps written with commas; none may be missing."""
+    from glassformer.analyses import _clock
+
+    if text is None:
+        return None
+    try:
+        return [_clock.resolve(run, int(word)) for word in text.split(",")]
+    except ValueError:
+        raise CallError(f"--steps {text!r} is not a list of whole numbers with commas, such as 0,500,20000") from None
+
+
+def _member(run: "Run", member: int) -> int:
+    if not 0 <= member < run.members:
+        raise MissingError(f"there is no member {member} in {run.path}; there are 0 to {run.members - 1}")
+    return member
+
+
+@contextmanager
+def _counting(what: str, show: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, about five plain lines elsewhere, nothing when not shown."""
+    if not show:
+        yield lambda _, __: None
+    elif sys.stderr.isatty():
+        from rich import progress as rich
+        from rich.console import Console
+
+        columns = (rich.TextColumn(what), rich.MofNCompleteColumn(), rich.BarColumn(), rich.TimeRemainingColumn())
+        with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, many: bar.update(task, completed=done, total=many)
+    else:
+        fifths = -1
+
+        def line(done: int, many: int) -> None:
+            nonlocal fifths
+            if 5 * done // many > fifths:
+                fifths = 5 * done // many
+                typer.echo(f"{what}: {done} of {many}", err=True)
+
+        yield line
 
 
 def _resolved(run: "Run", step: int) -> int:

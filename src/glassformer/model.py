@@ -112,7 +112,7 @@ def attend(
 
 def linear(x: Array, w: Params, name: str) -> Array:
     """Times the matrix, plus the bias where there is one."""
-    y = x @ w[name]
+    y: Array = x @ w[name]
     return y + w[f"{name}_bias"] if f"{name}_bias" in w else y
 
 
@@ -131,7 +131,7 @@ def _product_forward(a: Array, b: Array) -> tuple[Array, tuple[Array, Array]]:
 
 def _product_backward(saved: tuple[Array, Array], gradient: Array) -> tuple[Array, Array]:
     a, b = saved
-    return gradient @ b.mT, jax.lax.optimization_barrier(a.mT) @ gradient
+    return gradient @ b.mT, jax.lax.optimization_barrier(a.mT) @ gradient  # type: ignore[no-untyped-call]
 
 
 product.defvjp(_product_forward, _product_backward)

@@ -3,20 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.engine import Engine, State
 from glassformer.record import Recorder
-
-if TYPE_CHECKING:
-    from glassformer.training import Engine, State
 
 Array = jax.Array
 Line = dict[str, Any]
+MANY = 64  # members; a larger population logs the sizes of its vectors as a whole, not part by part
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Notes:
     """
 
     def __init__(
-        self, engine: "Engine", recorder: Recorder, progress: Callable[[Progress], None], started: float
+        self, engine: Engine, recorder: Recorder, progress: Callable[[Progress], None], started: float
     ) -> None:
         self.engine, self.recorder, self.progress, self.started = engine, recorder, progress, started
         self.kept: list[tuple[NDArray[np.int64], Array]] = []
@@ -52,7 +51,8 @@ class Notes:
         """Weights of some steps, (step, member, parameter)."""
         if len(steps):
             self.kept.append((steps, weights))  # rows beyond the steps are empty
-    def log(self, step: int, state: "State", sizes: Array | None, batches: int) -> "State":
+
+    def log(self, step: int, state: State, sizes: Array | None, batches: int) -> State:
         """A line of metrics; gives the state back with its loss sum at zero, and its rate lowered at a plateau."""
         previous = self.settle()
         rate = self.engine.rate(jnp.int32(max(step - 1, 0))) * state.scale
@@ -75,7 +75,7 @@ class Notes:
 
     _stopped = False
 
-    def _after_judgement(self, state: "State") -> "State":
+    def _after_judgement(self, state: State) -> State:
         """Plateaus and early stopping: what the newest validation loss means for the next steps."""
         settings = self.engine.experiment.train
         line = self.settle()
@@ -88,9 +88,9 @@ class Notes:
             tired = patience >= settings.patience
             scale, patience = np.where(tired, scale * np.float32(settings.drop), scale), np.where(tired, 0, patience)
         self._stopped = settings.stop_after is not None and bool(np.all(waited >= settings.stop_after))
-        kinds = (np.float32, np.float32, np.int32, np.int32)
-        values = (scale, np.where(better, loss, best), waited, patience)
-        placed = self.engine.place(tuple(v.astype(k) for v, k in zip(values, kinds, strict=True)))
+        best = np.where(better, loss, best)
+        values = [jnp.asarray(v, k) for v, k in zip((scale, best, waited, patience), "ffii", strict=True)]
+        placed = self.engine.place(values)
         return state._replace(scale=placed[0], best=placed[1], waited=placed[2], patience=placed[3])
 
     def settle(self) -> Line | None:
@@ -103,20 +103,23 @@ class Notes:
             line["batch_loss"] = raw["batch_loss"]
         line |= self.engine.judged.line(raw["counts"])
         if "sizes" in raw:
+            parts = ("all", *self.engine.parts) if len(self.engine.seeds) <= MANY else ("all",)
             for k, name in enumerate(("gradient", "update", "weights")):
-                line[name] = {p: raw["sizes"][:, k, i] for i, p in enumerate(("all", *self.engine.parts))}
+                line[name] = {p: raw["sizes"][:, k, i] for i, p in enumerate(parts)}
         self._look_for_divergence(line)
         plain: Line = _plain(line)
         self.lines.append(plain)
         return plain
 
-    def save(self, step: int, state: "State") -> None:
+    def save(self, step: int, state: State) -> None:
         """Put everything so far on disk; from here training can resume."""
         line = self.settle()
         if line is not None:
             self._report(line)
         steps = [int(s) for some, _ in self.kept for s in some]
-        weights = self._by_name(np.concatenate([np.asarray(w)[: len(some)] for some, w in self.kept])) if self.kept else {}
+        weights = (
+            self._by_name(np.concatenate([np.asarray(w)[: len(some)] for some, w in self.kept])) if self.kept else {}
+        )
         saved = {name: np.asarray(getattr(state, name)) for name in state._fields if name != "optimiser"}
         saved |= {f"optimiser.{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(state.optimiser))}
         self.recorder.safe_point(step, steps, weights, self.lines, saved, self.times)

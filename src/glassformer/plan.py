@@ -57,15 +57,15 @@ def plan(experiment: Experiment, members: int) -> Plan:
 
 def _log_every(steps: int, members: int) -> int:
     """About 200 lines, fewer for short trainings (a compiled call should be worth making) and for large populations."""
-    lines = max(2, min(200, 200_000 // members))
+    lines = max(2, min(200, 50_000 // members))
     return max(1, steps // lines, min(25, steps // 20))
 
 
 def kept_steps(last: int, most: int) -> Steps:
     """At most so many of the steps 0 … last, the first and the last always among them.
 
-    Every step while that fits; otherwise half of them evenly in the logarithm of the step and half evenly over the whole
-    training: early steps change a model most, and the rest of its life should not be a blur.
+    Every step while that fits; otherwise half of them evenly in the logarithm of the step and half evenly over all of
+    the training: early steps change a model most, and the rest of its life should not be a blur.
     """
     if last + 1 <= most:
         return np.arange(last + 1)

@@ -243,6 +243,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
+        if value and all(type(each) is float for each in value) and math.isfinite(math.fsum(value)):
+            return list(value)  # numbers over many members, the bulk of a line
         return [plain(each) for each in value]
     if hasattr(value, "tolist"):  # any array or single number, of NumPy or another library
         return plain(value.tolist())

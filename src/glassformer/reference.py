@@ -122,12 +122,13 @@ def softmax(x: Array) -> Array:
 
 def gelu(x: Array) -> Array:
     """x times the chance that a normal number lies below x."""
-    return x * (0.5 * (1 + _erf(x / np.sqrt(2)))).astype(x.dtype)
+    below: Array = (0.5 * (1 + _erf(x / np.sqrt(2)))).astype(x.dtype)
+    return x * below
 
 
 _erf = np.vectorize(erf, otypes=[np.float64])  # NumPy has none of its own
 
-ACTIVATION = {"relu": lambda x: np.maximum(x, 0), "gelu": gelu, "tanh": np.tanh}
+ACTIVATION: dict[str, Callable[[Array], Array]] = {"relu": lambda x: np.maximum(x, 0), "gelu": gelu, "tanh": np.tanh}
 
 
 def recorder(edits: Edits | None, batch_axes: int) -> tuple[See, Callable[[], Trace]]:

@@ -1,51 +1,27 @@
-"""The training loop and what it records.
+"""The training loop: carry out a plan from a step on, and write down what happens.
 
-Python is kept out of the loop: a stretch of steps is one compiled call, for all members at once. Every number is a
+Python is kept out of the steps: a stretch of them is one compiled call, for all members at once. Every number is a
 function of the settings, the seed and the step, so that a resumed training continues to the same bits.
 """
 
-import os
-import platform
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-import glassformer
-from glassformer import batches, model, optimiser
-from glassformer.architecture import nest, part
-from glassformer.errors import CallError, DivergedError
+from glassformer.engine import Engine, State
+from glassformer.errors import CallError, DivergedError, LimitError
 from glassformer.experiment import Experiment, load
-from glassformer.judge import Judged
 from glassformer.notes import Notes, Progress
-from glassformer.plan import Plan, plan
 from glassformer.record import Recorder, free_name
 from glassformer.run import Run
 from glassformer.run import open as open_run
 
-Array = jax.Array
-Tree = TypeVar("Tree")
-
-
-class State(NamedTuple):
-    """Everything that training carries from step to step, for every member."""
-
-    flat: Array  # (member, parameter)
-    optimiser: Any  # what the optimiser remembers; member axis first
-    loss_sum: Array  # (member,) batch losses since the last logged step
-    scale: Array  # (member,) what plateaus have left of the rate
-    best: Array  # (member,) lowest validation loss so far
-    waited: Array  # (member,) judgements since then
-    patience: Array  # (member,) judgements since then or since the rate last fell
+MOST_NUMBERS = 1 << 28  # parameters times members: the optimiser holds three of each
 
 
 @dataclass(frozen=True)
@@ -59,6 +35,7 @@ class Outcome:
     loop_seconds: float  # steps, judgements and writing; neither compilation nor data
     steps: int  # taken now
     device: str
+    notices: tuple[str, ...] = ()  # what was found and mended on the way, and what may differ
 
     @property
     def steps_per_second(self) -> float:
@@ -95,6 +72,11 @@ def begin(
         raise CallError(f"seeds = {seeds} members cannot be trained together; allowed are 1 to 65,536")
     if first + seeds - 1 > 2**31 - 1:
         raise CallError(f"seed = {first} leaves no room for seeds = {seeds}; the largest seed is {2**31 - 1:,}")
+    if experiment.architecture.parameters * seeds > MOST_NUMBERS:
+        raise LimitError(
+            f"seeds = {seeds} members of {experiment.architecture.parameters:,} parameters are more than "
+            f"{MOST_NUMBERS:,} numbers; train fewer together"
+        )
     started = monotonic()
     engine = Engine(experiment, list(range(first, first + seeds)))  # before the folder: a wrong setting leaves none
     name = f"{experiment.name}-{first}" + (f"x{seeds}" if seeds > 1 else "")
@@ -116,198 +98,10 @@ def resume(
         raise CallError(f"{run.path} is {run.status} at step {run.last_step}; there is nothing to resume")
     engine = Engine(run.experiment, list(run.seeds))
     recorder, state, step = Recorder.resume(Path(folder))
+    then, now = run.about.get("hardware", {}), engine.facts()["hardware"]
+    if then != now:
+        recorder.notices.append(f"begun on {then}, resumed on {now}: the same bits are not to be expected")
     return _drive(engine, recorder, state, step, started, progress, stop)
-
-
-class Engine:
-    """The compiled parts of a training: a stretch of steps, and the judgement of the weights."""
-
-    def __init__(self, experiment: Experiment, seeds: list[int]) -> None:
-        self.experiment, self.seeds = experiment, seeds
-        settings, a = experiment.train, experiment.architecture
-        self.devices = _devices(len(seeds))
-        self.plan: Plan = plan(experiment, len(seeds))
-        stretches = self.plan.stretches(0)
-        self.capacity = max(end - begin for begin, end in stretches)
-        self.rows = max(len(self.plan.rows(begin, end)) for begin, end in stretches)
-        data = experiment.task.data(a.context)
-        self.order = data.order
-        self.source = batches.source(data)
-        self.judged = Judged(experiment.task, a, settings.judged)
-        self.rule = optimiser.direction(settings, a)
-        self.rate = optimiser.schedule(settings)
-        self.sizes = {name: int(np.prod(shape)) for name, shape in a.shapes().items()}
-        self.parts = list(dict.fromkeys(part(name) for name in self.sizes))
-        self.tokens_per_step = len(seeds) * settings.batch * a.context
-        self.compile_seconds = 0.0
-        mesh = Mesh(np.array(self.devices), ("member",))
-        self._members = PartitionSpec("member")
-        self._sharding = NamedSharding(mesh, self._members)
-        everywhere = PartitionSpec()
-        spread = {"mesh": mesh, "check_vma": False}
-        keys = [jax.random.key_data(jax.random.key(seed)) for seed in seeds]
-        self.keys = jax.device_put(np.array(keys), self._sharding)
-        self._stretch = jax.jit(
-            jax.shard_map(
-                self._steps,
-                in_specs=(*[self._members] * 5, *[everywhere] * 4),
-                out_specs=(*[self._members] * 3, PartitionSpec(None, "member"), self._members),
-                **spread,
-            ),
-            donate_argnums=(0, 1),
-        )
-        judge = self.judged.over_members(self.unravel, -(-len(seeds) // len(self.devices)))
-        self._judge = jax.jit(jax.shard_map(judge, in_specs=self._members, out_specs=self._members, **spread))
-        self._compiled: dict[str, Any] = {}
-
-    def facts(self) -> dict[str, Any]:
-        """What run.json says beside the settings."""
-        return {
-            "floor": self.experiment.floor,
-            "floors": self.judged.floors,
-            "parameters": self.experiment.architecture.parameters,
-            "versions": {
-                "glassformer": glassformer.__version__,
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "jax": jax.__version__,
-                "optax": optax.__version__,
-            },
-            "hardware": {"device": self.device, "devices": len(self.devices), "cores": os.cpu_count()},
-        }
-
-    @property
-    def device(self) -> str:
-        """The device in words."""
-        one = self.devices[0]
-        name = "CPU" if one.platform == "cpu" else f"{one.platform.upper()} ({one.device_kind})"
-        return name if len(self.devices) == 1 else f"{len(self.devices)} × {name}"
-
-    def start(self) -> State:
-        """The state before the first step: member k begins where the single run with its seed does."""
-        a = self.experiment.architecture
-        fresh = [model.init(a, np.random.default_rng(seed)) for seed in self.seeds]
-        flat = np.stack([np.concatenate([value.ravel() for value in params.values()]) for params in fresh])
-        nothing = np.zeros(len(self.seeds), np.float32)
-        count = np.zeros(len(self.seeds), np.int32)
-        memory = jax.vmap(self.rule.init)(jnp.asarray(flat))
-        state = self.place(State(flat, memory, nothing, nothing + 1, nothing + np.inf, count, count))
-        if not self._compiled:
-            self.compile(state)
-        return state
-
-    def place(self, tree: Tree) -> Tree:
-        """Arrays with a member axis, laid out over the devices."""
-        placed: Tree = jax.device_put(tree, self._sharding)
-        return placed
-
-    def zeros(self) -> Array:
-        """(member,) nothing yet."""
-        return self.place(np.zeros(len(self.seeds), np.float32))
-
-    def stretch(self, state: State, begin: int, end: int) -> tuple[State, Array, Array]:
-        """So many steps: the new state, the kept weights on the way (then empty rows), the sizes at the last step.
-
-        The state given is used up.
-        """
-        arguments = self._arguments(state, begin, end)
-        flat, memory, loss_sum, weights, sizes = self._compiled["stretch"](*arguments)
-        after = state._replace(flat=flat, optimiser=memory, loss_sum=loss_sum)
-        return after, weights, sizes
-
-    def _arguments(self, state: State, begin: int, end: int) -> tuple[Any, ...]:
-        """What the compiled stretch takes."""
-        kept = self.plan.rows(begin, end)
-        rows = np.full(self.capacity, self.rows, np.int32)  # what is not kept goes to a row nobody reads
-        rows[kept - begin - 1] = np.arange(len(kept))
-        at = batches.place(begin, self.experiment.train.batch, len(self.source.starts))
-        return (*state[:4], self.keys, self.source, at, np.int32(end - begin), rows)
-
-    def judge(self, flat: Array) -> dict[str, Any]:
-        """Sums over the judged windows, for every member."""
-        judged: dict[str, Any] = self._compiled["judge"](flat)
-        return judged
-
-    def compile(self, state: State) -> None:
-        """Compile both parts side by side; the state is only looked at."""
-        began = monotonic()
-        arguments = self._arguments(state, *self.plan.stretches(0)[0])
-        lowered = {"stretch": self._stretch.lower(*arguments), "judge": self._judge.lower(state.flat)}
-        with ThreadPoolExecutor() as pool:
-            self._compiled = dict(zip(lowered, pool.map(lambda part: part.compile(), lowered.values()), strict=True))
-        self.compile_seconds = monotonic() - began
-
-    def _steps(
-        self,
-        flat: Array,
-        memory: Any,
-        loss_sum: Array,
-        scale: Array,
-        keys: Array,
-        source: batches.Source,
-        at: batches.Place,
-        count: Array,
-        rows: Array,
-    ) -> tuple[Array, Any, Array, Array, Array]:
-        """`count` steps of all members on one device; also the weights to keep, and the sizes at the last step."""
-        settings, a = self.experiment.train, self.experiment.architecture
-        seeds = jax.vmap(jax.random.wrap_key_data)(keys)
-        draw = partial(batches.draw, steps=self.capacity, batch=settings.batch, span=a.context + 1, order=self.order)
-        windows = jax.vmap(lambda key: draw(key, at, source), out_axes=1)(seeds)  # (step, member, batch, span)
-
-        def batch_loss(params: model.Params, window: Array, step: Array, key: Array) -> Array:
-            chance = jax.random.fold_in(jax.random.fold_in(key, batches.DROPOUT), step) if a.dropout else None
-            targets = window[:, 1:] if a.read_position is None else window[:, -1:]
-            return model.loss(model.answers(params, window[:, :-1], a, key=chance), targets).mean()
-
-        def move(flat: Array, memory: Any, window: Array, key: Array, scale: Array, step: Array) -> Any:
-            loss, gradient = jax.value_and_grad(batch_loss)(self.unravel(flat), window, step, key)
-            gradient = self.ravel(gradient)
-            direction, memory = self.rule.update(gradient, memory, flat)
-            update = -self.rate(step) * scale * direction
-            return flat + update, memory, loss, gradient, update
-
-        def one_step(i: Array, carry: Any) -> Any:
-            flat, memory, loss_sum, kept, _, _ = carry
-            every = jax.vmap(move, in_axes=(0, 0, 0, 0, 0, None))
-            flat, memory, loss, gradient, update = every(flat, memory, windows[i], seeds, scale, at.step + i)
-            kept = jax.lax.dynamic_update_slice(kept, flat[None], (rows[i], 0, 0))
-            return flat, memory, loss_sum + loss, kept, gradient, update
-
-        kept = jnp.zeros((self.rows + 1, *flat.shape), flat.dtype)
-        # Bounds known only at run time keep this a loop: a loop of one step would otherwise be compiled to other bits.
-        begin = (flat, memory, loss_sum, kept, flat, flat)
-        flat, memory, loss_sum, kept, gradient, update = jax.lax.fori_loop(0, count, one_step, begin)
-        return flat, memory, loss_sum, kept, jax.vmap(self.sizes_of)(gradient, update, flat)
-
-    def unravel(self, flat: Array) -> model.Params:
-        """One vector → nested parameters."""
-        shapes = self.experiment.architecture.shapes()
-        ends = np.cumsum(list(self.sizes.values()))
-        pieces = zip(shapes.items(), ends, strict=True)
-        return nest({name: flat[end - self.sizes[name] : end].reshape(shape) for (name, shape), end in pieces})
-
-    def ravel(self, params: model.Params) -> Array:
-        """Nested parameters → one vector."""
-        blocks = {f"blocks.{i}.{k}": v for i, w in enumerate(params["blocks"]) for k, v in w.items()}
-        flat = {**params, **blocks}
-        return jnp.concatenate([flat[name].ravel() for name in self.sizes])
-
-    def sizes_of(self, *vectors: Array) -> Array:
-        """(vector, part): the length of each vector, in all and part by part."""
-        bounds = np.cumsum([0, *(sum(s for n, s in self.sizes.items() if part(n) == p) for p in self.parts)])
-        squares = [[jnp.sum(v[a:b] ** 2) for a, b in zip(bounds[:-1], bounds[1:], strict=True)] for v in vectors]
-        return jnp.sqrt(jnp.stack([jnp.stack([sum(row), *row]) for row in squares]))
-
-
-def _devices(members: int) -> list[Any]:
-    """As many devices as share the members evenly; on a CPU every core is one."""
-    try:
-        jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)
-    except RuntimeError:
-        pass  # JAX is already running; it keeps the devices it has
-    found = jax.devices()
-    return found[: max(n for n in range(1, len(found) + 1) if members % n == 0)]
 
 
 def _drive(
@@ -364,11 +158,21 @@ def _drive(
             f"Try a lower rate than train.rate = {engine.experiment.train.rate:g}, or train.clip = 1.0"
         )
     seconds, stopped = monotonic() - started, status == "interrupted"
-    return Outcome(run, stopped, seconds, engine.compile_seconds, loop_seconds, step - first, engine.device)
+    return Outcome(
+        run,
+        stopped,
+        seconds,
+        engine.compile_seconds,
+        loop_seconds,
+        step - first,
+        engine.device,
+        tuple(recorder.notices),
+    )
 
 
 def _restored(fresh: State, saved: dict[str, np.ndarray]) -> State:
     """The state of a resume point; `fresh` gives the shape of what the optimiser remembers."""
     leaves, structure = jax.tree.flatten(fresh.optimiser)
-    memory = structure.unflatten([saved[f"optimiser.{i}"] for i in range(len(leaves))])
-    return State(optimiser=memory, **{name: saved[name] for name in State._fields if name != "optimiser"})
+    memory = jax.tree.unflatten(structure, [saved[f"optimiser.{i}"] for i in range(len(leaves))])
+    others: dict[str, Any] = {name: saved[name] for name in State._fields if name != "optimiser"}
+    return State(optimiser=memory, **others)

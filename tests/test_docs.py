@@ -1,0 +1,149 @@
+"""What the pages say is what the code has: words, links, tables, the form of decisions and change notes."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glassformer
+from glassformer import architecture, catalogue, experiment, glossary, model, reference
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [
+    path
+    for folder in ("", "benchmarks", "changes", "docs", "docs/decisions")
+    for path in sorted((ROOT / folder).glob("*.md"))
+]
+DECISIONS = [path for path in sorted((DOCS / "decisions").glob("*.md")) if path.name != "README.md"]
+PARTS = ("Question", "Choice", "Instead of", "Price", "Reopen if")
+AXES = [
+    "step",
+    "member",
+    "batch",
+    "block",
+    "head",
+    "query_position",
+    "key_position",
+    "position",
+    "token",
+    "feature",
+    "neuron",
+]
+
+
+def named(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def rows(text: str, heading: str) -> list[list[str]]:
+    """The cells of the first table under a heading."""
+    lines = text.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0].splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+
+
+def test_the_glossary_lists_the_points_in_order_with_their_axes():
+    table = rows((DOCS / "glossary.md").read_text("utf-8"), "Points of the forward pass")
+    assert [row[0].strip("`") for row in table] == list(glossary.POINTS)
+    for name, axes, meaning, *_ in table:
+        assert tuple(axes.split(", ")) == glossary.axes(name.strip("`"))
+        assert meaning
+
+
+def test_the_glossary_lists_the_axes():
+    table = rows((DOCS / "glossary.md").read_text("utf-8"), "Axes")
+    assert [row[0].strip("`") for row in table] == AXES
+    assert {axis for name in glossary.POINTS for axis in glossary.axes(name)} <= set(AXES)
+
+
+def test_the_readme_lists_the_experiments_with_their_numbers():
+    table = rows((ROOT / "README.md").read_text("utf-8"), "Ready-made experiments")
+    ours = [name for name in experiment.names() if not name.endswith("_as_published")]
+    assert [row[0].strip("`") for row in table] == ours
+    titles = catalogue.pieces("experiments")
+    for name, title, parameters, floor in table:
+        made = experiment.load(name.strip("`"))
+        assert title == titles[name.strip("`")]
+        assert parameters == f"{made.architecture.parameters:,}"
+        assert floor == f"{made.floor:.3f}"
+
+
+def test_the_readme_says_what_the_window_hides():
+    text = (ROOT / "README.md").read_text("utf-8")
+    made = experiment.load("plus_last_even")
+    shares = made.task.shares(8)
+    assert f"{1 - shares.answerable:.1%}".replace("%", " %") in text
+    assert f"{shares.least_error:.1%}".replace("%", " %") in text
+    assert f"{made.train.steps:,}".replace(",", " ") + " steps" in text
+    assert f"{made.train.keep_bytes // 10**6} MB" in text
+    assert len(text.splitlines()) <= 150
+
+
+def test_every_published_variant_has_our_settings_beside_it():
+    names = experiment.names()
+    assert {name.removesuffix("_as_published") for name in names} <= set(names)
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=named)
+def test_a_decision_has_its_parts(path):
+    lines = path.read_text("utf-8").splitlines()
+    assert lines[0].startswith("# ")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d · (in force|replaced by \[.+\]\(.+\.md\))", lines[2])
+    found = re.findall(r"^\*\*(.+?):\*\* \S", path.read_text("utf-8"), re.MULTILINE)
+    assert tuple(found) == PARTS
+    index = (DOCS / "decisions/README.md").read_text("utf-8")
+    assert f"[{lines[0].removeprefix('# ')}]({path.name})" in index
+
+
+def test_change_notes_are_named_by_slug_and_kind():
+    notes = list((ROOT / "changes").iterdir())
+    assert notes
+    for path in notes:
+        assert re.fullmatch(r"[a-z0-9-]+\.(added|changed|fixed|removed)\.md", path.name), path.name
+        assert len(path.read_text("utf-8").strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_links_lead_somewhere(path):
+    text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" not in target:
+            assert (path.parent / target.partition("#")[0]).exists(), target
+
+
+SOURCES = [path for folder in ("src", "tests", "benchmarks") for path in sorted((ROOT / folder).rglob("*"))
+           if path.suffix in (".py", ".toml", ".c")]  # fmt: skip
+PRIVATE = re.compile(r"(?<![\w.])/(home|Users|root|work|mnt|private)/\w")
+
+
+@pytest.mark.parametrize("path", [*PAGES, *SOURCES, ROOT / "Makefile", ROOT / "pyproject.toml"], ids=named)
+def test_no_page_names_a_place_on_somebodys_machine(path):
+    assert PRIVATE.search(path.read_text("utf-8")) is None
+
+
+def test_files_named_in_the_pages_exist():
+    """`tests/…`, `src/…` and `docs/…` in backticks, but for those that a reader is asked to write."""
+    for path in PAGES:
+        for name in re.findall(r"`((?:src|tests|docs|benchmarks)/[\w./-]+)`", path.read_text("utf-8")):
+            if not re.search(r"NAME|SLUG|after_five_comes_zero", name):
+                assert (ROOT / name).exists(), f"{named(path)} names {name}"
+
+
+def test_the_contributing_guide_is_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines()) <= 60
+
+
+def test_versions_agree():
+    assert f'version = "{glassformer.__version__}"' in (ROOT / "pyproject.toml").read_text("utf-8")
+
+
+def test_every_point_of_a_full_model_is_in_the_glossary():
+    """The trace of a model with every part, block for block, is exactly the list."""
+    full = architecture.Architecture(vocabulary=5, context=4, width=4, heads=2, norm="layer", final_norm=True)
+    params = architecture.nest(model.init(full, np.random.default_rng(0)))
+    _, trace = reference.forward(params, np.array([0, 1, 2]), full)
+    assert sorted(trace) == sorted(glossary.POINTS)
+    for name, value in trace.items():
+        assert value.ndim == len(glossary.axes(name))
