@@ -1,4 +1,4 @@
-# `make lab` sets up and trains the first model; `make test` sets up and checks everything.
+# `make lab` sets up, trains the first model and draws its gallery; `make test` sets up and checks everything.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,6 +15,7 @@ $(READY): pyproject.toml
 
 lab: $(READY)
 	$(BIN)/glassformer train plus_last_even
+	$(BIN)/glassformer figures --open
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -32,6 +33,7 @@ format: $(READY)
 benchmark: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[benchmark]'
 	$(BIN)/python benchmarks/training_speed.py
+	$(BIN)/python benchmarks/figures.py
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,6 +3,7 @@
 import json
 import shlex
 import signal
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -239,6 +240,7 @@ def figures_(
         typer.Option("--with", metavar="RUN", help="A further run, for figures that compare; repeatable."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write; else figures/RUN.")] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Show the page in a browser, where there is one.")] = False,
     as_json: Json = False,
 ) -> None:
     """Draw a run: every figure that applies with a page that shows them all, or the figures named."""
@@ -264,6 +266,8 @@ def figures_(
         else:
             made = gallery.gallery(run, folder, wish, tell)
     failed, absent = [each for each in made if each.failed], [each for each in made if each.absent]
+    if open_ and not names:
+        _show(folder / "index.html")
     if as_json:
         from dataclasses import asdict
 
@@ -552,6 +556,15 @@ def _counting(what: str, show: bool = True) -> Iterator[Callable[[int, int], Non
                 typer.echo(f"{what}: {done} of {many}", err=True)
 
         yield line
+
+
+def _show(page: Path) -> None:
+    """Open a page in the person's browser; without a screen there is none, and the path is printed anyway."""
+    screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if screen:
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
 
 
 def _resolved(run: "Run", step: int) -> int:

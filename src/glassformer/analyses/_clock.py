@@ -1,5 +1,6 @@
 """The age of a model in words, and the ages worth looking at."""
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from glassformer.run import Run
 from glassformer.tasks import Rung
 
 SLACK = 0.02  # share of the ladder's height within which a rung counts as reached, as in summary.rung
+FEW = 25  # logged lines under which nothing is smoothed
 SMOOTH = 5  # logged lines of the running median that decides when a rung is passed
 
 
@@ -69,18 +71,20 @@ def ladder(run: Run) -> list[Rung]:
 
 
 def smooth(values: Array, lines: int = SMOOTH) -> Array:
-    """Running median over an odd number of lines, shorter at the ends; NaN where all of them are."""
+    """Running median over an odd number of lines, fewer towards both ends; as it is where few lines were logged."""
     half = lines // 2
-    padded = np.concatenate([np.full(half, np.nan), values, np.full(half, np.nan)])
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
-    found = np.full(len(values), np.nan)
-    some = np.isfinite(windows).any(axis=1)
-    found[some] = np.nanmedian(windows[some], axis=1)
+    if len(values) < FEW:
+        return values
+    middle = np.lib.stride_tricks.sliding_window_view(values, 2 * half + 1)
+    found = values.astype(np.float64)
+    found[half : len(values) - half] = np.median(middle, axis=1)
+    for k in range(1, half):
+        found[k], found[-1 - k] = np.median(values[: 2 * k + 1]), np.median(values[-2 * k - 1 :])
     return found
 
 
 def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
-    """Each reachable rung, and the first logged step at which the smoothed validation loss stands on or below it.
+    """Each reachable rung, and the first logged step at which the validation loss, also smoothed, stands on or below.
 
     "On" is within a fiftieth of the ladder's height, as in the summary of a run; None: not reached.
     """
@@ -92,7 +96,7 @@ def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
     low, steps = smooth(losses), run.metrics["step"]
     found: list[tuple[Rung, int | None]] = []
     for rung in rungs:
-        below = np.flatnonzero(low <= rung.nats + slack)
+        below = np.flatnonzero((low <= rung.nats + slack) & (losses <= rung.nats + slack))
         found.append((rung, int(steps[below[0]]) if len(below) else None))
     return found
 
@@ -112,7 +116,9 @@ def moments(run: Run, most: int | None = None, member: int = 0) -> list[int]:
     return sorted({first, *inner, last})
 
 
-def chosen(run: Run, steps: "list[int] | tuple[int, ...] | None", most: int | None = None, member: int = 0) -> list[int]:
+def chosen(
+    run: Run, steps: "list[int] | tuple[int, ...] | None", most: int | None = None, member: int = 0
+) -> list[int]:
     """The steps asked for, each checked; None: `moments`."""
     return moments(run, most, member) if steps is None else [resolve(run, int(step)) for step in steps]
 
@@ -132,6 +138,6 @@ def kept(run: Run, most: int = 200, pace: Literal["even", "change"] = "even", me
         return [int(step) for step in np.unique(steps[closer])]
     candidates = np.array(kept(run, 4 * most))
     flat = [np.concatenate([w.ravel() for w in run.weights(int(step), member).values()]) for step in candidates]
-    moved = np.concatenate([[0], np.cumsum([float(np.linalg.norm(b - a)) for a, b in zip(flat, flat[1:])])])  # noqa: B905
+    moved = np.concatenate([[0], np.cumsum([float(np.linalg.norm(b - a)) for a, b in pairwise(flat)])])
     picked = np.searchsorted(moved, np.linspace(0, moved[-1], most))
     return [int(step) for step in np.unique(candidates[np.clip(picked, 0, len(candidates) - 1)])]

@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer import reference
 from glassformer.analyses._clock import resolve, text
-from glassformer.analyses._result import Array, Labelled, Result, numbers
+from glassformer.analyses._result import Array, Labelled, Result, numbers, shared
 from glassformer.architecture import nest, sinusoids
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -93,6 +93,7 @@ class Pairs(Result):
         return self.tokens.index(token), int(place)
 
 
+@shared
 def pairs(run: Run, *, step: int = -1, member: int = 0) -> Pairs:
     """Every token at every position, exactly, from the weights at a kept step."""
     step, a = resolve(run, step), run.architecture

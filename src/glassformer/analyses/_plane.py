@@ -72,7 +72,9 @@ def plane(points: Array, features: tuple[int, int] | Array | None = None) -> Pla
     if features is not None:
         return _asked(flat, width, np.asarray(features))
     if width == 2 or not len(flat):
-        return Plane(np.zeros(width), np.eye(width, 2), ("feature 0", "feature 1"), (1.0, 0.0) if width == 2 else (0, 0))
+        return Plane(
+            np.zeros(width), np.eye(width, 2), ("feature 0", "feature 1"), (1.0, 0.0) if width == 2 else (0, 0)
+        )
     centre = flat.mean(axis=0)
     _, sizes, rows = np.linalg.svd(flat - centre, full_matrices=False)
     power = sizes**2 / max(float((sizes**2).sum()), 1e-300)
@@ -90,7 +92,7 @@ def _component_labels(power: Array) -> tuple[str, str]:
 def _asked(flat: Array, width: int, asked: Array) -> Plane:
     total = max(float(flat.var(axis=0).sum()), 1e-300) if len(flat) else 1.0
     if asked.shape == (2,):
-        if not (0 <= asked.min() and asked.max() < width) or asked[0] == asked[1]:
+        if not (asked.min() >= 0 and asked.max() < width) or asked[0] == asked[1]:
             raise CallError(f"plane = {tuple(asked.tolist())} must be two different features from 0 to {width - 1}")
         basis = np.eye(width)[:, asked.astype(int)]
         shares = tuple(float(flat[:, k].var() / total) for k in asked.astype(int)) if len(flat) else (0.0, 0.0)
@@ -104,7 +106,7 @@ def _asked(flat: Array, width: int, asked: Array) -> Plane:
 
 @dataclass(frozen=True)
 class PairPlane:
-    """One plane for queries and keys: drawn dot products times `scale` come as close to the scores as a plane allows."""
+    """One plane for queries and keys: the drawn dot products come as close to the real ones as a plane allows."""
 
     query: Array  # (feature, 2) from a query to the plane
     key: Array  # (feature, 2) from a key to the plane
@@ -130,10 +132,13 @@ class PairPlane:
 def pair_plane(queries: Array, keys: Array) -> PairPlane:
     """The plane of one head's queries and keys, (..., feature) each: raw up to two features, else the best rank two."""
     q, k = (np.asarray(each, dtype=np.float64).reshape(-1, np.shape(each)[-1]) for each in (queries, keys))
+    q, k = (each[np.isfinite(each).all(axis=1)] for each in (q, k))
     width = q.shape[1]
     if width <= 2:
         labels = ("feature 0", "feature 1" if width == 2 else "")
         return PairPlane(np.eye(width, 2), np.eye(width, 2), 1.0, labels)
+    if not len(q) or not len(k):
+        return PairPlane(np.eye(width, 2), np.eye(width, 2), 0.0, ("factor 1", "factor 2"))
     left_q, right_q = np.linalg.qr(q)
     left_k, right_k = np.linalg.qr(k)
     left, sizes, right = np.linalg.svd(right_q @ right_k.T)

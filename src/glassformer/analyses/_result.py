@@ -1,8 +1,11 @@
 """What every analysis returns: labelled numbers, and the words that say what they show."""
 
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +13,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Axes = Mapping[str, tuple[str, ...]]
 Table = tuple[list[str], Iterator[tuple[Any, ...]]]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+REMEMBERED = 64  # results per run that `shared` keeps
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,30 @@ class Result:
                     yield (panel, *names, each.unit, values[at].item())
 
         return ["panel", *axes, "unit", "value"], rows()
+
+
+_known: WeakKeyDictionary[Any, OrderedDict[Any, Any]] = WeakKeyDictionary()
+
+
+def shared(analyse: Callable[P, R]) -> Callable[P, R]:
+    """Remember what an analysis found, so that figures of one run share it: an opened run never changes."""
+
+    @wraps(analyse)
+    def within(*args: P.args, **kwargs: P.kwargs) -> R:
+        call = (analyse, args[1:], tuple(sorted(kwargs.items())))
+        try:
+            hash(call)
+            known = _known.setdefault(args[0], OrderedDict())
+        except TypeError:
+            return analyse(*args, **kwargs)
+        if call not in known:
+            known[call] = analyse(*args, **kwargs)
+            while len(known) > REMEMBERED:
+                known.popitem(last=False)
+        found: R = known[call]
+        return found
+
+    return within
 
 
 def numbers(count: int) -> tuple[str, ...]:

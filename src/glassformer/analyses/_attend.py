@@ -1,0 +1,82 @@
+"""What the analyses of attention share: the question worth asking, the head worth watching, what a query may see."""
+
+import numpy as np
+
+from glassformer.analyses._result import Array
+from glassformer.analyses.attention import attention
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+AXES = ("horizontal", "vertical")  # coordinates on a drawn plane
+
+
+def must_ask(run: Run) -> None:
+    """Refuse a model that computes no queries and keys."""
+    if run.architecture.attention != "on":
+        raise CallError("this model computes no queries and keys")
+
+
+def not_asking(run: Run) -> str | None:
+    """Why a figure of queries and keys does not apply; None: it does."""
+    return None if run.architecture.attention == "on" else "this model computes no queries and keys"
+
+
+def checked(run: Run, block: int, head: int | None, sequence: str | None = None, member: int = 0) -> int:
+    """The head asked for; None: of this block, the one that looks most at the answers of an input at the last step.
+
+    Where an input has no answers to look up, the head with the sharpest attention. The step looked at does not matter,
+    so that figures of different steps and films show the same head.
+    """
+    a = run.architecture
+    if not 0 <= block < a.blocks:
+        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
+    if head is not None:
+        if not 0 <= head < a.heads:
+            raise CallError(f"head = {head} is not between 0 and {a.heads - 1}")
+        return head
+    if a.heads == 1:
+        return 0
+    seen = attention(run, sequence=sequence, member=member)
+    there = seen.on_answer.values[block]
+    if np.isfinite(there).any():
+        return int(np.argmax(np.nan_to_num(np.nanmean(there, axis=-1), nan=-1)))
+    weights = seen.attention.values[block]
+    return int(np.argmax(np.nan_to_num((weights**2).sum(axis=-1).mean(axis=-1), nan=-1)))
+
+
+def asked(run: Run, sequence: str | None = None, member: int = 0) -> int:
+    """The position of an input worth following: the last that must look its answer up, the one read, or the last."""
+    seen = attention(run, sequence=sequence, member=member)
+    places = [place for place, where in enumerate(seen.source) if where >= 0]
+    read = run.architecture.read_position
+    return places[-1] if places else min(read, len(seen.tokens) - 1) if read is not None else len(seen.tokens) - 1
+
+
+def trigger(run: Run) -> tuple[int, int]:
+    """Token id and position of the query worth a figure: a token that must look its answer up, deep in the window."""
+    place = asked(run)
+    token = int(run.tokens(None)[place])
+    if run.architecture.read_position is not None:
+        return token, run.architecture.read_position
+    return token, min(round(0.64 * run.architecture.context), run.architecture.context - 1)
+
+
+def may_see(tokens: int, context: int, token: int, position: int, causal: bool) -> Array:
+    """(token, position): the keys a query can meet. Any token before it, and at its own position itself alone."""
+    found = np.zeros((tokens, context), dtype=bool)
+    found[:, :position] = True
+    if not causal:
+        found[:, position + 1 :] = True
+    found[token, position] = True
+    return found
+
+
+def groups(run: Run) -> tuple[str, ...]:
+    """The group of each token, by id."""
+    of = {int(token): group for group, members in run.task.groups.items() for token in members}
+    return tuple(of.get(token, "other") for token in range(len(run.task.vocabulary)))
+
+
+def largest(*values: Array) -> float:
+    """The largest absolute value among the finite ones; 0 where there are none."""
+    return max((float(np.abs(each[np.isfinite(each)]).max(initial=0)) for each in map(np.asarray, values)), default=0.0)

@@ -1,0 +1,121 @@
+"""What a model answers on held-out windows, beside what is known about their answers; shared by what judges it."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, percent
+from glassformer.run import Run
+from glassformer.tasks import Examples
+
+LARGE = 10_000  # parameters; above, a whole life is judged at fewer steps and on fewer windows
+TOGETHER = 200  # windows looked at side by side; more are slower, for their numbers leave the cache
+Z = 1.96  # 95 % of a normal distribution
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Predictions at one step: (example, place, ...) as in `Examples`."""
+
+    examples: Examples
+    chances: Array  # (example, place, token)
+    targets: Array  # (example, place)
+
+    @property
+    def guess(self) -> Array:
+        """(example, place): the likeliest token."""
+        found: Array = self.chances.argmax(axis=-1)
+        return found
+
+    @property
+    def right(self) -> Array:
+        """(example, place): whether the likeliest token is allowed."""
+        found: Array = np.take_along_axis(self.examples.allowed, self.guess[..., None], axis=-1)[..., 0]
+        return found & np.isfinite(self.chances).all(axis=-1)
+
+    @property
+    def chance_right(self) -> Array:
+        """(example, place): the probability of all allowed tokens: of being right when sampling at T = 1."""
+        allowed = self.examples.allowed[..., : self.chances.shape[-1]]
+        found: Array = np.where(allowed, self.chances, 0).sum(axis=-1)
+        return found
+
+    @property
+    def excess(self) -> Array:
+        """(example, place): loss minus that of the exact predictor on the same token, in nats."""
+        given = np.take_along_axis(self.chances, self.targets[..., None], axis=-1)[..., 0]
+        found: Array = self.examples.truth - np.log(np.maximum(given, 1e-30))
+        return found
+
+    @property
+    def hidden(self) -> Array:
+        """(example, place): constrained, but what is in view does not settle the answer."""
+        found: Array = self.examples.constrained & ~self.examples.answerable
+        return found
+
+
+@lru_cache(maxsize=16)
+def _examples(run: Run, part: str, most: int) -> Examples:
+    return run.task.examples(run.architecture.context, part, most)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=128)
+def judged(run: Run, step: int, member: int = 0, most: int = 1000, part: str = "validation") -> Judged:
+    """Every prediction on at most so many windows of a part, always the same ones; `step` must be a kept one."""
+    return judge(run, _examples(run, part, most), step, member)
+
+
+def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
+    """Every prediction on these windows."""
+    windows = examples.windows
+    place = run.architecture.read_position
+    read = slice(None) if place is None else slice(place, place + 1)
+    parts = [
+        run.trace(windows[begin : begin + TOGETHER, :-1], step=step, member=member)["probabilities"][:, read]
+        for begin in range(0, len(windows), TOGETHER)
+    ]
+    return Judged(
+        examples, np.concatenate(parts).astype(np.float64), windows[:, 1:] if place is None else windows[:, -1:]
+    )
+
+
+def life(run: Run, step: int = -1, member: int = 0, most: int | None = None) -> tuple[list[int], int]:
+    """The kept steps at which a whole life is judged (the asked one among them), and on how many windows."""
+    small = run.parameters < LARGE
+    most = most or (32 if small else 12)
+    early = [s for s in _clock.kept(run, 4 * most, member=member) if s <= int(run.steps[-1]) // 20][
+        :: max(1, most // 8)
+    ]
+    found = {*_clock.kept(run, most, member=member), *early, _clock.resolve(run, step)}
+    return sorted(found), 200 if small else 100
+
+
+def wilson(right: Array, many: Array) -> tuple[Array, Array]:
+    """95 % interval of a share, after Wilson; NaN where nothing was counted."""
+    many = np.asarray(many, dtype=np.float64)
+    safe = np.maximum(many, 1)
+    share = np.asarray(right) / safe
+    centre = (share + Z**2 / (2 * safe)) / (1 + Z**2 / safe)
+    half = Z * np.sqrt(share * (1 - share) / safe + Z**2 / (4 * safe**2)) / (1 + Z**2 / safe)
+    some = many > 0
+    return np.where(some, np.maximum(centre - half, 0), np.nan), np.where(some, np.minimum(centre + half, 1), np.nan)
+
+
+def mean(values: Array, chosen: Array) -> float:
+    """The mean over the chosen places; NaN where there are none."""
+    return float(np.mean(values[chosen])) if chosen.any() else float("nan")
+
+
+def exactly(share: float) -> str:
+    """A share as a text; never 100 % or 0 % unless it is all or nothing."""
+    if share == round(share) or not np.isfinite(share) or 0.0005 <= share < 0.995:
+        return percent(share)
+    return (
+        f"{100 * share:.{1 if 0.995 <= share < 0.9995 else 2}f} %"
+        if 0.0001 <= share < 0.9999
+        else "under 0.01 %"
+        if share < 0.5
+        else "over 99.99 %"
+    )

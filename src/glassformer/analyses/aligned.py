@@ -1,0 +1,192 @@
+"""Do seeds find the same thing? Token embeddings of all seeds, turned, mirrored and scaled onto each other."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._plane import Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+RANDOM = 200  # pairs of random embeddings
+ROUNDS = 20  # of turning all members onto their mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aligned(Result):
+    """Embeddings after centring and the best rotation, reflection and scale; distances before any plane is drawn."""
+
+    points: Labelled  # (member, token, axis): in the drawn plane
+    mean: Labelled  # (token, axis)
+    spread: Labelled  # (token, number): half axes of the ellipse of one standard deviation, and its angle in degrees
+    distance: Labelled  # (member, other): 0 the same shape, 1 nothing in common; in clustered order
+    random: Labelled  # (quantile,): of the same distance between random embeddings of this size
+    groups: dict[str, tuple[int, ...]]
+    plane: Plane
+    width: int
+    members: int
+
+
+def aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
+    """Align at a step, or with the turns found at another (`fit`), as films do so that nothing moves but the model."""
+    if run.members < 2:
+        raise CallError("this run has one member; aligning seeds needs several (`--seeds 8`)")
+    now = _clock.resolve(run, step)
+    found, turns, to = _fitted(run, now if fit is None else _clock.resolve(run, fit))
+    if fit is not None and _clock.resolve(run, fit) != now:
+        shapes = _shapes(run, now)
+        found = np.array([scale * shape @ turn for shape, (turn, scale) in zip(shapes, turns, strict=True)])
+    points = to.points(found)
+    mean = points.mean(axis=0)
+    distance = distances(_shapes(run, now))
+    order = clustered(distance)
+    words, members = tuple(run.task.vocabulary), tuple(map(str, run.seeds))
+    sorted_members = tuple(members[k] for k in order)
+    axis = {"axis": ("x", "y")}
+    return Aligned(
+        step=now,
+        clock=f"{run.members} seeds · step {thousands(now)} of {thousands(_clock.total(run))}",
+        points=Labelled(points, {"member": members, "token": words} | axis),
+        mean=Labelled(mean, {"token": words} | axis),
+        spread=Labelled(_ellipses(points), {"token": words, "number": ("long", "short", "angle")}),
+        distance=Labelled(
+            distance[np.ix_(order, order)], {"member": sorted_members, "other": sorted_members}, "distance"
+        ),
+        random=Labelled(_random(len(words), run.architecture.width), {"quantile": ("5 %", "50 %", "95 %")}, "distance"),
+        groups={name: tuple(tokens) for name, tokens in run.task.groups.items()},
+        plane=to,
+        width=run.architecture.width,
+        members=run.members,
+    )
+
+
+@lru_cache(maxsize=8)
+def _fitted(run: Run, step: int) -> tuple[Array, list[tuple[Array, float]], Plane]:
+    found, turns = align(_shapes(run, step))
+    to = plane(found) if np.isfinite(found).all() else plane(np.zeros((1, found.shape[-1])))
+    return found, turns, to
+
+
+def _shapes(run: Run, step: int) -> Array:
+    """(member, token, feature): centred; a shift common to all tokens can move into the positions unseen."""
+    token = run.weights(step)["token"].astype(np.float64)
+    found: Array = token - token.mean(axis=1, keepdims=True)
+    return found
+
+
+def procrustes(moving: Array, fixed: Array) -> tuple[Array, float]:
+    """The orthogonal matrix and the scale that bring `moving` (point, feature) closest to `fixed`."""
+    left, sizes, right = np.linalg.svd(moving.T @ fixed)
+    power = float((moving**2).sum())
+    return left @ right, float(sizes.sum()) / power if power > 0 else 1.0
+
+
+def align(shapes: Array) -> tuple[Array, list[tuple[Array, float]]]:
+    """All shapes (member, point, feature) turned and scaled onto their common mean of unit size; the turns too."""
+    width = shapes.shape[-1]
+    if not np.isfinite(shapes).all():
+        return np.full(shapes.shape, np.nan), [(np.eye(width), 1.0)] * len(shapes)
+    sizes = np.sqrt((shapes**2).sum(axis=(1, 2), keepdims=True))
+    unit = shapes / np.maximum(sizes, 1e-300)
+    gap = distances(shapes)
+    mean = unit[int(gap.sum(axis=1).argmin())]  # begin with the member that is closest to all others
+    for _ in range(ROUNDS):
+        turned = np.array([shape @ procrustes(shape, mean)[0] for shape in unit])
+        new = turned.mean(axis=0)
+        new = new / max(float(np.sqrt((new**2).sum())), 1e-300)
+        if np.abs(new - mean).max() < 1e-12:
+            break
+        mean = new
+    turns = [procrustes(shape, mean) for shape in shapes]
+    found = np.array([scale * shape @ turn for shape, (turn, scale) in zip(shapes, turns, strict=True)])
+    return found, turns
+
+
+def distances(shapes: Array) -> Array:
+    """(member, member): √(1 − c²), c the correlation of two shapes after the best turn; the same both ways."""
+    many = len(shapes)
+    found = np.zeros((many, many))
+    sizes = np.sqrt((shapes**2).sum(axis=(1, 2)))
+    for i in range(many):
+        for j in range(i + 1, many):
+            cross = shapes[i].T @ shapes[j]
+            if not np.isfinite(cross).all():
+                found[i, j] = found[j, i] = np.nan
+                continue
+            alike = np.linalg.svd(cross, compute_uv=False).sum() / max(float(sizes[i] * sizes[j]), 1e-300)
+            found[i, j] = found[j, i] = np.sqrt(max(0.0, 1 - alike**2))
+    return found
+
+
+def clustered(distance: Array) -> list[int]:
+    """An order that puts close members side by side: again and again the two closest clusters are joined."""
+    groups = [[k] for k in range(len(distance))]
+    gap = np.nan_to_num(distance, nan=2.0)
+    while len(groups) > 1:
+        pairs = [
+            (float(gap[np.ix_(a, b)].mean()), i, j) for i, a in enumerate(groups) for j, b in enumerate(groups) if i < j
+        ]
+        _, i, j = min(pairs)
+        groups[i] = groups[i] + groups[j]
+        del groups[j]
+    return groups[0]
+
+
+@lru_cache(maxsize=8)
+def _random(points: int, width: int) -> Array:
+    """5 %, 50 % and 95 % quantiles of the distance between normal random shapes of this size."""
+    rng = np.random.default_rng(0)
+    shapes = rng.standard_normal((RANDOM, 2, points, width))
+    shapes -= shapes.mean(axis=2, keepdims=True)
+    found: Array = np.quantile([distances(pair)[0, 1] for pair in shapes], [0.05, 0.5, 0.95])
+    return found
+
+
+def _ellipses(points: Array) -> Array:
+    """(token, [long, short, angle]): one standard deviation over members."""
+    found = np.full((points.shape[1], 3), np.nan)
+    for token in range(points.shape[1]):
+        if np.isfinite(points[:, token]).all():
+            values, vectors = np.linalg.eigh(np.cov(points[:, token].T))
+            long, short = np.sqrt(np.maximum(values[::-1], 0))
+            found[token] = [long, short, np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))]
+    return found
+
+
+def median(seen: Aligned) -> float:
+    """The median distance between two different members."""
+    return float(np.nanmedian(seen.distance.values[np.triu_indices(seen.members, 1)]))
+
+
+def say(seen: Aligned) -> Words:
+    """Closer than random, or not."""
+    shown = percent(seen.plane.kept)
+    caption = (
+        f"Left: token embeddings of all {seen.members} seeds, centred, then rotated, mirrored and scaled onto "
+        "their common mean; "
+        "small marks are single seeds (shape by token group), labels stand at the mean, ellipses show one "
+        "standard deviation. "
+        + ("" if seen.plane.lossless else f"All {seen.width} features are aligned, {shown} of the variance is drawn. ")
+        + "Right: distance of every seed from every other after the best turn, 0 the same shape, 1 nothing in "
+          "common, similar seeds "
+        "side by side. Below it: all those distances (the diamond is their median) against those of random "
+        "embeddings of the same size "
+        f"(grey: the middle 90 % of {RANDOM} pairs, dashed: their median), which alignment also makes look alike. "
+        "If the seeds’ distances were not below the random ones, "
+        "agreement would be an effect of the alignment."
+    )  # fmt: skip
+    middle, (low, half, _) = median(seen), seen.random.values
+    step = thousands(seen.step or 0)
+    if not np.isfinite(middle):
+        title = f"At step {step} some embeddings are not numbers and cannot be aligned"
+    else:
+        word = "closer than chance" if middle < low else "no closer than random ones"
+        what = "a projection of aligned embeddings: " if seen.plane.is_projection else ""
+        title = f"At step {step}, {what}the embeddings of two seeds are {word}"
+        title += f": median distance {middle:.2f}, random {half:.2f}"
+    return Words(
+        title, caption, f"Aligned embeddings of {seen.members} seeds, distances, and a random baseline. {title}."
+    )

@@ -1,0 +1,112 @@
+"""Who looks at whom: every head's attention on one input."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._result import Labelled, Result, Words, listed, numbers, percent, shared
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attention(Result):
+    """Attention weights on one input; each row sums to 1."""
+
+    attention: Labelled  # (block, head, query_position, key_position)
+    on_answer: Labelled  # (block, head, query_position): weight on the position that holds the answer; NaN: no answer
+    uniform: Labelled  # (query_position): what the answer would get if all positions in view counted the same
+    tokens: tuple[str, ...]
+    source: tuple[int, ...]  # for each position, the position that holds the answer; -1: none
+    read: int  # the position where the one answer is read; -1: at every position
+    causal: bool
+
+
+@shared
+def attention(run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0) -> Attention:
+    """Every head's attention on `sequence` (the task's first showcase when None), and its weight on the answer."""
+    if run.architecture.attention == "off":
+        raise CallError("this model has no attention")
+    seen = run.trace(sequence, step=step, member=member)
+    weights = seen["attention"].astype(np.float64)  # (block, head, query_position, key_position)
+    tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
+    source = _source(run, seen.tokens)
+    there = np.full(weights.shape[:-1], np.nan)
+    for query, key in enumerate(source):
+        if key >= 0:
+            there[..., query] = weights[..., query, key]
+    in_view = np.arange(1, len(tokens) + 1) if run.architecture.causal else np.full(len(tokens), len(tokens))
+    even = np.where(np.array(source) >= 0, 1 / in_view, np.nan)
+    heads = {"block": numbers(weights.shape[0]), "head": numbers(weights.shape[1])}
+    names = placed(tokens)
+    return Attention(
+        step=seen.step,
+        clock=_clock.text(run, seen.step, member),
+        attention=Labelled(weights, heads | {"query_position": names, "key_position": names}, "share"),
+        on_answer=Labelled(there, heads | {"query_position": names}, "share"),
+        uniform=Labelled(even, {"query_position": names}, "share"),
+        tokens=tokens,
+        source=source,
+        read=-1 if run.architecture.read_position is None else run.architecture.read_position,
+        causal=run.architecture.causal,
+    )
+
+
+def _source(run: Run, tokens: np.ndarray) -> tuple[int, ...]:
+    if run.task.answers != "next":
+        return (-1,) * len(tokens)
+    found = [int(place) for place in run.task.source_position(tokens)][: len(tokens)]
+    # a rule that the last token alone answers has nothing to look up there
+    return tuple(place if place != query else -1 for query, place in enumerate(found))
+
+
+def say(seen: Attention) -> Words:
+    """Where the attention lies, and whether that is where the answer is."""
+    text = " ".join(map(shown, seen.tokens))
+    weights, there = seen.attention.values, seen.on_answer.values
+    caption = (
+        f"Attention of every block and head on the input {text}. Rows are the positions that look, columns those "
+        "looked at; each row sums to 1, and a darker cell (lighter on a dark page) is a larger share, on a scale fixed "
+        "from 0 to 1. "
+        + ("Cross-hatched cells lie in the future and may not be looked at. " if seen.causal else "")
+        + "A framed cell is the position that holds the answer, where the rule has one; the ticks "
+        "beside the bars are what it would get if all positions in view counted the same. The numbers are exact. If a "
+        "head did not look the answer up, the framed cells would be no darker than the rest of their rows."
+    )
+    if not np.isfinite(weights).all():
+        title = f"At step {seen.step} the attention is not a number: the training has diverged"
+    elif np.isfinite(there).any():
+        asks = [k for k, place in enumerate(seen.source) if place >= 0]
+        best = {k: float(there[..., k].max()) for k in asks}  # by the head that looks there most
+        each = [f"{shown(seen.tokens[k])} at position {k} puts {percent(best[k])} on the answer" for k in asks[:2]]
+        rest = (
+            f", {percent(float(np.mean(list(best.values()))))} on average over {len(asks)} places"
+            if len(asks) > 2
+            else ""
+        )
+        title = f"{listed(each)}{rest}"
+        title = title[0].upper() + title[1:]
+    else:
+        block, head, query, key = np.unravel_index(np.argmax(_asked(weights, seen.read)), weights.shape)
+        share = percent(float(weights[block, head, query, key]))
+        where = f" (block {block}, head {head})" if weights.shape[:2] != (1, 1) else ""
+        row = "where the answer is read" if seen.read >= 0 else f"{shown(seen.tokens[query])} at position {query}"
+        look = f"puts {share} on {shown(seen.tokens[key])} at position {key}{where}"
+        title = f"The sharpest look {row} {look}" if seen.read >= 0 else f"The sharpest look of all: {row} {look}"
+    count = (
+        f"{weights.shape[0]} blocks of {weights.shape[1]} heads"
+        if weights.shape[0] > 1
+        else f"{weights.shape[1]} heads"
+    )
+    alt = f"Heat maps of attention ({count if weights.shape[:2] != (1, 1) else 'one head'}) on {text}. {title}."
+    return Words(title, caption, alt)
+
+
+def _asked(weights: np.ndarray, read: int) -> np.ndarray:
+    """The row where the answer is read; else all but the first, which in a causal model sees only itself."""
+    asked = np.full_like(weights, -1)
+    rows = slice(read, read + 1) if 0 <= read < weights.shape[-2] else slice(min(1, weights.shape[-2] - 1), None)
+    asked[..., rows, :] = weights[..., rows, :]
+    return asked

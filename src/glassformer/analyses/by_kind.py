@@ -1,0 +1,119 @@
+"""Which kinds of question are learnt when: accuracy and excess loss of each kind over life and at one step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock, _judged
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, thousands
+from glassformer.run import Run
+
+PASSED = 0.95  # accuracy at which a kind counts as learnt
+WINDOWS = 1000
+NOT_IN_VIEW, FREE = "not in view", "free"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByKind(Result):
+    """Accuracy of the likeliest token and excess over the exact predictor, by kind of question."""
+
+    accuracy: Labelled  # (kind, step)
+    excess: Labelled  # (kind, step): nats per token
+    passed: Labelled  # (kind,): first judged step with at least 95 % right; NaN: never
+    now: Labelled  # (kind, number): accuracy, low, high, excess, count; at the chosen step
+    windows: int  # judged at each step of the curves
+    steps: int
+
+
+def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
+    """Each kind over life, on held-out windows: the task's kinds, what is not in view, what the rule leaves free."""
+    now = _clock.resolve(run, step)
+    at, most = _judged.life(run, step, member)
+    curves = [_measure(run, _judged.judged(run, each, member, most)) for each in at]
+    names = list(curves[0][0])
+    last_names, last = _measure(
+        run, _judged.judged(run, now, member, WINDOWS if run.parameters < _judged.LARGE else 500)
+    )
+    kept = [k for k, name in enumerate(last_names) if last[k, 4] > 0]
+    accuracy = np.array([[table[k, 0] for _, table in curves] for k in kept])
+    excess = np.array([[table[k, 3] for _, table in curves] for k in kept])
+    first = [np.flatnonzero(row >= PASSED) for row in accuracy]
+    kinds = tuple(names[k] for k in kept)
+    steps = tuple(map(str, at))
+    return ByKind(
+        step=now,
+        clock=_clock.text(run, step, member),
+        accuracy=Labelled(accuracy, {"kind": kinds, "step": steps}, "share"),
+        excess=Labelled(excess, {"kind": kinds, "step": steps}, "nats per token"),
+        passed=Labelled(
+            np.array([at[f[0]] if len(f) else np.nan for f in first], dtype=float), {"kind": kinds}, "step"
+        ),
+        now=Labelled(last[kept], {"kind": kinds, "number": ("accuracy", "low", "high", "excess", "count")}, ""),
+        windows=most,
+        steps=_clock.total(run),
+    )
+
+
+def _measure(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array]:
+    """(kind, [accuracy, low, high, excess, count])."""
+    kind, e = seen.examples.kind, seen.examples
+    groups: dict[str, Array] = {}
+    if run.task.kinds:
+        groups = {name: kind == k for k, name in enumerate(run.task.kinds)}
+    else:  # by the family of the token that came
+        groups = {name: np.isin(seen.targets, list(tokens)) for name, tokens in run.task.groups.items()}
+    if run.task.measure == "rule_error":
+        groups |= {NOT_IN_VIEW: seen.hidden, FREE: ~e.constrained}
+    table = np.full((len(groups), 5), np.nan)
+    for k, (name, chosen) in enumerate(groups.items()):
+        count, right = int(chosen.sum()), int((seen.right & chosen).sum())
+        low, high = _judged.wilson(np.array(right), np.array(count))
+        table[k] = [_judged.mean(seen.right, chosen), low, high, _judged.mean(seen.excess, chosen), count]
+        if name == FREE:  # anything is right there
+            table[k, :3] = np.nan
+    return tuple(groups), table
+
+
+def say(seen: ByKind) -> Words:
+    """Which kind came first, which is worst."""
+    caption = (
+        "Top: share of right arg-max answers by kind of question over training; a large mark is the first judged "
+        "step with 95 % "
+        "right. Bottom: loss above the exact predictor on the same tokens, by kind, so also where anything may "
+        "follow (free). "
+        "Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. Kinds are the task's own: "
+        f"operations, or how many tokens back the answer lies. The curves are measured on {seen.windows} held-out "
+        "windows, the bars on up to "
+        f"{WINDOWS}. If kinds "
+        "were learnt together, their curves would lie on each other."
+    )
+    names, table, passed = seen.now.axes["kind"], seen.now.values, seen.passed.values
+    judged = [k for k in range(len(names)) if np.isfinite(table[k, 0]) and names[k] != NOT_IN_VIEW]
+    learnt = [k for k in judged if np.isfinite(passed[k])]
+    if not np.isfinite(table[:, 3]).any():
+        title = "The losses are not numbers: the training has diverged"
+    elif not judged:
+        title = f"At step {thousands(seen.step or 0)} no question has its answer in view"
+    elif len(judged) == 1:
+        k = judged[0]
+        when = f"first passing 95 % at step {thousands(int(passed[k]))}" if k in learnt else "never passing 95 %"
+        title = f"Only “{names[k]}” occurs as a kind of question; {_judged.exactly(table[k, 0])} of it is right, {when}"
+    elif learnt:
+        order = sorted(learnt, key=lambda k: passed[k])
+        first, last = order[0], order[-1]
+        early = [f"“{names[k]}”" for k in order if passed[k] == passed[first]]
+        verb = "passes" if len(early) == 1 else "pass"
+        title = f"{listed(early)} {verb} 95 % first, at step {thousands(int(passed[first]))}"
+        if len(learnt) < len(judged):
+            worst = min((k for k in judged if k not in learnt), key=lambda k: table[k, 0])
+            title += f"; “{names[worst]}” never does and stands at {_judged.exactly(table[worst, 0])}"
+        elif passed[last] > passed[first]:
+            title += f", “{names[last]}” last, at step {thousands(int(passed[last]))}"
+        else:
+            title = f"All kinds of question pass 95 % at the same judged step, {thousands(int(passed[first]))}"
+    else:
+        best, worst = max(judged, key=lambda k: table[k, 0]), min(judged, key=lambda k: table[k, 0])
+        title = f"No kind has passed 95 %: “{names[best]}” stands at {_judged.exactly(table[best, 0])}"
+        if worst != best:
+            title += f", “{names[worst]}” at {_judged.exactly(table[worst, 0])}"
+    return Words(title, caption, f"Curves by kind of question and bars at one step. {title}.")

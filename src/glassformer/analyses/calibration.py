@@ -1,0 +1,159 @@
+"""Whether its confidence can be trusted: stated probability against what came, and against the true probability."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
+from glassformer.run import Run
+from glassformer.tasks import Examples
+
+BINS = 10
+WINDOWS = 500  # held-out windows at the step
+FEWER = 120  # at each of the other steps
+MOMENTS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration(Result):
+    """Confidence against success on held-out windows, and the expected calibration error over the life."""
+
+    reliability: dict[str, Labelled]  # (bin,): confidence, came, count, low, high (95 % of the share that came)
+    confidence: dict[str, Labelled]  # (bin,): count of right and of wrong answers by confidence
+    chances: Labelled  # (context, side): true and stated probability of the token that came
+    error_by_step: Labelled  # (step,): expected calibration error
+    error: float  # expected calibration error at the step
+    apart: float  # mean |stated - true| of the token that came; NaN where the truth is not known
+    predictions: int
+    answered: int  # predictions that the rule settles
+    wrong: int
+    windows: int
+    certain: bool  # the truth is always 1, as in questions with one answer
+
+
+def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
+    """How stated and actual probabilities agree on held-out windows, at a step and over the life."""
+    step, context = _clock.resolve(run, step), run.architecture.context
+    seen = run.task.examples(context, "validation", WINDOWS)
+    stated = probabilities(run, seen.windows, step, member)  # (example, place, token)
+    target = targets(run, seen)
+    top = stated.argmax(axis=-1)
+    sure = np.take_along_axis(stated, top[..., None], -1)[..., 0]
+    came = top == target
+    count, mean, share = bins(sure, came)
+    low, high = interval(share, count)
+    settled = seen.answerable
+    right = np.take_along_axis(seen.allowed, top[..., None], -1)[..., 0]
+    edges = {"bin": tuple(f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}" for k in range(BINS))}
+    true = np.exp(seen.truth)
+    pairs = np.stack([true.ravel(), np.take_along_axis(stated, target[..., None], -1)[..., 0].ravel()], axis=1)
+    life = sorted({*_clock.kept(run, MOMENTS), step})
+    fewer = run.task.examples(context, "validation", FEWER)
+    errors = [_error(run, fewer, each, member) for each in life]
+    return Calibration(
+        step=step,
+        clock=_clock.text(run, step, member),
+        reliability={
+            "confidence": Labelled(mean, edges, "probability"),
+            "came": Labelled(share, edges, "share"),
+            "count": Labelled(count, edges, "predictions"),
+            "low": Labelled(low, edges, "share"),
+            "high": Labelled(high, edges, "share"),
+        },
+        confidence={
+            name: Labelled(
+                bins(sure[settled & which], np.ones(int((settled & which).sum()), bool))[0], edges, "predictions"
+            )
+            for name, which in (("right", right), ("wrong", ~right))
+        },
+        chances=Labelled(
+            pairs, {"context": tuple(map(str, range(len(pairs)))), "side": ("true", "stated")}, "probability"
+        ),
+        error_by_step=Labelled(np.array(errors), {"step": tuple(map(str, life))}, "probability"),
+        error=expected_error(count, mean, share),
+        apart=float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()),
+        predictions=int(target.size),
+        answered=int(settled.sum()),
+        wrong=int((settled & ~right).sum()),
+        windows=len(seen.windows),
+        certain=bool((seen.truth > -1e-9).all()),
+    )
+
+
+def probabilities(run: Run, windows: Array, step: int, member: int) -> Array:
+    """(example, place, token): what the model states at each place that is judged."""
+    found = run.trace(windows[:, :-1], step=step, member=member)["probabilities"].astype(np.float64)
+    place = run.architecture.read_position
+    return found if place is None else found[:, place : place + 1]
+
+
+def targets(run: Run, seen: Examples) -> Array:
+    """(example, place): the token that came."""
+    found: Array = seen.windows[:, 1:] if run.architecture.read_position is None else seen.windows[:, -1:]
+    return found
+
+
+def bins(sure: Array, came: Array) -> tuple[Array, Array, Array]:
+    """Count, mean confidence and share that came, in ten equal bins of confidence; NaN where a bin is empty."""
+    sure, came = np.ravel(sure), np.ravel(came)
+    which = np.clip((np.nan_to_num(sure) * BINS).astype(int), 0, BINS - 1)
+    count = np.bincount(which, minlength=BINS).astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return count, np.bincount(which, sure, BINS) / count, np.bincount(which, came, BINS) / count
+
+
+def interval(share: Array, count: Array) -> tuple[Array, Array]:
+    """Wilson's 95 % interval of a share, which stays honest for few and for extreme counts."""
+    z = 1.96
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = (share + z * z / (2 * count)) / (1 + z * z / count)
+        half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
+    return centre - half, centre + half
+
+
+def expected_error(count: Array, mean: Array, share: Array) -> float:
+    """The distance of confidence from success, averaged over predictions."""
+    some = count > 0
+    return float((count[some] * np.abs(mean[some] - share[some])).sum() / count.sum())
+
+
+def _error(run: Run, seen: Examples, step: int, member: int) -> float:
+    stated = probabilities(run, seen.windows, step, member)
+    top = stated.argmax(axis=-1)
+    return expected_error(*bins(stated.max(axis=-1), top == targets(run, seen)))
+
+
+def say(seen: Calibration) -> Words:
+    """How far confidence is from success."""
+    mean = float(np.nansum(seen.reliability["confidence"].values * seen.reliability["count"].values) / seen.predictions)
+    came = float(np.nansum(seen.reliability["came"].values * seen.reliability["count"].values) / seen.predictions)
+    if not np.isfinite(seen.error):
+        title = f"At step {seen.step} the probabilities are not numbers: the training has diverged"
+    else:
+        title = (
+            f"Its first choice, held {percent(mean)} likely on average, comes {percent(came)} of the time; by "
+            "confidence the two "
+            f"differ by {100 * seen.error:.1f} points"
+        )
+    truth = (
+        ""
+        if seen.certain
+        else " Third: the probability of the token that came as the exact predictor and as the model state it, "
+        "one dot per "
+        f"place of a window; they differ by {seen.apart:.3f} on average, and the exact predictor lies on the diagonal."
+    )
+    caption = (
+        f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. "
+        "First: the model's "
+        "first choices in ten bins of confidence, mean confidence against the share that came, with the number "
+        "of predictions "
+        "in each bin as a bar and, for the share, its 95 % interval (Wilson); the diagonal is perfect. "
+        f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
+        "of them "
+        f"answered wrongly).{truth} Last: the expected calibration error, the distance from the diagonal averaged over "
+        f"predictions, by step, on {FEWER} windows, where chance alone gives a small positive value. A point "
+        "whose interval "
+        "misses the diagonal refutes calibration there."
+    )
+    return Words(title, caption, f"Charts of confidence against success. {title}.")

@@ -1,0 +1,146 @@
+"""What is answered when it is wrong: the true token against the likeliest one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glassformer.analyses import _clock, _judged
+from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
+from glassformer.run import Run
+
+MOST_TOKENS = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion(Result):
+    """Share of each answer given the true token, at a few steps; rows sum to 1."""
+
+    share: Labelled  # (step, true, predicted); NaN rows: the token is never asked for
+    count: Labelled  # (step, true, predicted)
+    answered_as: Labelled | None  # (step, asked, answered_as): five operations only
+    steps: tuple[int, ...]
+    left_out: int  # tokens not shown
+    counted: int  # answers judged at each step
+    rule: bool
+    several: bool  # whether more than one token may be right
+
+
+def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, member: int = 0) -> Confusion:
+    """True against predicted token: of a rule, where it is answerable; otherwise everywhere. Four steps at most."""
+    chosen = _clock.chosen(run, tuple(steps), member=member) if steps is not None else _three(run, step, member)
+    chosen = chosen[-4:]
+    most = 1000 if run.parameters < _judged.LARGE else 500
+    rule = run.task.measure == "rule_error"
+    size = len(run.task.vocabulary)
+    tables, credits = [], []
+    several = False
+    for each in chosen:
+        seen = _judged.judged(run, each, member, most)
+        asked = seen.examples.answerable if rule else np.ones_like(seen.examples.answerable)
+        several = several or bool((seen.examples.allowed.sum(-1)[asked] > 1).any())
+        table = np.zeros((size, size))
+        np.add.at(table, (seen.targets[asked], seen.guess[asked]), 1)
+        tables.append(table)
+        if hasattr(run.task, "questions"):
+            credits.append(_credited(run, seen))
+    counts = np.array(tables)
+    used = counts.sum(axis=(0, 2)) + counts.sum(axis=(0, 1))
+    shown = np.flatnonzero(used > 0)
+    if len(shown) > MOST_TOKENS:
+        shown = np.sort(np.argsort(-used, kind="stable")[:MOST_TOKENS])
+    left = int((used > 0).sum() - len(shown))
+    whole = counts.sum(axis=-1)[:, shown, None]
+    counts = counts[:, shown][:, :, shown]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(whole > 0, counts / whole, np.nan)
+    words = tuple(run.task.vocabulary[k] for k in shown)
+    axes = {"step": tuple(map(str, chosen)), "true": words, "predicted": words}
+    kinds = tuple(run.task.kinds)
+    return Confusion(
+        step=chosen[-1],
+        clock=_clock.text(run, chosen[-1], member),
+        share=Labelled(share, axes, "share"),
+        count=Labelled(counts, axes, "answers"),
+        answered_as=Labelled(
+            np.array(credits), {"step": axes["step"], "asked": kinds, "answered_as": (*kinds, "none")}, "share"
+        )
+        if credits
+        else None,
+        steps=tuple(chosen),
+        left_out=left,
+        counted=int(tables[-1].sum()),
+        rule=rule,
+        several=several,
+    )
+
+
+def _three(run: Run, step: int, member: int) -> list[int]:
+    """The first step, the chosen step, and between them where the last rung but one is passed."""
+    last = _clock.resolve(run, step)
+    before = [s for s in _clock.moments(run, member=member) if s < last]
+    return sorted({*before[:1], *(before[1:][-2:-1] or before[-1:]), last})
+
+
+def _credited(run: Run, seen: _judged.Judged) -> Array:
+    """(asked, answered as): a wrong answer is shared among the operations that would give it, or goes to none."""
+    task: Any = run.task
+    questions, answers = task.questions()
+    kinds = len(task.kinds)
+    by_operation = answers.reshape(kinds, -1)  # (operation, digits)
+    place = {tuple(row): k for k, row in enumerate(questions[: by_operation.shape[1], 1:].tolist())}
+    found = np.zeros((kinds, kinds + 1))
+    for window, target, guess, kind in zip(
+        seen.examples.windows, seen.targets[:, 0], seen.guess[:, 0], seen.examples.kind[:, 0], strict=True
+    ):
+        fits = by_operation[:, place[tuple(window[1:-1].tolist())]] == guess
+        if guess == target:
+            found[kind, kind] += 1
+        elif fits.any():
+            found[kind, :kinds][fits] += 1 / fits.sum()
+        else:
+            found[kind, kinds] += 1
+    shares: Array = found / np.maximum(found.sum(axis=1, keepdims=True), 1)
+    return shares
+
+
+def say(seen: Confusion) -> Words:
+    """The share right, and the commonest mistake."""
+    where = "positions whose answer is in view" if seen.rule else "held-out answers"
+    caption = (
+        f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each "
+        "row sums to 1, "
+        "colours run from 0 to 1, and cells hold counts where there is room. Empty rows are never asked for. "
+        + ("Here several tokens may be right, so a cell off the diagonal may be no mistake. " if seen.several else "")
+        + ("Lower right: which operation the answers fit; a wrong answer is shared among the operations that "
+           "would give it. "
+           if seen.answered_as is not None else "")
+        + (f"{seen.left_out} rarer tokens are not shown. " if seen.left_out else "")
+        + "Exact counts on a fixed sample. A model that guesses blindly fills a column, one that knows fills the "
+          "diagonal."
+    )  # fmt: skip
+    counts, names = seen.count.values[-1], seen.count.axes["true"]
+    whole, hit = counts.sum(), np.trace(counts)
+    step = thousands(seen.steps[-1])
+    if not whole:
+        title = f"At step {step} there is nothing to compare: no answer is in view"
+    else:
+        off = counts.copy()
+        np.fill_diagonal(off, 0)
+        row, column = np.unravel_index(int(off.argmax()), off.shape)
+        good = "match what came" if seen.several else "are right"
+        title = f"{_judged.exactly(hit / whole)} of the answers {good} at step {step}"
+        if off.max() > 0 and hit < whole:
+            filled = counts.sum(axis=0)
+            most = int(filled.argmax())
+            if filled[most] > 0.6 * whole and len(names) > 2:
+                title += f"; {_judged.exactly(filled[most] / whole)} of all answers are “{names[most]}”"
+            else:
+                what = "difference" if seen.several else "mistake"
+                title += f"; the commonest {what} is “{names[column]}” for “{names[row]}” ({int(off.max())} times)"
+        else:
+            title += ": every one lies on the diagonal"
+    return Words(
+        title, caption, f"Matrices of true against predicted token at steps {', '.join(map(str, seen.steps))}. {title}."
+    )

@@ -1,0 +1,164 @@
+"""What the model starts from: the vector of every token, of every position, and of every token at every position."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._plane import Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
+from glassformer.architecture import sinusoids
+from glassformer.run import Run
+
+MOST_TOKENS = 40  # drawn; beyond, the most frequent ones and those of the input
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embeddings(Result):
+    """The tables and their planes. Where positions are not added to the stream, `position` and its plane are absent."""
+
+    tables: dict[str, Labelled]  # token: (token, feature); position: (position, feature)
+    summed: Labelled  # (feature, token, position)
+    drawn: dict[
+        str, Labelled
+    ]  # coordinates: token (token, axis), position (position, axis), sum (token, position, axis)
+    planes: dict[str, Plane]
+    groups: dict[str, tuple[str, ...]]  # the drawn tokens of each group
+    within: float  # mean distance of two tokens of one group
+    between: float  # mean distance of two tokens of different groups
+    position_share: float  # of the variance of the sum over all pairs; exact, for a sum the two parts add up
+    left_out: int  # tokens of the vocabulary that are not drawn
+    width: int
+
+    @property
+    def features(self) -> list[int]:
+        """The features in the order of their spread over all pairs, the widest first; up to two keep their order."""
+        if self.width <= 2:
+            return list(range(self.width))
+        spread = np.nan_to_num(self.summed.values.reshape(self.width, -1).var(axis=1))
+        return [int(k) for k in np.argsort(-spread, kind="stable")]
+
+
+def embeddings(run: Run, *, step: int = -1, member: int = 0) -> Embeddings:
+    """The embeddings at a kept step, exactly, with a plane for tokens, positions and sums."""
+    step, ids = _clock.resolve(run, step), few(run)
+    token, position = vectors(run, step, member)
+    token = token[ids]
+    words = tuple(run.task.vocabulary[k] for k in ids)
+    features = numbers(token.shape[1])
+    places = numbers(run.architecture.context)
+    table = np.zeros((len(places), token.shape[1])) if position is None else position
+    both = token[:, None] + table  # (token, position, feature)
+    planes = {"token": plane(token), "sum": plane(both)}
+    tables = {"token": Labelled(token, {"token": words, "feature": features})}
+    axes = ("across", "up")
+    drawn = {"token": Labelled(planes["token"].points(token, _fan(len(ids))), {"token": words, "axis": axes})}
+    if position is not None:
+        planes["position"] = plane(position)
+        tables["position"] = Labelled(position, {"position": places, "feature": features})
+        at = planes["position"].points(position, _fan(len(places)))
+        drawn["position"] = Labelled(at, {"position": places, "axis": axes})
+    at = planes["sum"].points(both, np.broadcast_to(_fan(len(places)), both.shape[:2]))
+    drawn["sum"] = Labelled(at, {"token": words, "position": places, "axis": axes})
+    group = families(run, ids)
+    within, between = distances(token, [group.get(word, "") for word in words])
+    total = float(both.reshape(-1, both.shape[-1]).var(axis=0).sum())
+    return Embeddings(
+        step=step,
+        clock=_clock.text(run, step, member),
+        tables=tables,
+        summed=Labelled(np.moveaxis(both, -1, 0), {"feature": features, "token": words, "position": places}),
+        drawn=drawn,
+        planes=planes,
+        groups=members(run, ids),
+        within=within,
+        between=between,
+        position_share=float(table.var(axis=0).sum()) / total if total > 0 else 0.0,
+        left_out=len(run.task.vocabulary) - len(ids),
+        width=token.shape[1],
+    )
+
+
+def vectors(run: Run, step: int, member: int) -> tuple[Array, Array | None]:
+    """(token, feature) and (position, feature); None where positions are not added to the stream."""
+    weights, a = run.weights(step, member), run.architecture
+    token = weights["token"].astype(np.float64)
+    if a.positions == "learned":
+        return token, weights["position"].astype(np.float64)
+    return token, sinusoids(a.context, a.width) if a.positions == "sinusoidal" else None
+
+
+def few(run: Run, also: Sequence[int] = ()) -> list[int]:
+    """The tokens to draw: all, or the most frequent of the training text and those of the input, in their order."""
+    many = len(run.task.vocabulary)
+    if many <= MOST_TOKENS:
+        return list(range(many))
+    counts = np.bincount(run.task.data(run.architecture.context).train.tokens, minlength=many)
+    return sorted({*np.argsort(-counts, kind="stable")[:MOST_TOKENS].tolist(), *map(int, also)})
+
+
+def families(run: Run, ids: Sequence[int]) -> dict[str, str]:
+    """Token → its group, for these tokens."""
+    of = {int(token): group for group, tokens in run.task.groups.items() for token in tokens}
+    return {run.task.vocabulary[k]: of.get(k, "") for k in ids}
+
+
+def members(run: Run, ids: Sequence[int]) -> dict[str, tuple[str, ...]]:
+    """Group → its tokens among these, in the task's order; groups without any are left out."""
+    group = families(run, ids)
+    order = dict.fromkeys([*run.task.groups, *group.values()])
+    return {name: own for name in order if (own := tuple(token for token, its in group.items() if its == name))}
+
+
+def distances(points: Array, group: Sequence[str]) -> tuple[float, float]:
+    """Mean distance of two tokens of one group, and of two groups; NaN where there are no such two."""
+    apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    same = np.array(group)[:, None] == np.array(group)[None]
+    upper = np.triu(np.ones_like(same), 1).astype(bool)
+    one, two = apart[same & upper], apart[~same & upper]
+    return (float(one.mean()) if len(one) else np.nan), (float(two.mean()) if len(two) else np.nan)
+
+
+def projection(planes: dict[str, Plane]) -> str:
+    """What the title must add where a plane loses more than it should."""
+    lost = [each.kept for each in planes.values() if each.is_projection]
+    return f" (projection, {percent(min(lost))} kept)" if lost else ""
+
+
+def _fan(many: int) -> Array:
+    return np.linspace(0, 1, many)
+
+
+def say(seen: Embeddings) -> Words:
+    """How far apart the groups lie, and how much of the sum is position."""
+    flat = "the two features themselves" if seen.width == 2 else "the one feature, fanned out" if seen.width == 1 else (
+        "the two largest principal components of the points drawn, with their shares of the variance on the axes"
+    )  # fmt: skip
+    caption = (
+        "Heat maps: one row per token or position, one column per feature, red above zero and blue below (one "
+        "scale for "
+        "all); the sum adds the vector of the position to that of the token, so its maps hold every token at every "
+        f"position. Planes: {flat}; the cross is the point with all features 0. Marker shapes are the token groups "
+        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Thin lines join one token's "
+        "positions in order. Distances are exact and counted in all features. If groups meant nothing to the model, "
+        "tokens of one group would lie as far apart as tokens of two."
+    )
+    if seen.left_out:
+        caption += f" {seen.left_out} rarer tokens are left out."
+    if not np.isfinite(seen.tables["token"].values).all():
+        title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
+    else:
+        near = f"two tokens of one group lie {seen.within:.2f} apart" if np.isfinite(seen.within) else ""
+        far = f"of two groups {seen.between:.2f}" if np.isfinite(seen.between) else ""
+        apart = ", ".join(part for part in (near, far) if part)
+        share = f"position makes {percent(seen.position_share)} of the sum's spread" if "position" in seen.tables else (
+            "no position is added"
+        )  # fmt: skip
+        title = f"{apart}; {share}{projection(seen.planes)}" if apart else share
+        title = title[0].upper() + title[1:]
+    return Words(title, caption, f"Heat maps and planes of token, position and summed embeddings. {title}.")
+
+
+def _some(words: Sequence[str]) -> str:
+    return " ".join(words) if len(words) <= 12 else f"{' '.join(words[:10])} … {words[-1]}"

@@ -1,0 +1,168 @@
+"""Which questions are hard: every kind of answer at every distance, or every pair of digits, and the 20 hardest."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glassformer.analyses import _clock, _judged
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, thousands
+from glassformer.analyses.rule_error import distances
+from glassformer.errors import CallError
+from glassformer.run import Run
+from glassformer.tasks import Examples
+
+HARDEST = 20
+WINDOWS = 1500
+LOOKS = 24  # kept steps at which the hardest are asked again
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryQuestion(Result):
+    """Share of right arg-max answers by question, and the questions with the least probability of a right answer."""
+
+    right: Labelled  # (operation, first, second): share over the third digit; or (answer, distance)
+    count: Labelled  # as `right`: questions behind each cell
+    hardest: Labelled  # (question, number): p(right), right (1 or 0), last wrong step (NaN: at none of those looked at)
+    operations: bool
+    asked: int
+    looked: int  # kept steps at which the hardest were asked again
+
+
+def every_question(run: Run, *, step: int = -1, member: int = 0) -> EveryQuestion:
+    """Every question of a task that can list them; otherwise answerable positions of held-out windows, none twice."""
+    now = _clock.resolve(run, step)
+    if hasattr(run.task, "questions"):
+        right, count, seen = _listed(run, now, member)
+    elif run.task.measure == "rule_error":
+        right, count, seen = _by_distance(run, now, member)
+    else:
+        raise CallError(f"task {run.experiment.task_name} has no questions that could be listed")
+    asked = seen.examples.answerable
+    rows, places = np.nonzero(asked)
+    chance = seen.chance_right[rows, places]
+    hard: dict[tuple[int, ...], tuple[int, int, float]] = {}
+    for k in np.argsort(chance, kind="stable"):
+        row, place = int(rows[k]), int(places[k])
+        prefix = tuple(
+            seen.examples.windows[row, : -1 if run.architecture.read_position is not None else place + 1].tolist()
+        )
+        hard.setdefault(prefix, (row, place, float(chance[k])))
+        if len(hard) == HARDEST:
+            break
+    table, looked = _history(run, seen, hard, now, member)
+    return EveryQuestion(
+        step=now,
+        clock=_clock.text(run, step, member),
+        right=right,
+        count=count,
+        hardest=Labelled(
+            table,
+            {
+                "question": tuple(run.task.decode(np.array(q)) for q in hard),
+                "number": ("p_right", "right", "last_wrong"),
+            },
+            "",
+        ),
+        operations=hasattr(run.task, "questions"),
+        asked=int(asked.sum()),
+        looked=looked,
+    )
+
+
+def _listed(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judged.Judged]:
+    task: Any = run.task
+    questions, answers = task.questions()
+    every = np.column_stack([questions, answers])
+    seen = _judged.judge(run, task.judged(every), step, member)
+    digits = round(len(every) / len(task.kinds)) ** (1 / 3)
+    side = round(digits)
+    right = seen.right.reshape(len(task.kinds), side, side, side)
+    axes = {"operation": tuple(task.kinds), "first": numbers(side), "second": numbers(side)}
+    share = right.mean(axis=-1)
+    return Labelled(share, axes, "share"), Labelled(np.full(share.shape, side), axes, "questions"), seen
+
+
+def _by_distance(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judged.Judged]:
+    seen = _judged.judged(run, step, member, WINDOWS)
+    back = distances(run, seen)
+    present = [d for d in range(run.architecture.context) if (back == d).any()]
+    tokens = [t for t in range(len(run.task.vocabulary)) if (seen.targets[back >= 0] == t).any()]
+    count = np.zeros((len(tokens), len(present)))
+    good = np.zeros_like(count)
+    for i, token in enumerate(tokens):
+        for j, distance in enumerate(present):
+            chosen = (seen.targets == token) & (back == distance)
+            count[i, j], good[i, j] = chosen.sum(), (chosen & seen.right).sum()
+    axes = {"answer": tuple(run.task.vocabulary[t] for t in tokens), "distance": tuple(map(str, present))}
+    share = np.where(count > 0, good / np.maximum(count, 1), np.nan)
+    return Labelled(share, axes, "share"), Labelled(count, axes, "positions"), seen
+
+
+def _history(
+    run: Run, seen: _judged.Judged, hard: dict[tuple[int, ...], tuple[int, int, float]], now: int, member: int
+) -> tuple[Array, int]:
+    """(question, [p right, right, last step at which it was wrong]), asked again at earlier kept steps."""
+    rows = np.array([row for row, _, _ in hard.values()], dtype=int)
+    places = np.array([place for _, place, _ in hard.values()], dtype=int)
+    if not len(rows):
+        return np.zeros((0, 3)), 0
+    e = seen.examples
+    few = Examples(
+        e.windows[rows], e.constrained[rows], e.answerable[rows], e.allowed[rows], e.kind[rows], e.truth[rows]
+    )
+    steps = [s for s in _clock.kept(run, LOOKS, member=member) if s <= now]
+    steps = sorted({*steps, now})
+    last = np.full(len(rows), np.nan)
+    for each in steps:
+        again = _judged.judge(run, few, each, member)
+        last[~again.right[np.arange(len(rows)), places]] = each
+    chance = [p for _, _, p in hard.values()]
+    return np.column_stack([chance, seen.right[rows, places], last]), len(steps)
+
+
+def say(seen: EveryQuestion) -> Words:
+    """How many are right, where the mistakes are, which is hardest."""
+    right, count = seen.right.values, seen.count.values
+    what = (
+        f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each "
+        "cell the share "
+        "right over the ten third digits; framed cells have the same digit twice"
+        if seen.operations
+        else f"{thousands(seen.asked)} held-out positions whose answer is in view: the answer down, its distance back "
+        "across, each cell the share right; hatched cells did not occur"
+    )
+    caption = (
+        f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the "
+        f"{HARDEST} questions "
+        "with the least probability of a right answer, that probability, a glyph for the likeliest token, and "
+        "the last of "
+        f"{seen.looked} kept steps at which it was wrong. "
+        + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
+        + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
+    )
+    if not count.sum():
+        title = "No question has its answer in view"
+    else:
+        share = float(np.nansum(right * count) / count.sum())
+        asked = "questions" if seen.operations else "answers in view"
+        title = f"{_judged.exactly(share)} of {thousands(seen.asked)} {asked} are right"
+        if share < 1:
+            axes = list(seen.right.axes.items())
+            if seen.operations:
+                by = np.nanmean(right, axis=(1, 2))
+                names = axes[0][1]
+            else:
+                with np.errstate(invalid="ignore"):
+                    by = np.nansum(right * count, axis=0) / np.maximum(count.sum(axis=0), 1)
+                names = tuple(f"{d} back" for d in axes[1][1])
+            worst = [names[k] for k in np.flatnonzero(by <= by.min() + 1e-12)]
+            if len(worst) == len(names):
+                title += ", alike in every column" if not seen.operations and len(names) > 1 else ""
+            else:
+                verb = "is" if len(worst) == 1 else "are"
+                title += f"; hardest {verb} {listed(worst)} with {_judged.exactly(float(by.min()))}"
+        elif len(seen.hardest.values):
+            least = seen.hardest.axes["question"][0]
+            title += f"; the least sure is “{least}” with probability {seen.hardest.values[0, 0]:.2f}"
+    return Words(title, caption, f"Maps of the share of right answers and a list of hard questions. {title}.")

@@ -1,0 +1,160 @@
+"""What attention can reach: one position held, and every push that could be added to it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.analyses import _decide
+from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
+from glassformer.analyses.landscape import Frame, Landscape, landscape
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+GRID = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frozen(Result):
+    """P(token) over all pushes to one held position, the pushes of the values in view and what they can add up to."""
+
+    probabilities: Labelled  # (token, y, x)
+    regions: Labelled  # (y, x): id of the token that wins
+    values: Labelled  # (head, key_position, axis): pushes of the values in view
+    weights: Labelled  # (head, key_position): the attention they get
+    push: Labelled  # (axis,): what attention does add
+    corners: Labelled  # (corner, axis): of the hull of all that attention could add
+    reachable: Labelled  # (token,): share of the hull in which the token wins
+    said: Labelled  # (token,): probabilities with the actual push
+    unmoved: Labelled  # (token,): probabilities without any
+    tokens: tuple[str, ...]
+    words: tuple[str, ...]
+    groups: tuple[str, ...]
+    position: int
+    verdict: str
+    right: tuple[int, ...]
+    plane: Plane
+    frame: Frame
+    land: Landscape = field(repr=False)
+
+
+def frozen(
+    run: Run, *, sequence: str | None = None, position: int | None = None, step: int = -1, member: int = 0
+) -> Frozen:  # fmt: skip
+    """Hold a position (the last that can be answered when None) and see what each possible push would make it say.
+
+    Attention weights are shares, so one head can only reach the hull of the values in view, several the sums of theirs.
+    """
+    a = run.architecture
+    if a.attention == "off":
+        raise CallError("this model has no attention")
+    land = landscape(run, sequence=sequence, step=step, member=member, grid=2)
+    seen = run.trace(sequence, step=step, member=member)
+    w, block = _decide.params(run, seen.step, member), a.blocks - 1
+    want = _decide.asked(run, seen.tokens)
+    place = _decide.place(want, position)
+    held = _decide.entering(seen, block, a)[place] * (1 if a.residual else 0)
+    bias = w["blocks"][block].get("output_bias", 0)
+    view = range(place + 1) if a.causal else range(len(seen.tokens))
+    pushes = _decide.pushes(w, seen, block, a)[:, list(view)]  # (head, key_position, feature)
+    flat = land.plane
+    drawn = flat.directions(pushes)
+    push = flat.directions(seen["attended"][block][place])
+    corners = _decide.hull(_sums(drawn) + flat.directions(np.zeros(a.width) + bias))
+    box = _around(np.concatenate([corners, drawn.reshape(-1, 2), push[None], np.zeros((1, 2))]))
+    x, y = np.linspace(box[0], box[1], GRID), np.linspace(box[2], box[3], GRID)
+    spots = np.stack(np.meshgrid(x, y), -1)
+    # off the plane, the held position keeps what attention does add there
+    rest = held + (seen["attended"][block][place] - push @ flat.basis.T if not flat.lossless else 0)
+    where = (rest + spots @ flat.basis.T).astype(np.float32)
+    chances = np.moveaxis(reference.softmax(_decide.onward(w, where, a).astype(np.float64)), -1, 0)
+    winner = chances.argmax(0)
+    within = _decide.inside(spots, corners)
+    reach = np.bincount(winner[within], minlength=len(chances)) / max(int(within.sum()), 1)
+    ticks = {"y": tuple(f"{v:.4g}" for v in y), "x": tuple(f"{v:.4g}" for v in x)}
+    words, axis = tuple(run.task.vocabulary[: a.answers]), {"axis": ("x", "y")}
+    keys = {"head": numbers(a.heads), "key_position": tuple(placed(land.tokens)[k] for k in view)}
+    group = _decide.group_of(run.task)
+    unmoved = reference.softmax(_decide.onward(w, held, a).astype(np.float64))
+    return Frozen(
+        step=seen.step,
+        clock=land.clock,
+        probabilities=Labelled(chances, {"token": words} | ticks, "probability"),
+        regions=Labelled(winner, ticks, "token id"),
+        values=Labelled(drawn, keys | axis),
+        weights=Labelled(seen["attention"][block][:, place, list(view)], keys, "share"),
+        push=Labelled(push, axis),
+        corners=Labelled(corners, {"corner": numbers(len(corners))} | axis),
+        reachable=Labelled(reach, {"token": words}, "share"),
+        said=Labelled(seen["probabilities"][place], {"token": words}, "probability"),
+        unmoved=Labelled(unmoved, {"token": words}, "probability"),
+        tokens=land.tokens,
+        words=words,
+        groups=tuple(group[k] for k in range(a.answers)),
+        position=place,
+        verdict=land.verdicts[place],
+        right=land.right[place],
+        plane=flat,
+        frame=box,
+        land=land,
+    )
+
+
+def _sums(drawn: Array) -> Array:
+    """(n, 2): the corners of all sums of one point from each head's hull."""
+    total = np.zeros((1, 2))
+    for head in drawn:
+        if not np.isfinite(head).all():
+            return np.zeros((0, 2))
+        total = _decide.hull((total[:, None] + _decide.hull(head)[None]).reshape(-1, 2))
+    return total
+
+
+def _around(points: Array) -> Frame:
+    flat = points[np.isfinite(points).all(-1)]
+    low, high = flat.min(0), flat.max(0)
+    half, centre = max(float((high - low).max()) * 0.58, 1e-3), (low + high) / 2
+    return float(centre[0] - half), float(centre[0] + half), float(centre[1] - half), float(centre[1] + half)
+
+
+def say(seen: Frozen) -> Words:
+    """What the held position says, and what attention could have made it say."""
+    token = f"{shown(seen.tokens[seen.position])} at position {seen.position}"
+    plain = "slice" if not seen.plane.lossless else "plane"
+    if not np.isfinite(seen.said.values).all():
+        title = f"At step {seen.step} the probabilities are not numbers: the training has diverged"
+    else:
+        best = int(seen.said.values.argmax())
+        could = [k for k in np.argsort(-seen.reachable.values, kind="stable") if seen.reachable.values[k] > 0]
+        few = (
+            listed([shown(seen.words[k]) for k in could])
+            if 0 < len(could) <= 4
+            else f"{len(could)} of {len(seen.words)} tokens"
+        )
+        title = (
+            f"Attention makes {token} say {shown(seen.words[best])} ({percent(float(seen.said.values[best]))}); "
+            + (
+                "the values in view leave it hardly any choice" if not could
+                else f"the values in view could only make it say {few}" if plain == "plane"
+                else f"on this slice the reach of the values in view covers {few}"
+            )
+        )  # fmt: skip
+    caption = (
+        f"The input {' '.join(map(shown, seen.tokens))} with {token} held still; the {plain} is what attention may "
+        "add to it, the origin is "
+        "adding nothing. Left: the token that would win after each push, the pushes of the values in view "
+        "(triangles), the "
+        "actual push (arrow) and, outlined, the hull of all that attention can add: its weights are shares, so it "
+        "cannot leave "
+        "the hull. Right: the probability of single tokens, with the same hull and push. "
+        + (
+            "" if plain == "plane"
+            else "All directions off the slice are kept as they are in this input; the outline is the shadow of the "
+            "hull on the slice. "
+        )
+        + "If the hull did not reach the region of the right token, no attention pattern could give the right "
+        "answer here."
+    )  # fmt: skip
+    return Words(title, caption, f"Maps of what a push to one position would make it say. {title}.")

@@ -1,0 +1,161 @@
+"""What the model writes when nobody corrects it: sequences with a verdict on every token."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands
+from glassformer.run import Run
+
+VERDICTS = ("start", "unconstrained", "right", "wrong", "not in view")  # the codes 0 to 4
+CHOICES = ("sampled", "arg-max")
+SHOWN, COUNTED, QUESTIONS = 6, 40, 30  # sequences drawn, sequences counted, questions asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generated(Result):
+    """Sequences written at a few steps from the same starts and with the same random numbers, and their verdicts."""
+
+    tokens: Labelled  # (step, choice, sequence, place): token ids
+    verdicts: Labelled  # (step, choice, sequence, place): codes, see VERDICTS
+    error: Labelled  # (step, choice): share of constrained tokens that are wrong, over all that were written
+    counts: Labelled  # (step, choice, number): wrong, constrained
+    vocabulary: tuple[str, ...]
+    questions: tuple[str, ...]  # of a task with one answer; else none
+    steps: tuple[int, ...]
+    written: int  # sequences counted at each step and choice
+
+
+def generated(
+    run: Run,
+    *,
+    step: int = -1,
+    steps: Sequence[int] | None = None,
+    member: int = 0,
+    tokens: int = 30,
+    seed: int = 0,
+    sequences: int = COUNTED,
+    choices: Sequence[str] = CHOICES,
+) -> Generated:
+    """`sequences` runs of `tokens` tokens at each step (default: the first and the chosen one); six are kept."""
+    at = (
+        _clock.chosen(run, tuple(steps))
+        if steps is not None
+        else sorted({int(run.steps[0]), _clock.resolve(run, step)})
+    )
+    rng = np.random.default_rng([seed, run.task.seed])
+    one = run.task.answers == "one"
+    if one:
+        sequences, tokens = QUESTIONS, 1
+        asked = np.array([run.task.sample(rng, 0) for _ in range(sequences)])
+        starts = asked[:, :-1]
+    else:
+        starts = np.array([run.task.sample(rng, 1)[:1] for _ in range(sequences)])
+    luck = rng.random((sequences, tokens))
+    ids, verdicts, counts = [], [], []
+    for each in at:
+        for choice in choices:
+            texts = _write(run, starts, luck if choice == "sampled" else None, tokens, each, member)
+            ids.append(texts[:, -1:] if one else texts[:SHOWN])
+            judged = [run.task.verify(text) for text in texts]
+            if one:
+                judged = [said[-1:] for said in judged]
+            wrong = sum(said.count(False) for said in judged)
+            counts.append([wrong, wrong + sum(said.count(True) for said in judged)])
+            codes = [
+                [0 if p == 0 and not one else 1 if v is None else 2 if v else 3 for p, v in enumerate(said)]
+                for said in judged
+            ]
+            kept = np.array(codes if one else codes[:SHOWN])
+            if not one and run.task.measure == "rule_error":
+                kept[_out_of_view(run, texts[:SHOWN]) & (kept >= 2)] = 4
+            verdicts.append(kept)
+    shape = (len(at), len(choices))
+    many, long = ids[0].shape
+    axes = {"step": tuple(map(str, at)), "choice": tuple(choices)}
+    number = np.array(counts, dtype=float).reshape(*shape, 2)
+    with np.errstate(invalid="ignore"):
+        error = number[..., 0] / number[..., 1]
+    places = axes | {"sequence": numbers(many), "place": numbers(long)}
+    return Generated(
+        step=at[-1],
+        clock=_clock.text(run, at[-1], member),
+        tokens=Labelled(np.array(ids).reshape(*shape, many, long), places, "token id"),
+        verdicts=Labelled(
+            np.array(verdicts).reshape(*shape, many, long),
+            places,
+            ", ".join(f"{k} {v}" for k, v in enumerate(VERDICTS)),
+        ),
+        error=Labelled(error, axes, "share"),
+        counts=Labelled(number, axes | {"number": ("wrong", "constrained")}, "tokens"),
+        vocabulary=tuple(run.task.vocabulary),
+        questions=tuple(run.task.decode(q) for q in starts) if one else (),
+        steps=tuple(at),
+        written=sequences,
+    )
+
+
+def _write(run: Run, starts: Array, luck: Array | None, tokens: int, step: int, member: int) -> Array:
+    """(sequence, place): go on from the starts; `luck` holds one random number per token, None takes the likeliest."""
+    place = run.architecture.read_position
+    texts = starts
+    for k in range(tokens if place is not None else tokens - 1):
+        seen = run.trace(texts[:, -run.architecture.context :], step=step, member=member)["probabilities"]
+        chances = seen[:, -1 if place is None else place].astype(np.float64)
+        texts = np.column_stack([texts, pick(chances, None if luck is None else luck[:, k])])
+    return texts
+
+
+def pick(chances: Array, luck: Array | None) -> Array:
+    """One token per row: the likeliest, or where the row's random number falls among the summed probabilities."""
+    if luck is None:
+        likeliest: Array = chances.argmax(axis=-1)
+        return likeliest
+    upto = np.cumsum(chances, axis=-1)
+    fallen: Array = np.minimum((luck[:, None] * upto[:, -1:] >= upto).sum(axis=-1), chances.shape[-1] - 1)
+    return fallen
+
+
+def _out_of_view(run: Run, texts: Array) -> Array:
+    """(sequence, place): whether the model's window did not settle the token at this place."""
+    context = run.architecture.context
+    found = np.zeros(texts.shape, dtype=bool)
+    for row, text in enumerate(texts):
+        seen = [bool(v) for v in run.task.answerable(text[:context])][: len(text) - 1]
+        seen += [bool(run.task.answerable(text[p + 1 - context : p + 1])[-1]) for p in range(context, len(text) - 1)]
+        found[row, 1:] = ~np.array(seen)
+    return found
+
+
+def say(seen: Generated) -> Words:
+    """The error of what was written, first and last."""
+    one = bool(seen.questions)
+    caption = (
+        f"{len(seen.questions)} questions, the same at every step, with the answer drawn at temperature 1 "
+        "(sampled) and the "
+        "likeliest one (arg-max). "
+        if one
+        else "Sequences that the model wrote by itself, each from a given first token (plain cell); starts and random "
+        "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: "
+        "the likeliest "
+        f"token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
+        "sequence's start. "
+        "Hatched cells: the rule speaks there, but the window does not show the answer. "
+    ) + "✓ right, ✗ wrong, grey: the rule leaves the token free. A model that only knows frequencies keeps its crosses."
+    errors, counts = seen.error.values[:, 0], seen.counts.values[:, 0]
+    what = "answers" if one else "constrained tokens it writes"
+    how = seen.error.axes["choice"][0]
+    if not counts[-1, 1]:
+        title = f"At step {thousands(seen.steps[-1])} it never comes to a token that the rule constrains"
+    elif len(seen.steps) > 1 and counts[0, 1]:
+        verb = "falls" if errors[-1] < errors[0] else "rises" if errors[-1] > errors[0] else "stays the same,"
+        title = (
+            f"{how.capitalize()}, the share of wrong {what} {verb} from {percent(float(errors[0]))} at step "
+            f"{thousands(seen.steps[0])} to {percent(float(errors[-1]))} at step {thousands(seen.steps[-1])}"
+        )
+    else:
+        wrong = percent(float(errors[-1]))
+        title = f"{how.capitalize()}, {wrong} of the {what} are wrong at step {thousands(seen.steps[-1])}"
+    return Words(title, caption, f"Rows of tokens, each cell marked right, wrong or free. {title}.")

@@ -1,0 +1,164 @@
+"""What each head does, measured: where its attention goes beyond what looking everywhere alike would give."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._attend import groups
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+WINDOWS = 96
+LIFE = 40  # kept steps looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadRoles(Result):
+    """For each head and role: its share of the attention, that of looking everywhere alike, and the difference."""
+
+    excess: Labelled  # (block, head, role)
+    share: Labelled  # (block, head, role)
+    uniform: Labelled  # (role,)
+    entropy: Labelled  # (block, head), nats; mean over queries
+    distance: Labelled  # (block, head), positions; mean over queries
+    life: Labelled  # (step, block, head, role): the excess over life
+    uniform_entropy: float
+    uniform_distance: float
+    windows: int
+    marked: int
+    steps: tuple[int, ...]
+
+
+def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
+    """Roles of every head at a step and over life, on 96 validation windows."""
+    a = run.architecture
+    if a.attention == "off":
+        raise CallError("this model has no attention")
+    windows = run.task.examples(a.context, "validation", WINDOWS).windows[:, : a.context]
+    allowed = np.tri(a.context, dtype=bool) if a.causal else np.ones((a.context, a.context), bool)
+    even = allowed / allowed.sum(axis=1, keepdims=True)
+    roles = _roles(run, windows, allowed)
+    names = tuple(roles)
+    base = np.array([_mean(np.broadcast_to(even, (len(windows), *even.shape)), use) for use in roles.values()])
+    life = _clock.kept(run, LIFE)
+
+    def measured(kept: int) -> tuple[Array, Array]:
+        found = run.trace(windows, step=kept, member=member)["attention"].astype(
+            np.float64
+        )  # (window, block, head, query, key)
+        flat = np.moveaxis(found, 0, 2)  # (block, head, window, query, key)
+        return flat, np.stack([_mean(flat, use) for use in roles.values()], axis=-1)
+
+    at = _clock.resolve(run, step)
+    weights, share = measured(at)
+    heads = {"block": numbers(a.blocks), "head": numbers(a.heads)}
+    far = np.abs(np.arange(a.context)[:, None] - np.arange(a.context))
+    logs = np.where(weights > 0, weights, 1.0)
+    return HeadRoles(
+        step=at,
+        clock=_clock.text(run, at, member),
+        excess=Labelled(100 * (share - base), heads | {"role": names}, "percentage points"),
+        share=Labelled(share, heads | {"role": names}, "share"),
+        uniform=Labelled(base, {"role": names}, "share"),
+        entropy=Labelled(-(weights * np.log(logs)).sum(-1).mean(axis=(2, 3)), heads, "nats"),
+        distance=Labelled((weights * far).sum(-1).mean(axis=(2, 3)), heads, "positions"),
+        life=Labelled(
+            100 * (np.stack([measured(kept)[1] for kept in life]) - base),
+            {"step": tuple(map(str, life))} | heads | {"role": names},
+            "percentage points",
+        ),
+        uniform_entropy=float(np.log(allowed.sum(axis=1)).mean()),
+        uniform_distance=float((even * far).sum(-1).mean()),
+        windows=len(windows),
+        marked=-1 if step == -1 else at,
+        steps=tuple(life),
+    )
+
+
+def _roles(run: Run, windows: Array, allowed: Array) -> dict[str, Array]:
+    """Role → (window, query, key): the keys that count for it. Roles that no window offers are left out."""
+    many, context = windows.shape
+    back = np.arange(context)[:, None] - np.arange(context)[None, :]
+    fixed = {
+        "self": back == 0,
+        "previous": back == 1,
+        "2 back": back == 2,
+        "3 back": back == 3,
+        "first": (back == np.arange(context)[:, None]) & (back > 0),
+    }
+    found = {name: np.broadcast_to(use & allowed, (many, context, context)) for name, use in fixed.items()}
+    kind = np.array(groups(run))[windows]  # (window, key)
+    for name in run.task.groups:
+        found[f"{name} tokens"] = (
+            np.broadcast_to((kind == name)[:, None, :], (many, context, context)) & allowed & (back != 0)
+        )
+    if run.task.answers == "next":
+        answer = np.zeros((many, context, context), dtype=bool)
+        for w, row in enumerate(windows):
+            for query, source in enumerate(run.task.source_position(row)[:context]):
+                if source >= 0 and source != query:
+                    answer[w, query, source] = True
+        found["answer"] = answer & allowed
+    elif (read := run.architecture.read_position) is not None:  # the one answer is read at one position
+        answer = np.zeros((many, context, context), dtype=bool)
+        for w, row in enumerate(windows):
+            sources = [int(place) for place in run.task.source_position(row) if place >= 0]
+            answer[w, read, sources[-1:]] = True
+        found["answer"] = answer & allowed
+    same = windows[:, :, None] == windows[:, None, :]  # (window, query, key)
+    after = np.zeros_like(same)
+    after[:, :, 1:] = same[:, :, :-1]  # the key just after an earlier copy of the query's token
+    found["after a copy"] = after & (back > 0) & allowed
+    return {name: use for name, use in found.items() if use.any()}
+
+
+def _mean(weights: Array, use: Array) -> Array:
+    """Attention on the keys of a role, over the queries that have such a key and something else to look at: (...)."""
+    asks = use.any(axis=-1)
+    there: Array = (weights * use).sum(axis=-1)
+    return there[..., asks].mean(axis=-1)  # type: ignore[no-any-return]
+
+
+def say(seen: HeadRoles) -> Words:
+    """The clearest role of all."""
+    excess = seen.excess.values
+    caption = (
+        f"Share of the attention that goes to the keys of each role, minus the share that looking everywhere alike "
+        f"would give, in "
+        f"percentage points, over {seen.windows} validation windows and all queries that have such a key. "
+        f"previous, 2 back, 3 back: so many positions before; "
+        "first: position 0; … tokens: keys of that token group, other than itself; answer: the position that holds "
+        "the answer; after a copy: just after "
+        "an earlier copy of the query's own token (induction). Beside it, the mean entropy and the mean distance "
+        "of the attention, with the values of "
+        f"looking everywhere alike ({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). "
+        f"Below, the roles over life. Roles overlap: a key can be both previous and even. "
+        "Measured, not proven: that a head looks somewhere does not say that the model needs it (see ablation)."
+    )
+    if not np.isfinite(excess).all():
+        title = f"At step {seen.step} the attention is not a number: the training has diverged"
+        return Words(title, caption, title)
+    block, head, role = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    many = excess.shape[0] * excess.shape[1] > 1
+    name = seen.excess.axes["role"][role]
+    where = {
+        "self": "itself",
+        "previous": "the position before",
+        "answer": "the answer",
+        "first": "the first position",
+        "after a copy": "what came after an earlier copy",
+    }.get(name, f"the position {name}" if "back" in name else name)
+    if np.abs(excess).max() < 2:
+        title = (
+            f"{'No head has a role at this step' if many else 'The head has no role at this step'}: no share "
+            f"departs from looking everywhere alike by more than {np.abs(excess).max():.1f} percentage points"
+        )
+        return Words(title, caption, f"Table of heads by measured role. {title}.")
+    who = f"Block {block}, head {head} stands out most: it" if many else "The head"
+    title = (
+        f"{who} puts {percent(float(seen.share.values[block, head, role]))} on {where}, where looking everywhere "
+        f"alike would put {percent(float(seen.uniform.values[role]))}"
+    )
+    return Words(title, caption, f"Table of heads by measured role. {title}.")

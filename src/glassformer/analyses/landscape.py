@@ -1,0 +1,334 @@
+"""What would be said at every point of the plane: the probability of each token from the last attention onwards."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.analyses import _clock, _decide
+from glassformer.analyses._pairs import at_position, pairs, placed, shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._plane import plane as plane_of
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
+from glassformer.errors import CallError, unknown
+from glassformer.run import Run
+
+GRID = 60
+MOST_TOKENS = 40
+WINDOWS = 48  # of the validation part, to know where the points lie
+MARGIN = 0.07
+POINTS = ("none", "embedded", "value", "middle")
+Frame = tuple[float, float, float, float]  # left, right, bottom, top
+
+
+@dataclass(frozen=True, kw_only=True)
+class Landscape(Result):
+    """Probabilities over a plane, and the points of one input and of all pairs on it."""
+
+    probabilities: Labelled  # (token, y, x)
+    regions: Labelled  # (y, x): id of the most probable token
+    entropy: Labelled  # (y, x)
+    won: Labelled  # (group,): share of the drawn plane where a token of the group is the most probable
+    edges: Labelled  # (neuron, coefficient): where a ReLU switches, x · a + y · b + c = 0; none for curved ones
+    points: dict[
+        str, Labelled
+    ]  # begin, end: (position, axis); value: (head, key_position, axis); embedded: (pair, axis)
+    near: dict[str, Labelled]  # as points, without axis: 1 on the plane, less the farther off it
+    said: Labelled  # (pair, token): probabilities if nothing were added to a pair's embedding
+    at_end: Labelled  # (position, token): the model's probabilities on this input
+    tokens: tuple[str, ...]  # of the input
+    words: tuple[str, ...]  # that can be answered
+    shown_tokens: tuple[int, ...]  # ids on the token axis
+    groups: tuple[str, ...]  # of each answer
+    pair_groups: tuple[str, ...]  # of each pair's token
+    verdicts: tuple[str, ...]
+    right: tuple[tuple[int, ...], ...]  # per position the ids that are right; empty: unconstrained
+    plane: Plane
+    frame: Frame
+    at: str
+    shown_points: str
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether the model has more directions than are drawn."""
+        return not self.plane.lossless
+
+
+def landscape(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    points: str = "embedded",
+    at: Literal["middle", "final"] = "middle",
+    step: int = -1,
+    member: int = 0,
+    plane: Plane | tuple[int, int] | None = None,
+    frame: Frame | None = None,
+    grid: int = GRID,
+) -> Landscape:
+    """P(next token) over the plane of `middle` of the last block (`at="final"`: over what the read-out reads).
+
+    Wider than two features, the plane is a slice: that of the two principal components of `middle` over validation
+    windows, all other directions at their mean. Films pass one `plane` and one `frame` for all steps.
+    """
+    if points not in POINTS:
+        raise unknown(points, "points", POINTS)
+    if at not in ("middle", "final"):
+        raise unknown(at, "at", ("middle", "final"))
+    a = run.architecture
+    seen = run.trace(sequence, step=step, member=member)
+    if seen.tokens.ndim != 1:
+        raise CallError("a landscape takes one input at a time")
+    w = _decide.params(run, seen.step, member)
+    cloud = _cloud(run, seen.step, member, at)
+    begin = _decide.entering(seen, a.blocks - 1, a)
+    end = seen["middle"][-1] if at == "middle" else seen["final"]
+    flat = plane if isinstance(plane, Plane) else plane_of(np.concatenate([cloud, end]), features=plane)
+    every = pairs(run, step=seen.step, member=member)
+    full: dict[str, Array] = {"end": end}
+    axes: dict[str, dict[str, tuple[str, ...]]] = {"end": {"position": placed(_words(run, seen.tokens))}}
+    if at == "middle":
+        full["begin"], axes["begin"] = begin, axes["end"]
+        full["embedded"] = every.at("embedded").reshape(-1, a.width)
+        axes["embedded"] = {"pair": tuple(f"{t}@{p}" for t in every.tokens for p in range(every.context))}
+    drawn = {name: flat.points(each) for name, each in full.items()}
+    if at == "middle" and a.attention != "off":
+        full["value"] = _decide.pushes(w, seen, a.blocks - 1, a)
+        drawn["value"] = flat.zero + flat.directions(full["value"])
+        axes["value"] = {"head": numbers(a.heads), "key_position": axes["end"]["position"]}
+    box = frame or _frame([flat.points(cloud), drawn["end"], *([drawn["begin"]] if "begin" in drawn else []),
+                           *([drawn["embedded"]] if "embedded" in drawn and flat.lossless else []),
+                           *([drawn["value"]] if "value" in drawn and flat.lossless else [])])  # fmt: skip
+    x, y = np.linspace(box[0], box[1], grid), np.linspace(box[2], box[3], grid if flat.width > 1 else 1)
+    spots = np.stack(np.meshgrid(x, y), -1)  # (y, x, 2)
+    where = (flat.origin + spots @ flat.basis.T).astype(np.float32)
+    after = _decide.onward if at == "middle" else _decide.read_out
+    chances = reference.softmax(after(w, where, a).astype(np.float64))  # (y, x, token)
+    chances = np.moveaxis(chances, -1, 0)
+    kept = _most_telling(chances)
+    winner = chances.argmax(0)
+    group = _decide.group_of(run.task)
+    names = tuple(run.task.groups)
+    sides = np.array([names.index(group[k]) for k in range(len(chances))])
+    spread = max(float(np.sqrt(((flat.points(cloud) - flat.points(cloud).mean(0)) ** 2).sum(-1).mean())), 1e-9)
+    want = _decide.asked(run, seen.tokens)
+    ticks = {"y": tuple(f"{v:.4g}" for v in y), "x": tuple(f"{v:.4g}" for v in x)}
+    said = (
+        reference.softmax(after(w, full["embedded"], a).astype(np.float64))
+        if at == "middle"
+        else np.zeros((0, len(chances)))
+    )
+    answers = run.task.vocabulary[: a.answers]
+    return Landscape(
+        step=seen.step,
+        clock=_clock.text(run, seen.step, member),
+        probabilities=Labelled(chances[list(kept)], {"token": tuple(answers[k] for k in kept)} | ticks, "probability"),
+        regions=Labelled(winner, ticks, "token id"),
+        entropy=Labelled(-(chances * np.log(np.maximum(chances, 1e-300))).sum(0), ticks, "nats"),
+        won=Labelled(np.bincount(sides[winner].ravel(), minlength=len(names)) / winner.size, {"group": names}, "share"),
+        edges=_edges(w, flat, run, at),
+        points={name: Labelled(drawn[name], axes[name] | {"axis": ("x", "y")}) for name in drawn},
+        near={
+            name: Labelled(1 / (1 + (_off(flat, full[name], name == "value") / spread) ** 2), axes[name], "share")
+            for name in drawn
+        },
+        said=Labelled(said, {"pair": axes["embedded"]["pair"] if len(said) else (), "token": answers}, "probability"),
+        at_end=Labelled(seen["probabilities"], {"position": axes["end"]["position"], "token": answers}, "probability"),
+        tokens=_words(run, seen.tokens),
+        words=tuple(answers),
+        shown_tokens=kept,
+        groups=tuple(group[k] for k in range(a.answers)),
+        pair_groups=tuple(group[k] for k in range(len(every.tokens)) for _ in range(every.context)),
+        verdicts=want.verdicts(seen["probabilities"].argmax(-1)),
+        right=tuple(
+            tuple(np.flatnonzero(want.allowed[k]).tolist()) if want.constrained[k] and want.answerable[k] else ()
+            for k in range(len(seen.tokens))
+        ),
+        plane=flat,
+        frame=box,
+        at=at,
+        shown_points=points,
+    )  # fmt: skip
+
+
+def stage(run: Run, sequence: str | None, member: int, steps: list[int]) -> tuple[Plane, Frame]:
+    """One plane, fitted at the last of these steps, and one frame that holds the input's points at all of them."""
+    last = landscape(run, sequence=sequence, step=steps[-1], member=member, grid=2)
+    boxes = [landscape(run, sequence=sequence, step=s, member=member, plane=last.plane, grid=2).frame for s in steps]
+    each = np.array(boxes)
+    low, high = each[:, [0, 2]].min(0), each[:, [1, 3]].max(0)
+    return last.plane, _frame([low[None], high[None]], 0.0)
+
+
+def _words(run: Run, ids: Array) -> tuple[str, ...]:
+    return tuple(run.task.vocabulary[token] for token in ids)
+
+
+def _cloud(run: Run, step: int, member: int, at: str) -> Array:
+    """(n, feature): the point over validation windows, where answers are read."""
+    windows = _decide.examples(run.task, run.architecture.context, WINDOWS).windows[:, :-1]
+    seen = run.trace(windows, step=step, member=member)
+    values = seen["middle"][:, -1] if at == "middle" else seen["final"]
+    return _decide.at_places(run, values).reshape(-1, run.architecture.width)
+
+
+def _frame(points: list[Array], margin: float = MARGIN) -> Frame:
+    """The smallest square around all points, with a margin."""
+    flat = np.concatenate([np.reshape(each, (-1, 2)) for each in points])
+    flat = flat[np.isfinite(flat).all(-1)]
+    low, high = (flat.min(0), flat.max(0)) if len(flat) else (-np.ones(2), np.ones(2))
+    half = max(float((high - low).max()) * (0.5 + margin), 1e-3)
+    centre = (low + high) / 2
+    return tuple(float(v) for v in (centre[0] - half, centre[0] + half, centre[1] - half, centre[1] + half))  # type: ignore[return-value]
+
+
+def _most_telling(chances: Array) -> tuple[int, ...]:
+    if len(chances) <= MOST_TOKENS:
+        return tuple(range(len(chances)))
+    peak = np.nan_to_num(chances.reshape(len(chances), -1).max(1))
+    return tuple(sorted(np.argsort(-peak, kind="stable")[:MOST_TOKENS].tolist()))
+
+
+def _off(flat: Plane, values: Array, directions: bool) -> Array:
+    """How far points lie from the plane."""
+    from_origin = values - (0 if directions else flat.origin)
+    found: Array = np.linalg.norm(from_origin - (from_origin @ flat.basis) @ flat.basis.T, axis=-1)
+    return found
+
+
+def _edges(w: _decide.Params, flat: Plane, run: Run, at: str) -> Labelled:
+    a, block = run.architecture, w["blocks"][-1]
+    if at != "middle" or not a.feed_forward or a.activation != "relu" or a.norm != "none":
+        return Labelled(np.zeros((0, 3)), {"neuron": (), "coefficient": ("x", "y", "1")})
+    matrix = block["expand"].astype(np.float64)  # (feature, neuron)
+    constant = flat.origin @ matrix + block.get("expand_bias", 0)
+    lines = np.column_stack([*(flat.basis.T @ matrix), constant])
+    return Labelled(lines, {"neuron": numbers(len(lines)), "coefficient": ("x", "y", "1")})
+
+
+# ---- words -----------------------------------------------------------------------------------------------------------
+
+
+def _where(seen: Landscape) -> str:
+    over = (
+        "`middle`, the stream after the last attention" if seen.at == "middle" else "`final`, what the read-out reads"
+    )
+    if not seen.is_slice:
+        return (
+            f"The plane is that of {over}; all that follows acts on one position alone, so the probabilities are exact."
+        )
+    return (
+        f"The plane is a slice through {over}: its two principal components over validation windows "
+        f"({percent(seen.plane.kept)} of the variance), all other directions at their mean. The colours are exact on "
+        "the slice "
+        "only; points off it are drawn where they fall on it, and fade with their distance."
+    )
+
+
+def _ends(seen: Landscape) -> str:
+    judged = [verdict for verdict in seen.verdicts if verdict in ("right", "wrong")]
+    if not judged:
+        return "no position of this input has an answer to check"
+    right = judged.count("right")
+    return (
+        f"{right} of {len(judged)} answerable positions of {' '.join(map(shown, seen.tokens))} "
+        f"{'ends' if right == 1 else 'end'} where a right token wins"
+    )
+
+
+def broken(seen: Landscape) -> str | None:
+    """The one honest sentence where the training has diverged."""
+    if np.isfinite(seen.at_end.values).all():
+        return None
+    return f"At step {seen.step} the probabilities are not numbers: the training has diverged"
+
+
+def _start(title: str) -> str:
+    return title[:1].upper() + title[1:]
+
+
+def say(seen: Landscape) -> Words:
+    """What would be said where the pairs stand, or where the input's points end."""
+    plain = "slice of the plane" if seen.is_slice else "plane"
+    if bad := broken(seen):
+        title = bad
+    elif seen.shown_points == "embedded" and len(seen.said.values):
+        guess = seen.said.values.argmax(-1)
+        counts = np.bincount(guess, minlength=len(seen.words))
+        top = np.argsort(-counts, kind="stable")[:2]
+        most = [
+            f"{counts[k]} of {len(guess)} pairs of token and position would say {shown(seen.words[k])}" for k in top[:1]
+        ]
+        most += [f"{counts[k]} would say {shown(seen.words[k])}" for k in top[1:] if counts[k]]
+        title = f"If attention added nothing, {listed(most)}" + (" (slice)" if seen.is_slice else "")
+    elif seen.shown_points == "middle":
+        title = _start(_ends(seen)) + (" (slice)" if seen.is_slice else "")
+    else:
+        peak = [float(np.max(each)) for each in seen.probabilities.values]
+        sure = sum(p > 0.5 for p in peak)
+        title = f"{sure} of {len(seen.words)} tokens get more than half of the probability somewhere on this {plain}"
+    marks = {
+        "none": "",
+        "embedded": "Small marks are all pairs of token and position as they are embedded, before anything is "
+        "added, with a shape for each group of tokens; in each panel the pairs with the highest probability are "
+        "named. ",
+        "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
+        "middle": "Marks are this input's positions after the last attention, with ✓ or ✗ for the answer read there. ",
+    }[seen.shown_points if seen.at == "middle" or seen.shown_points == "none" else "middle"]
+    left = len(seen.words) - len(seen.shown_tokens)
+    caption = (
+        "One panel for each token that can come next; the colour is its probability at every point, from 0 to 1. "
+        f"{marks}{_where(seen)}{f' {left} tokens that never get much are left out.' if left else ''} If the model "
+        "did not use "
+        "the plane to choose the next token, the panels would not differ."
+    )
+    return Words(title, caption, f"{len(seen.shown_tokens)} maps of probability over a {plain}. {title}.")
+
+
+def say_summary(seen: Landscape) -> Words:
+    """Which tokens win where."""
+    plain = "slice" if seen.is_slice else "plane"
+    if bad := broken(seen):
+        title = bad
+    else:
+        shares = sorted(zip(seen.won.axes["group"], seen.won.values, strict=True), key=lambda each: -each[1])
+        parts = [f"{name} tokens win {percent(float(share)) if share else 'none'}" for name, share in shares][:3]
+        winners = len(np.unique(seen.regions.values))
+        title = f"Of this {plain}, {listed(parts)}; {winners} of {len(seen.words)} tokens win somewhere"
+    caption = (
+        "First: how undecided the model is at each point, as entropy in nats, from 0 to the logarithm of the number "
+        "of tokens. "
+        "Second: the token with the highest probability at each point; borders between winners are drawn, faint "
+        "lines are where "
+        "a neuron of the last feed-forward switches on, and the grey tells the groups of tokens apart. Third: all "
+        "pairs of token "
+        "and position as embedded. Fourth: this input from its embedding to the end of its arrow, coloured and "
+        "signed by verdict. "
+        f"{_where(seen)}"
+    )
+    return Words(title, caption, f"Four maps of one {plain}: entropy, winners, embeddings, one input. {title}.")
+
+
+def say_grid(seen: Landscape) -> Words:
+    """Where the input's points end."""
+    title = broken(seen) or _start(_ends(seen)) + (" (slice)" if seen.is_slice else "")
+    caption = (
+        f"The input {' '.join(map(shown, seen.tokens))} on the probability of each token. Columns are tokens that "
+        "may come next. "
+        "First row: the values, what each position would add if it alone were looked at, as pushes from the origin. "
+        "Second "
+        "row: arrows from the embedding of each position to where attention puts it. Third row: the ends alone, the "
+        "positions "
+        "whose right answer is the column's token with their verdict. A framed column is the right token of some "
+        "position (✓) "
+        f"or wins at an answerable one although it is wrong (✗). {_where(seen)} If attention did not carry the "
+        "answer, the arrows "
+        "of the answerable positions would not end in the bright part of the framed columns."
+    )
+    return Words(title, caption, f"A grid of probability maps with the path of one input. {title}.")
+
+
+def label(seen: Landscape, position: int) -> str:
+    """A position of the input, as drawn."""
+    return at_position(seen.tokens[position], position)

@@ -1,0 +1,156 @@
+"""How much was learned, and when: the loss by step, on the ladder of the task."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
+from glassformer.errors import unknown
+from glassformer.run import Run
+
+UNITS = {"nats": "nats per token", "bits": "bits per token", "perplexity": "perplexity"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss(Result):
+    """Losses, excess over the floor and error by logged step, of one member."""
+
+    curves: dict[str, Labelled]  # (step,): train, validation; train_excess, excess; and the errors that were logged
+    smooth: dict[str, Labelled]  # (step,): running medians of the losses and excesses
+    rungs: Labelled  # (rung,): price, highest first
+    reachable: tuple[bool, ...]
+    crossed: Labelled  # (rung,): the first logged step on or below each rung; NaN where it never was
+    least_error: float  # the smallest error any model with this window can reach; NaN where that is not known
+    steps: int  # the whole training
+    unit: str
+
+
+@shared
+def loss(run: Run, *, step: int = -1, member: int = 0, unit: str = "nats") -> Loss:
+    """Every logged loss of one member, with the exact prices of the partial understandings behind it.
+
+    `unit`: nats, bits, or perplexity (of the losses and rungs; an excess is then still in nats).
+    """
+    if unit not in UNITS:
+        raise unknown(unit, "the units of a loss", UNITS)
+    at = run.metrics["step"]
+    labels = tuple(map(str, at.tolist()))
+    names = {"train": "train_loss", "validation": "validation_loss", "train_excess": "train_excess", "excess": "excess"}
+    names |= {name: name for name in ("rule_error", "rule_error_answerable", "accuracy") if name in run.metrics}
+    curves, smooth = {}, {}
+    for shown, name in names.items():
+        if (values := _clock.metric(run, name, member)) is None:
+            continue
+        if shown == "accuracy":
+            curves["error"] = Labelled(1 - values, {"step": labels}, "share")
+        elif "error" in shown:
+            curves[shown] = Labelled(values, {"step": labels}, "share")
+        else:
+            of = unit if "excess" not in shown or unit == "bits" else "nats"
+            curves[shown] = Labelled(_in(of, values), {"step": labels}, UNITS[of])
+            smooth[shown] = Labelled(_in(of, _clock.smooth(values)), {"step": labels}, UNITS[of])
+    ladder = _clock.ladder(run)
+    passed = {rung.name: step for rung, step in _clock.passed(run, member)}
+    prices = {"rung": tuple(rung.name for rung in ladder)}
+    crossed = np.array([np.nan if passed.get(rung.name) is None else passed[rung.name] for rung in ladder], dtype=float)
+    shares = getattr(run.task, "shares", None)
+    return Loss(
+        step=None if step == -1 else _clock.resolve(run, step),  # the whole life, with one step marked if asked for
+        clock=_clock.text(run, step, member),
+        curves=curves,
+        smooth=smooth,
+        rungs=Labelled(_in(unit, np.array([rung.nats for rung in ladder])), prices, UNITS[unit]),
+        reachable=tuple(rung.reachable for rung in ladder),
+        crossed=Labelled(crossed, prices, "step"),
+        least_error=float(shares(run.architecture.context).least_error) if shares else float("nan"),
+        steps=_clock.total(run),
+        unit=unit,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Now(Result):
+    """What was logged nearest to one step."""
+
+    logged: Labelled  # (metric,)
+
+
+def now(run: Run, *, step: int = -1, member: int = 0) -> Now:
+    """Losses and excess at the logged line nearest to a step."""
+    step = _clock.resolve(run, step)
+    found = {name: _clock.logged(run, name, step, member) for name in ("train_loss", "validation_loss", "excess")}
+    values = {name: value[0] for name, value in found.items() if value is not None}
+    return Now(step=step, logged=Labelled(np.array(list(values.values())), {"metric": tuple(values)}, "nats per token"))
+
+
+def _in(unit: str, nats: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return np.exp(nats) if unit == "perplexity" else nats / np.log(2) if unit == "bits" else nats
+
+
+def steps_of(seen: Loss) -> Array:
+    """The logged steps."""
+    return (
+        np.array([int(label) for label in next(iter(seen.curves.values())).axes["step"]])
+        if seen.curves
+        else np.zeros(0)
+    )
+
+
+def say(seen: Loss) -> Words:
+    """From where to where, and on which rung it stands."""
+    caption = (
+        f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
+        "(thick), in training (solid) and on held-out windows (dashed). Dashed horizontal lines are exact prices of "
+        "partial understandings, from blind guessing down to the floor, the least that any model with this window can "
+        "reach on average; a tick marks the step at which the held-out loss first stands on one. Middle: what is left "
+        "above the floor of the very same windows, on a logarithmic axis; values below zero, where the model knows "
+        "these windows better than the rule does, are memorising and are drawn in the shaded band. Bottom: the share "
+        "of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A curve that stays "
+        "above a rung refutes that the model has understood so much."
+    )
+    if "validation" not in seen.curves:
+        return Words("Nothing was logged during this training", caption, "An empty chart: no losses were logged.")
+    at, losses = steps_of(seen), seen.curves["validation"].values
+    bad = np.flatnonzero(~np.isfinite(losses))
+    floor = [nats for nats, ok in zip(seen.rungs.values, seen.reachable, strict=True) if ok][-1]
+    if len(bad):
+        title = f"The loss is not a number from step {thousands(int(at[bad[0]]))} on: the training has diverged"
+    elif len(at) == 1:
+        title = (
+            f"Only step {thousands(int(at[0]))} was logged: loss {losses[0]:.2f}, floor {floor:.2f} {UNITS[seen.unit]}"
+        )
+    else:
+        excess = seen.curves["excess"].values if "excess" in seen.curves else losses - floor
+        reached = [
+            name for name, step in zip(seen.rungs.axes["rung"], seen.crossed.values, strict=True) if np.isfinite(step)
+        ]
+        where = f"reaching {_quoted(reached[-1])}" if reached else "still above every rung of the ladder"
+        words = "falls" if losses[-1] < losses[0] else "rises"
+        title = (
+            f"{_name(seen)} {words} from {losses[0]:.2f} to {losses[-1]:.2f}{_after(seen)} in {thousands(int(at[-1]))} "
+            f"steps, {where}; {_left(float(excess[-1]), seen)}"
+        )
+    errors = [name for name in ("rule_error_answerable", "error", "rule_error") if name in seen.curves]
+    last = f" The last error is {percent(float(seen.curves[errors[0]].values[-1]))}." if errors else ""
+    return Words(title, caption, f"Three charts over training steps: loss, excess and error. {title}.{last}")
+
+
+def _name(seen: Loss) -> str:
+    return "Perplexity" if seen.unit == "perplexity" else "Loss"
+
+
+def _after(seen: Loss) -> str:
+    return "" if seen.unit == "perplexity" else f" {seen.unit}"
+
+
+def _left(excess: float, seen: Loss) -> str:
+    unit = "bits" if seen.unit == "bits" else "nats"
+    return (
+        f"{excess:.3f} {unit} above the floor remain" if excess > 0 else f"it ends {-excess:.3f} {unit} below the floor"
+    )
+
+
+def _quoted(name: str) -> str:
+    return f"“{name.rpartition(' = ')[2]}”"

@@ -1,0 +1,275 @@
+"""What each neuron of the feed-forward part answers to, measured: bits between its firing and token, position, kind."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._plane import Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
+from glassformer.errors import CallError
+from glassformer.run import Run
+from glassformer.trace import Trace
+
+PLACES = 3200  # of validation windows
+SHUFFLES = 4
+POINTS = 400  # of `middle` behind the boundary lines
+DESCRIBED = 10
+MOST_ROWS = 32  # neurons whose means are kept, the most selective that fire
+GRID = 64  # neurons beyond which the hidden values of one place are laid out as a grid
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neurons(Result):
+    """One block's neurons, the most selective first (by bits above the shuffled baseline)."""
+
+    mean: dict[str, Labelled]  # token, position, kind: (neuron, label) mean hidden value of the first 32 that fire
+    fires: dict[str, Labelled]  # the same for the share of places at which it fires
+    bits: Labelled  # (neuron, label kind): mutual information between firing and the label
+    baseline: Labelled  # (neuron, label kind): the same after shuffling the labels, mean of 4
+    rate: Labelled  # (neuron,): share of all places at which it fires
+    described: Labelled  # (neuron, side): firing rate where the best description holds, and elsewhere; top 10
+    hidden: Labelled  # (position, neuron): the hidden values of one input, of the neurons that fire anywhere
+    grid: Labelled | None  # (row, column): where there are many, all hidden values at one position, row by row
+    lines: Labelled | None  # (neuron, part): weight across, weight up, bias; fires where the sum is above 0
+    middle: Labelled | None  # (sample, axis): what the neurons read, for width 2
+    plane: Plane | None
+    descriptions: tuple[str, ...]  # of the top 10, in words
+    tokens: tuple[str, ...]
+    block: int
+    samples: int
+    activation: str
+    read: int  # the position whose hidden values are drawn as a grid
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The neurons' numbers, the most selective first."""
+        return self.bits.axes["neuron"]
+
+
+def neurons(run: Run, *, sequence: str | None = None, block: int = -1, step: int = -1, member: int = 0) -> Neurons:
+    """Means, selectivity and descriptions of the neurons of one block (-1: the last) over validation windows."""
+    a = run.architecture
+    if not a.feed_forward:
+        raise CallError("this model has no feed-forward part")
+    if not -a.blocks <= block < a.blocks:
+        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
+    step, block = _clock.resolve(run, step), block % a.blocks
+    examples = run.task.examples(a.context, "validation", max(PLACES // a.context, 1))
+    windows = examples.windows[:, : a.context]
+    seen = run.trace(windows, step=step, member=member)
+    hidden = seen["hidden"][:, block].astype(np.float64)  # (window, position, neuron)
+    labels = _labels(run, windows, examples.kind)
+    firing = hidden > 0
+    mean, rates, bits, base = {}, {}, [], []
+    rng = np.random.default_rng(0)
+    kept: dict[str, tuple[str, ...]] = {}
+    for kind, (names, at) in labels.items():
+        some = at >= 0
+        label, values, on = at[some], hidden[some], firing[some]
+        there = np.unique(label)  # labels that occur
+        kept[kind] = tuple(names[k] for k in there)
+        mean[kind], rates[kind] = (
+            _by(label, values, len(names))[there],
+            _by(label, on.astype(np.float64), len(names))[there],
+        )
+        bits.append(information(label, on, len(names)))
+        shuffled = [information(rng.permutation(label), on, len(names)) for _ in range(SHUFFLES)]
+        base.append(np.mean(shuffled, axis=0))
+    bits_, base_ = np.stack(bits, axis=1), np.stack(base, axis=1)  # (neuron, label kind)
+    score = np.where(firing.any(axis=(0, 1)), (bits_ - base_).max(axis=1), -np.inf)  # those that never fire come last
+    order = np.argsort(-score, kind="stable")
+    names = tuple(str(k) for k in order)
+    top = order[:DESCRIBED]
+    said = _describe(run, labels, firing[..., top])
+    one = run.trace(sequence, step=step, member=member)
+    tokens = tuple(run.task.vocabulary[k] for k in one.tokens)
+    lines, middle, flat = _boundaries(run, seen, block, step, member, order)
+    rate = firing.mean(axis=(0, 1))[order]
+    alive = np.flatnonzero(rate > 0) if (rate > 0).any() else np.arange(1)
+    rows = alive[:MOST_ROWS]
+    axes = {kind: {"neuron": tuple(names[k] for k in rows), "label": kept[kind]} for kind in labels}
+    own = one["hidden"][block].astype(np.float64)[:, order]
+    read = min(a.read_position, len(tokens) - 1) if a.read_position is not None else len(tokens) - 1
+    return Neurons(
+        step=step,
+        clock=_clock.text(run, step, member),
+        mean={kind: Labelled(values.T[order][rows], axes[kind]) for kind, values in mean.items()},
+        fires={kind: Labelled(values.T[order][rows], axes[kind], "share") for kind, values in rates.items()},
+        bits=Labelled(bits_[order], {"neuron": names, "label_kind": tuple(labels)}, "bits"),
+        baseline=Labelled(base_[order], {"neuron": names, "label_kind": tuple(labels)}, "bits"),
+        rate=Labelled(rate, {"neuron": names}, "share"),
+        described=Labelled(
+            np.array([[yes, no] for _, yes, no in said]).reshape(-1, 2),
+            {"neuron": names[:DESCRIBED], "side": ("there", "elsewhere")}, "share",
+        ),
+        hidden=Labelled(own[:, alive], {"position": placed(tokens), "neuron": tuple(names[k] for k in alive)}),
+        grid=_grid(own[read]) if len(order) > GRID else None,
+        lines=lines,
+        middle=middle,
+        plane=flat,
+        descriptions=tuple(text for text, _, _ in said),
+        tokens=tokens,
+        block=block,
+        samples=firing.shape[0] * firing.shape[1],
+        activation=a.activation,
+        read=read,
+    )  # fmt: skip
+
+
+def information(label: Array, on: Array, many: int) -> Array:
+    """(neuron,): bits that firing (sample, neuron) tells about a label (sample,) of so many, and the other way "
+    "round."""
+    total = max(len(label), 1)
+    counts = np.bincount(label, minlength=many).astype(np.float64)
+    joint = np.eye(many)[label].T @ on.astype(np.float64)  # (label, neuron)
+    both = np.stack([joint, counts[:, None] - joint]) / total  # (fires or not, label, neuron)
+    alone = both.sum(axis=1, keepdims=True) * (counts / total)[None, :, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(both > 0, both * np.log2(both / alone), 0.0)
+    found: Array = np.maximum(terms.sum(axis=(0, 1)), 0.0)
+    return found
+
+
+def _grid(values: Array) -> Labelled:
+    """Many values as a nearly square table, row by row; places that are over are NaN."""
+    side = int(np.ceil(np.sqrt(len(values))))
+    table = np.full(side * -(-len(values) // side), np.nan)
+    table[: len(values)] = values
+    return Labelled(table.reshape(-1, side), {"row": numbers(len(table) // side), "column": numbers(side)})
+
+
+def _labels(run: Run, windows: Array, kind: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """Label kind → its names, and the label of each (window, position), -1 for none."""
+    places = np.broadcast_to(np.arange(windows.shape[1]), windows.shape)
+    found = {"token": (tuple(run.task.vocabulary), windows), "position": (numbers(windows.shape[1]), places)}
+    if run.task.kinds:
+        at = np.full(windows.shape, -1)
+        if kind.shape == windows.shape:
+            at = kind
+        else:  # one answer: what kind of question it is counts where the answer is read
+            at[:, run.architecture.read_position if run.architecture.read_position is not None else -1] = kind[:, 0]
+        if len(np.unique(at[at >= 0])) > 1:
+            found["kind"] = (tuple(run.task.kinds), at)
+    return found
+
+
+def _by(label: Array, values: Array, many: int) -> Array:
+    """(label, neuron): the mean over the places of each label."""
+    pick = np.eye(many)[label]
+    counts = pick.sum(axis=0)
+    found: Array = pick.T @ values / np.where(counts > 0, counts, np.nan)[:, None]
+    return found
+
+
+def _describe(run: Run, labels: dict[str, tuple[tuple[str, ...], Array]], on: Array) -> list[tuple[str, float, float]]:
+    """For each neuron of `on` (window, position, neuron), the yes-or-no question that its firing answers best.
+
+    In words, with the shares of places at which it fires on yes and on no.
+    """
+    many = on.shape[-1]
+    best: list[tuple[float, str, float, float]] = [(-1.0, "", 0.0, 0.0)] * many
+    for kind, (names, at) in labels.items():
+        some = at >= 0
+        label, fires, total = at[some], on[some].astype(np.float64), int(some.sum())
+        tests = _tests(run, kind, names)
+        yes = np.stack([np.isin(label, ids) for _, ids in tests], axis=1).astype(np.float64)  # (place, test)
+        inside = yes.sum(axis=0)[:, None]
+        joint, whole = yes.T @ fires, fires.sum(axis=0)  # (test, neuron), (neuron,)
+        useful = (inside > 0) & (inside < total)
+        there, elsewhere = joint / np.maximum(inside, 1), (whole - joint) / np.maximum(total - inside, 1)
+        share = inside / max(total, 1)
+        bits = _entropy(whole / max(total, 1)) - share * _entropy(there) - (1 - share) * _entropy(elsewhere)
+        bits = np.where(useful, bits, -1.0)
+        for k in range(many):
+            top = int(np.argmax(bits[:, k]))
+            if bits[top, k] > best[k][0]:
+                best[k] = (float(bits[top, k]), tests[top][0], float(there[top, k]), float(elsewhere[top, k]))
+    found = []
+    for k, (_, name, yes_rate, no_rate) in enumerate(best):
+        if not on[..., k].any() or on[..., k].all():
+            found.append(("never fires", 0.0, 0.0) if not on[..., k].any() else ("always fires", 1.0, 1.0))
+        else:
+            verb = "fires on" if yes_rate >= no_rate else "is quiet on"
+            found.append((f"{verb} {name} ({percent(yes_rate)}, else {percent(no_rate)})", yes_rate, no_rate))
+    return found
+
+
+def _tests(run: Run, kind: str, names: tuple[str, ...]) -> list[tuple[str, list[int]]]:
+    """Questions about a place: is it this label, this group of tokens, this position or a later one?"""
+    spell = "position {}" if kind == "position" else "{}"
+    tests = [(spell.format(shown(name) if kind == "token" else name), [k]) for k, name in enumerate(names)]
+    if kind == "position":
+        tests += [(f"positions {k} and later", list(range(k, len(names)))) for k in range(2, len(names) - 1)]
+    if kind == "token":
+        groups = {name: [int(k) for k in ids] for name, ids in run.task.groups.items()}
+        for name, ids in groups.items():
+            if len(ids) > 1 and len(names) - len(ids) > 1:  # all but one token is the same question as that token
+                tests.append((f"{name} tokens", ids))
+    return tests
+
+
+def _entropy(p: Array) -> Array:
+    """Bits of a yes or no with this chance."""
+    safe = np.clip(p, 1e-300, 1 - 1e-16)
+    found: Array = -(safe * np.log2(safe) + (1 - safe) * np.log2(1 - safe))
+    return found
+
+
+def _boundaries(
+    run: Run, seen: Trace, block: int, step: int, member: int, order: Array
+) -> tuple[Labelled | None, Labelled | None, Plane | None]:
+    """Where width is 2 and nothing is normalised, each neuron's border is a line in the plane of `middle`."""
+    a = run.architecture
+    if a.width != 2 or a.norm != "none":
+        return None, None, None
+    weights = run.weights(step, member)
+    expand = weights[f"blocks.{block}.expand"].astype(np.float64)  # (feature, neuron)
+    bias = weights.get(f"blocks.{block}.expand_bias", np.zeros(expand.shape[1])).astype(np.float64)
+    parts = np.column_stack([expand.T, bias])[order]
+    points = seen["middle"][:, block].reshape(-1, 2).astype(np.float64)
+    points = points[np.random.default_rng(0).permutation(len(points))[:POINTS]]
+    labels = {"neuron": tuple(str(k) for k in order), "part": ("across", "up", "bias")}
+    return (
+        Labelled(parts, labels),
+        Labelled(points, {"sample": numbers(len(points)), "axis": ("across", "up")}),
+        plane(points),
+    )
+
+
+def say(seen: Neurons) -> Words:
+    """How many neurons are silent, and what the most selective one answers to."""
+    silent = int((seen.rate.values == 0).sum())
+    many = len(seen.order)
+    fires = "fires means: its hidden value is above 0" + (
+        "" if seen.activation == "relu" else f" (with {seen.activation}, a convention)"
+    )
+    lines = (
+        "Lines: where a neuron starts to fire, in the plane of `middle`, with a tick to the firing side; dots are "
+        "validation places. "
+    )
+    caption = (
+        f"The {many} neurons of block {seen.block}, the most selective first: selectivity is the information, in bits, "
+        "between firing and the label of the place (token here, position, kind of question), less what shuffled labels "
+        f"give by chance ({fires}). Measured at {seen.samples} places of validation windows. Heat maps: mean "
+        "hidden value; "
+        "bars: bits, with the shuffled baseline as a tick. Descriptions name the one yes-or-no question that firing "
+        "answers best, with the share of places at which the neuron fires on yes and on no; they are measured, not "
+        "guessed, and say nothing about causes. "
+        + (lines if seen.lines else "")
+        + "A neuron without a meaning would stay at its baseline."
+    )  # fmt: skip
+    if not np.isfinite(seen.hidden.values).all():
+        title = f"At step {seen.step} the hidden values are not numbers: the training has diverged"
+    elif silent == many:
+        title = f"None of the {many} neurons ever fires"
+    else:
+        head = f"{silent} of {many} neurons never fire" if silent != 1 else f"1 of {many} neurons never fires"
+        head = head if silent else f"All {many} neurons fire somewhere"
+        there, elsewhere = (percent(float(rate)) for rate in seen.described.values[0])
+        what = seen.descriptions[0].partition(" (")[0]
+        title = (
+            f"{head}; the most selective, neuron {seen.order[0]}, {what} (fires {there} there, {elsewhere} elsewhere)"
+        )
+    return Words(title, caption, f"Mean activations, selectivity and descriptions of the neurons. {title}.")

@@ -1,0 +1,230 @@
+"""Queries and keys of one head on one plane, and the score of one query with every key."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._attend import AXES, checked, groups, largest, may_see, must_ask, trigger
+from glassformer.analyses._pairs import drawn, in_file, pairs, shown
+from glassformer.analyses._plane import PairPlane, pair_plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
+from glassformer.run import Run
+
+GRID = 13  # points along each side of the drawn field, which is linear: its colours between them are exact
+TOP = 5
+STRAIGHT = 0.8  # share of the variance that a straight line must explain to be spoken of
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryKey(Result):
+    """All queries and keys of a head on a plane where dot products are scores, and one query followed."""
+
+    queries: Labelled  # (token, position, axis)
+    keys: Labelled  # (token, position, axis)
+    scores: Labelled  # (token, position): of the one query with every key, in true units
+    can_see: Labelled  # (token, position): 1 where the query can meet the key
+    by_group: Labelled  # (group, position): mean score of a group's keys, NaN where the query cannot meet any
+    field: Labelled  # (vertical, horizontal): the score that a key drawn there would have, from -reach to reach
+    top: Labelled  # (key,): the highest scores, highest first
+    reach: float
+    query: str  # `+@5`
+    groups: tuple[str, ...]
+    plane: PairPlane
+    head: int
+    heads: int
+    causal: bool
+
+
+def query_key(
+    run: Run,
+    *,
+    query: str | None = None,
+    head: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    plane: PairPlane | None = None,
+    reach: float | None = None,
+) -> QueryKey:
+    """Queries and keys of every pair in block 0, and the scores of `query` (`+@5`; None: a token that looks things up).
+
+    `plane` and `reach`: fixed ones, for films.
+    """
+    must_ask(run)
+    head = checked(run, 0, head, member=member)
+    all_pairs = pairs(run, step=step, member=member)
+    token, place = trigger(run) if query is None else all_pairs.index(query)
+    q, k = (all_pairs.at(point, head).astype(np.float64) for point in ("query", "key"))  # (token, position, feature)
+    plane = plane or pair_plane(q, k)
+    drawn_q, drawn_k = plane.queries(q), plane.keys(k)
+    scores = k @ q[token, place] * all_pairs.scale  # (token, position)
+    visible = may_see(len(all_pairs.tokens), all_pairs.context, token, place, all_pairs.causal)
+    names, kinds = tuple(run.task.groups), groups(run)
+    by_group = np.full((len(names), all_pairs.context), np.nan)
+    others = visible.copy()
+    others[token, place] = False  # its own key is one of its kind, not its group's
+    for row, name in enumerate(names):
+        here = others & (np.array(kinds) == name)[:, None]
+        some = here.any(axis=0)
+        by_group[row, some] = np.where(here, scores, 0).sum(axis=0)[some] / here.sum(axis=0)[some]
+    reach = reach or 1.9 * largest(drawn_q, drawn_k) or 1.0
+    side = np.linspace(-reach, reach, GRID)
+    field = (drawn_q[token, place, 0] * side[None, :] + drawn_q[token, place, 1] * side[:, None]) * all_pairs.scale
+    order = np.argsort(np.where(visible, -scores, np.inf), axis=None, kind="stable")[: min(TOP, int(visible.sum()))]
+    at = [np.unravel_index(flat, scores.shape) for flat in order]
+    pair_axes = {"token": all_pairs.tokens, "position": numbers(all_pairs.context)}
+    return QueryKey(
+        step=all_pairs.step,
+        clock=_clock.text(run, all_pairs.step or 0, member),
+        queries=Labelled(drawn_q, pair_axes | {"axis": AXES}),
+        keys=Labelled(drawn_k, pair_axes | {"axis": AXES}),
+        scores=Labelled(scores, pair_axes, "score"),
+        can_see=Labelled(visible.astype(float), pair_axes),
+        by_group=Labelled(by_group, {"group": names, "position": numbers(all_pairs.context)}, "score"),
+        field=Labelled(field, {"vertical": _texts(side), "horizontal": _texts(side)}, "score"),
+        top=Labelled(
+            scores.ravel()[order], {"key": tuple(in_file(all_pairs.tokens[t], int(p)) for t, p in at)}, "score"
+        ),
+        reach=reach,
+        query=in_file(all_pairs.tokens[token], place),
+        groups=kinds,
+        plane=plane,
+        head=head,
+        heads=all_pairs.points["query"].values.shape[0],
+        causal=all_pairs.causal,
+    )
+
+
+def _texts(side: Array) -> tuple[str, ...]:
+    return tuple(f"{x:.4g}" for x in side)
+
+
+def means(seen: QueryKey) -> dict[str, float]:
+    """Mean score of the keys of each group that the query can meet, other than its own, highest first."""
+    can = seen.can_see.values.astype(bool)
+    can[_index(seen)] = False
+    found = {}
+    for group in seen.by_group.axes["group"]:
+        here = can & (np.array(seen.groups) == group)[:, None]
+        if np.isfinite(seen.by_group.values[list(seen.by_group.axes["group"]).index(group)]).any():
+            found[group] = float(seen.scores.values[here].mean())
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def recency(seen: QueryKey, group: str) -> float:
+    """How much higher a key of a group scores one position later; NaN where it does not grow or fall evenly."""
+    row = seen.by_group.values[list(seen.by_group.axes["group"]).index(group)]
+    known = np.flatnonzero(np.isfinite(row))
+    if len(known) < 3 or np.ptp(row[known]) == 0 or np.corrcoef(known, row[known])[0, 1] ** 2 < STRAIGHT:
+        return np.nan
+    return float(np.polyfit(known, row[known], 1)[0])
+
+
+def _asker(seen: QueryKey) -> str:
+    token, _, place = seen.query.rpartition("@")
+    return f"{shown(token)} at position {place}"
+
+
+def say_focus(seen: QueryKey) -> Words:
+    """What the one query scores high."""
+    top = drawn(seen.top.axes["key"])
+    caption = (
+        f"The plane is coloured by the score that {_asker(seen)} would give a key drawn there: query times key"
+        + (f", divided by {1 / _scale(seen):.2f}" if _scale(seen) not in (0.0, 1.0) else "")
+        + ", white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: "
+        "those that the query "
+        "can meet in colour, those it may not see in grey. "
+        + (
+            ""
+            if seen.plane.lossless
+            else f"The plane is the best one for the scores of this head and explains "
+            f"{percent(seen.plane.kept)} of their variance; the scores beside it are the true ones. "
+        )
+        + "Attention is the softmax of these scores over the keys of one input: a score higher by 1 gets 2.7 times the "
+        "weight. At its own position the query can meet only itself. The numbers are exact. If the head did not care "
+        "what the token is, the lines by group would coincide."
+    )
+    if not np.isfinite(seen.scores.values).all():
+        title = f"At step {seen.step} the scores are not numbers: the training has diverged"
+        return Words(title, caption, title)
+    mean, asker = means(seen), _asker(seen)
+    if len(mean) >= 2:
+        best = next(iter(mean))
+        slope = recency(seen, best)
+        later = (
+            f", and {best} keys {abs(slope):.1f} {'more' if slope > 0 else 'less'} for each position later"
+            if np.isfinite(slope) and abs(slope) >= 0.05 and seen.causal
+            else ""
+        )
+        title = f"{asker} gives {_told(mean)}{later}"
+    else:
+        title = f"{asker} scores {listed(top)} highest"
+    title = title[0].upper() + title[1:]
+    kinds = Counter(
+        seen.groups[seen.scores.axes["token"].index(key.rpartition("@")[0])] for key in seen.top.axes["key"]
+    )
+    most, count = kinds.most_common(1)[0]
+    alt = f"{title}. The {len(top)} highest keys are {listed(top)}; {count} of them belong to the group {most}."
+    return Words(title, caption, alt)
+
+
+def _told(mean: dict[str, float]) -> str:
+    """Scores by group, the two highest and the lowest of many."""
+    several = list(mean.items())
+    several = several if len(several) <= 3 else [*several[:2], several[-1]]
+    (best, high), *rest = several
+    others = listed([f"{group} keys {_signed(score)}" for group, score in rest])
+    return f"{best} keys a score of {_signed(high)} on average, {others}"
+
+
+def _scale(seen: QueryKey) -> float:
+    """What the drawn products were multiplied by, from the corner of the field."""
+    token, place = _index(seen)
+    product = float(seen.queries.values[token, place] @ np.array([-seen.reach, -seen.reach]))
+    return float(seen.field.values[0, 0] / product) if product else 0.0
+
+
+def _index(seen: QueryKey) -> tuple[int, int]:
+    token, _, place = seen.query.rpartition("@")
+    return seen.scores.axes["token"].index(token), int(place)
+
+
+def _signed(value: float) -> str:
+    return f"{value:.1f}".replace("-", "\u2212") if abs(value) >= 0.95 else f"{value:.2f}".replace("-", "\u2212")
+
+
+def say(seen: QueryKey) -> Words:
+    """Which queries are long, and what lies in their direction."""
+    lengths = np.linalg.norm(seen.queries.values, axis=-1).mean(axis=-1)  # (token,)
+    tokens = seen.queries.axes["token"]
+    caption = (
+        "All queries (circles) and keys (squares) of "
+        + (f"head {seen.head} of {seen.heads}, " if seen.heads > 1 else "the head, ")
+        + "one of each for every token at every position; rings join places equally far from the origin. The score "
+        "of a "
+        "query with a key is the product of their lengths times the cosine of the angle between them: a query looks "
+        "along its own direction, the further out a key lies there the better. "
+        + (
+            ""
+            if seen.plane.lossless
+            else f"Drawn is the plane whose dot products come closest to the true scores; it explains "
+            f"{percent(seen.plane.kept)} of their variance. "
+        )
+        + "Labels stand where there is room. Exact, no input needed. If the head asked for nothing, all queries "
+        "would lie at the origin."
+    )
+    if not np.isfinite(lengths).all():
+        title = f"At step {seen.step} queries and keys are not numbers: the training has diverged"
+        return Words(title, caption, title)
+    longest, shortest = int(lengths.argmax()), int(lengths.argmin())
+    mean = means(seen)
+    title = (
+        f"{shown(tokens[longest])} has the longest queries ({lengths[longest]:.1f} on average), "
+        f"{shown(tokens[shortest])} the shortest ({lengths[shortest]:.1f})"
+    )
+    if len(mean) >= 2:
+        title = f"{_asker(seen)} gives {_told(mean)}; {title}"
+    if seen.plane.kept < 0.6:
+        title += " (projection)"
+    return Words(title[0].upper() + title[1:], caption, f"Plane of all queries and keys. {title}.")

@@ -1,0 +1,143 @@
+"""How attention moves each position: the stream before, what is added, and the stream after."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from glassformer.analyses import _decide
+from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
+from glassformer.analyses.landscape import Frame, Landscape, landscape
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residual(Result):
+    """The stream of one input at the last block's attention, and the winning regions it moves over."""
+
+    before: Labelled  # (position, feature): `embedded`, or what enters the last block
+    attended: Labelled  # (position, feature): what attention adds
+    middle: Labelled  # (position, feature): the sum; without residual, `attended` alone
+    out: Labelled  # (position, feature): after the feed-forward
+    value: Labelled  # (head, key_position, feature): what each position offers, as a push in the stream
+    points: dict[str, Labelled]  # before, attended, middle, out: (position, axis); value: (head, key_position, axis)
+    regions: Labelled  # (y, x): the token that wins there
+    first: Labelled  # (position, token): probabilities if attention added nothing
+    last: Labelled  # (position, token): probabilities of the model
+    tokens: tuple[str, ...]
+    words: tuple[str, ...]
+    verdicts: tuple[str, ...]
+    right: tuple[tuple[int, ...], ...]
+    plane: Plane
+    frame: Frame
+    land: Landscape = field(repr=False)
+    has_residual: bool
+    block: int
+
+
+def residual(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    plane: Plane | tuple[int, int] | None = None,
+    frame: Frame | None = None,
+    grid: int = 60,
+) -> Residual:
+    """Where each position stands before and after the last block's attention, over the winning regions."""
+    a = run.architecture
+    if a.attention == "off":
+        raise CallError("this model has no attention")
+    land = landscape(
+        run, sequence=sequence, points="middle", step=step, member=member, plane=plane, frame=frame, grid=grid
+    )
+    seen = run.trace(sequence, step=step, member=member)
+    w = _decide.params(run, seen.step, member)
+    block = a.blocks - 1
+    before = _decide.entering(seen, block, a)
+    pushes = _decide.pushes(w, seen, block, a)
+    here = {"position": placed(land.tokens)}
+    features, axis = {"feature": numbers(a.width)}, {"axis": ("x", "y")}
+    flat = land.plane
+    streams: dict[str, Array] = {"before": before, "middle": seen["middle"][block], "out": seen["out"][block]}
+    points = {name: Labelled(flat.points(each), here | axis) for name, each in streams.items()}
+    points["attended"] = Labelled(flat.zero + flat.directions(seen["attended"][block]), here | axis)
+    heads = {"head": numbers(a.heads), "key_position": here["position"]}
+    points["value"] = Labelled(flat.zero + flat.directions(pushes), heads | axis)
+    words = {"token": tuple(run.task.vocabulary[: a.answers])}
+    first = _softmax(_decide.onward(w, before, a))
+    return Residual(
+        step=seen.step,
+        clock=land.clock,
+        before=Labelled(before, here | features),
+        attended=Labelled(seen["attended"][block], here | features),
+        middle=Labelled(seen["middle"][block], here | features),
+        out=Labelled(seen["out"][block], here | features),
+        value=Labelled(pushes, heads | features),
+        points=points,
+        regions=land.regions,
+        first=Labelled(first, here | words, "probability"),
+        last=Labelled(seen["probabilities"], here | words, "probability"),
+        tokens=land.tokens,
+        words=words["token"],
+        verdicts=land.verdicts,
+        right=land.right,
+        plane=flat,
+        frame=land.frame,
+        land=land,
+        has_residual=a.residual,
+        block=block,
+    )
+
+
+def _softmax(logits: Array) -> Array:
+    e = np.exp(logits.astype(np.float64) - logits.max(-1, keepdims=True))
+    found: Array = e / e.sum(-1, keepdims=True)
+    return found
+
+
+def say(seen: Residual) -> Words:
+    """From which region to which, and whether that is right."""
+    text = " ".join(map(shown, seen.tokens))
+    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
+    does = "moves" if seen.has_residual else "replaces"
+    if not np.isfinite(seen.last.values).all():
+        title = f"At step {seen.step} the stream is not a number: the training has diverged"
+    elif judged:
+        place = judged[-1]
+        a, b = (shown(seen.words[int(each.values[place].argmax())]) for each in (seen.first, seen.last))
+        right = sum(seen.verdicts[k] == "right" for k in judged)
+        token = f"{shown(seen.tokens[place])} at position {place}"
+        to = (
+            f"Attention {does} {token} from where {a} wins to where {b} does" if a != b
+            else f"With and without attention, {b} wins at {token}"
+        )  # fmt: skip
+        title = f"{to}; {right} of {len(judged)} answerable positions {'is' if right == 1 else 'are'} right"
+    else:
+        far = np.linalg.norm(seen.attended.values, axis=-1)
+        k = int(far.argmax())
+        title = f"Attention {does} {shown(seen.tokens[k])} at position {k} the most, by {far[k]:.2f}"
+    if seen.plane.is_projection and np.isfinite(seen.last.values).all():
+        title += " (projection)"
+    source = "`embedded`" if seen.block == 0 else f"what enters block {seen.block}"
+    caption = (
+        f"The input {text}. Heat maps: {source}, what attention adds (`attended`) and the sum (`middle`), position × "
+        "feature, one "
+        "scale with 0 at the centre. Planes: each of the three; then arrows from the first to the last over the "
+        "regions in which "
+        "each token would win, coloured and signed by whether the answer read there is right. Grey arrows are "
+        "positions the "
+        "rule leaves free. "
+        f"{'' if seen.has_residual else 'This model has no residual: attention replaces the stream. '}"
+        + (
+            "The plane is exact. " if seen.plane.lossless
+            else f"The plane holds {percent(seen.plane.kept)} of the variance and the regions are those of a slice "
+            "through it, so an "
+            "arrow may end beside the region of its answer. "
+        )
+        + "If attention did not decide the answer, the arrows of the answerable positions would end where they begin."
+    )  # fmt: skip
+    return Words(title, caption, f"Heat maps and arrows of the residual stream on {text}. {title}.")

@@ -1,0 +1,129 @@
+"""How often the rule is broken: where the answer is in view and where it is not, likeliest token and sampled."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock, _judged
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, thousands
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+WINDOWS = 1000  # judged at the chosen step
+CHOICES = ("arg-max", "sampled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleError(Result):
+    """Teacher-forced rule error on held-out windows."""
+
+    error: Labelled  # (where, choice, step): in view, not in view; arg-max, sampled at T = 1
+    best: Labelled  # (where,): the least error any model with this window can reach, exact
+    shares: Labelled  # (verdict, step): right, wrong, not in view; of the constrained positions, by arg-max
+    by_distance: Labelled  # (distance, choice): at the chosen step; the last distance is "not in view"
+    interval: Labelled  # (distance, bound): 95 % of the arg-max error, after Wilson
+    counts: Labelled  # (distance,)
+    hidden: float  # exact share of constrained positions whose answer is not in view
+    windows: int
+    steps: int
+
+
+def rule_error(run: Run, *, step: int = -1, member: int = 0) -> RuleError:
+    """The error over life and, at one step, by how far back the answer lies."""
+    if run.task.measure != "rule_error":
+        raise CallError(f"task {run.experiment.task_name} has no rule that speaks about some positions only")
+    now = _clock.resolve(run, step)
+    at, most = _judged.life(run, step, member)
+    error, shares = np.full((2, 2, len(at)), np.nan), np.zeros((3, len(at)))
+    for k, each in enumerate(at):
+        seen = _judged.judged(run, each, member, most)
+        answerable, hidden = seen.examples.answerable, seen.hidden
+        for where, chosen in enumerate((answerable, hidden)):
+            error[where, 0, k] = _judged.mean(~seen.right, chosen)
+            error[where, 1, k] = 1 - _judged.mean(seen.chance_right, chosen)
+        whole = max(int(seen.examples.constrained.sum()), 1)
+        good = int((seen.right & answerable).sum())
+        shares[:, k] = np.array([good, int(answerable.sum()) - good, int(hidden.sum())]) / whole
+    exact = run.task.shares(run.architecture.context)  # type: ignore[attr-defined]
+    away = 1 - exact.answerable
+    names, distance, interval, counts = _by_distance(run, now, member)
+    steps = tuple(map(str, at))
+    places = ("in view", "not in view")
+    return RuleError(
+        step=now,
+        clock=_clock.text(run, step, member),
+        error=Labelled(error, {"where": places, "choice": CHOICES, "step": steps}, "share"),
+        best=Labelled(np.array([0.0, exact.least_error / away if away > 1e-9 else np.nan]), {"where": places}, "share"),
+        shares=Labelled(shares, {"verdict": ("right", "wrong", "not in view"), "step": steps}, "share"),
+        by_distance=Labelled(distance, {"distance": names, "choice": CHOICES}, "share"),
+        interval=Labelled(interval, {"distance": names, "bound": ("low", "high")}, "share"),
+        counts=Labelled(counts, {"distance": names}, "positions"),
+        hidden=float(away),
+        windows=most,
+        steps=_clock.total(run),
+    )
+
+
+def _by_distance(run: Run, step: int, member: int) -> tuple[tuple[str, ...], Array, Array, Array]:
+    seen = _judged.judged(run, step, member, WINDOWS if run.parameters < _judged.LARGE else 300)
+    back = distances(run, seen)
+    present = [d for d in range(run.architecture.context) if (back == d).any()]
+    groups = [back == d for d in present] + ([seen.hidden] if seen.hidden.any() else [])
+    names = tuple(f"{d} back" for d in present) + (("not in view",) if seen.hidden.any() else ())
+    error = np.array([[_judged.mean(~seen.right, g), 1 - _judged.mean(seen.chance_right, g)] for g in groups])
+    counts = np.array([int(g.sum()) for g in groups])
+    wrong = np.array([int((~seen.right & g).sum()) for g in groups])
+    interval = np.stack(_judged.wilson(wrong, counts), axis=-1).reshape(len(groups), 2)
+    return names, error.reshape(len(groups), 2), interval, counts
+
+
+def distances(run: Run, seen: _judged.Judged) -> Array:
+    """(example, place): how many tokens before the last one in view the answer lies; -1 where it is not in view."""
+    found = np.full(seen.examples.answerable.shape, -1)
+    rows = seen.examples.windows.tolist()
+    for row, place in np.argwhere(seen.examples.answerable).tolist():
+        found[row, place] = place - run.task.source(rows[row], place)  # type: ignore[attr-defined]
+    return found
+
+
+def say(seen: RuleError) -> Words:
+    """In view against not in view, and what is possible."""
+    at = [int(label) for label in seen.error.axes["step"]]
+    now = at.index(seen.step) if seen.step in at else len(at) - 1
+    inside = seen.error.values[0, 0]
+    away = [k for k, name in enumerate(seen.by_distance.axes["distance"]) if name == "not in view"]
+    outside = float(seen.by_distance.values[away[0], 0]) if away else float("nan")  # the larger sample
+    caption = (
+        "Left: share of constrained positions where the answer breaks the rule, on "
+        f"{numbers(seen.windows + 1)[-1]} held-out "
+        "windows; solid is the likeliest token (arg-max), dotted the average over sampling at temperature 1. "
+        "Colours tell "
+        "whether the answer lies inside the window; dashed lines are the least any model with this window can "
+        "reach, exact. "
+        "Middle: the same positions as right, wrong and not in view, by arg-max. Right: error at the chosen step "
+        "by how many "
+        f"tokens back the answer lies, on up to {WINDOWS} windows, with 95 % intervals and counts. "
+        "These are answers to true sequences (teacher-forced); a "
+        "model that writes freely is judged in “generated”. An error in view that stays up refutes that the rule "
+        "was learnt."
+    )
+    if not np.isfinite(inside[now]):
+        title = (
+            "No constrained position has its answer in view" if np.isnan(inside).all() else "The error is not a number"
+        )
+    else:
+        if len(at) > 1 and now > 0:
+            verb = "falls" if inside[now] < inside[0] else "rises" if inside[now] > inside[0] else "stays"
+            move = (
+                f"at {_judged.exactly(float(inside[now]))}"
+                if verb == "stays"
+                else f"from {_judged.exactly(float(inside[0]))} to {_judged.exactly(float(inside[now]))}"
+            )
+            title = f"Where the answer is in view, rule error {verb} {move} by step {thousands(at[now])}"
+        else:
+            move = _judged.exactly(float(inside[now]))
+            title = f"Where the answer is in view, rule error is {move} at step {thousands(at[now])}"
+        if np.isfinite(outside):
+            best = _judged.exactly(float(seen.best.values[1]))
+            title += f"; where it is not, it is {_judged.exactly(outside)} (at best {best})"
+    return Words(title, caption, f"Error curves, stacked shares and bars by distance. {title}.")

@@ -1,0 +1,119 @@
+"""How much depends on the seed: every member's curve, its last error, when it was solved, and where it stands."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer import summary
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Labelled, Result, Words, listed, percent, thousands
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeds(Result):
+    """A population over its life; members are named by their seeds."""
+
+    loss: Labelled  # (step, member): validation loss
+    median: Labelled  # (step,)
+    rungs: Labelled  # (rung,): the ladder, highest first
+    error: Labelled  # (member,): the last error, or the last excess where there is no error
+    solved_at: Labelled  # (member,): first step from which it stays solved; NaN: it is not solved at the end
+    solved: Labelled  # (step,): share of all members that are solved for good by then
+    rung: tuple[str, ...]  # (member,): where each stands at the end
+    measure: str
+    threshold: float  # solved is below this
+    steps: int
+
+
+def seeds(run: Run, *, step: int = -1) -> Seeds:
+    """Every member's losses and its fate; a member that is never solved stays in the count."""
+    if run.members < 2:
+        raise CallError("this run has one member; a comparison of seeds needs several (`--seeds 8`)")
+    at = run.metrics["step"]
+    losses = run.metrics["validation_loss"]
+    if "accuracy" in run.metrics and run.task.answers == "one":
+        measure, values, threshold = "error", 1 - run.metrics["accuracy"], 1e-9
+    elif "rule_error_answerable" in run.metrics and summary.one_answer(run):
+        measure, values, threshold = "rule error in view", run.metrics["rule_error_answerable"], summary.SOLVED_ERROR
+    else:
+        measure, values, threshold = "excess loss", run.metrics["excess"], summary.SOLVED_EXCESS
+    good = values < threshold
+    first = np.full(run.members, np.nan)
+    for k in range(run.members):
+        bad = np.flatnonzero(~good[:, k])
+        if good[-1, k]:
+            first[k] = at[bad[-1] + 1] if len(bad) else at[0]
+    members = tuple(map(str, run.seeds))
+    labels = tuple(map(str, at.tolist()))
+    ladder = [rung for rung in _clock.ladder(run) if rung.reachable]
+    slack = _clock.SLACK * (ladder[0].nats - ladder[-1].nats)
+    stands = []
+    for value in losses[-1]:
+        reached = [rung.name for rung in ladder if value <= rung.nats + slack]
+        stands.append("diverged" if not np.isfinite(value) else reached[-1] if reached else "above the ladder")
+    return Seeds(
+        step=_clock.resolve(run, step),
+        clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps",
+        loss=Labelled(losses, {"step": labels, "member": members}, "nats per token"),
+        median=Labelled(np.nanmedian(losses, axis=1), {"step": labels}, "nats per token"),
+        rungs=Labelled(np.array([r.nats for r in ladder]), {"rung": tuple(r.name for r in ladder)}, "nats per token"),
+        error=Labelled(values[-1], {"member": members}, "nats per token" if measure == "excess loss" else "share"),
+        solved_at=Labelled(first, {"member": members}, "step"),
+        solved=Labelled((first[None, :] <= at[:, None]).mean(axis=1), {"step": labels}, "share"),
+        rung=tuple(stands),
+        measure=measure,
+        threshold=float(threshold),
+        steps=_clock.total(run),
+    )
+
+
+def say(seen: Seeds) -> Words:
+    """How many are solved, when, and who is not."""
+    first, members = seen.solved_at.values, seen.error.axes["member"]
+    good = np.isfinite(first)
+    limit = (
+        f"{seen.threshold:g} nats"
+        if seen.measure == "excess loss"
+        else percent(seen.threshold)
+        if seen.threshold > 1e-6
+        else "0"
+    )
+    under = f"is below {limit}" if seen.threshold > 1e-6 else "is 0"
+    caption = (
+        "Top left: validation loss of every seed (thin; those not solved at the end in the colour of wrong) and "
+        "their median (thick), "
+        "in front of the ladder. Top right: share of all seeds solved for good by each step; the unsolved stay "
+        "in the count. Bottom: "
+        f"the last {seen.measure} of each seed, sorted, with the rung on which it stands. Solved means that the "
+        f"{seen.measure} {under} "
+        "from then on, at every logged step. All seeds share the data; they differ in first weights and in the "
+        "order of batches. "
+        "One seed that differs from the others shows that a single run proves nothing."
+    )
+    many = len(first)
+    if not good.any():
+        title = (
+            f"None of {many} seeds is solved; the best stands at "
+            f"“{_short(seen.rung[int(np.nanargmin(seen.error.values))])}”"
+            if np.isfinite(seen.error.values).any()
+            else f"All {many} seeds have diverged"
+        )
+    else:
+        when = f"between steps {thousands(int(np.nanmin(first)))} and {thousands(int(np.nanmax(first)))}"
+        if np.nanmin(first) == np.nanmax(first):
+            when = f"at step {thousands(int(np.nanmin(first)))}"
+        title = f"{int(good.sum())} of {many} seeds are solved, {when}"
+        if not good.all():
+            bad = np.flatnonzero(~good)
+            rungs = sorted({_short(seen.rung[k]) for k in bad})
+            title += (
+                f"; seed{'s' if len(bad) > 1 else ''} {listed([members[k] for k in bad])} still "
+                f"stand{'s' if len(bad) == 1 else ''} on " + listed([f"“{r}”" for r in rungs])
+            )
+    return Words(title, caption, f"Loss curves of {many} seeds, share solved, and final errors. {title}.")
+
+
+def _short(name: str) -> str:
+    return name.rpartition(" = ")[2]

@@ -1,0 +1,94 @@
+"""Which tokens are alike: the cosine of every two token vectors, their lengths, and the groups over the whole life."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
+from glassformer.analyses.embeddings import families, few, members, vectors
+from glassformer.run import Run
+
+MOST_STEPS = 80
+KINDS = ("one group", "two groups")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity(Result):
+    """Cosines between token embeddings, sorted by group, and how they came about."""
+
+    cosine: Labelled  # (token, other)
+    length: Labelled  # (token,)
+    over_life: Labelled  # (step, pair): mean cosine of two tokens of one group, of two groups
+    groups: dict[str, tuple[str, ...]]
+    left_out: int
+
+
+def similarity(run: Run, *, step: int = -1, member: int = 0) -> Similarity:
+    """Cosines and lengths at a kept step, and the means within and between groups at up to 80 kept steps."""
+    step, ids = _clock.resolve(run, step), few(run)
+    group = families(run, ids)
+    groups = members(run, ids)
+    words = [word for tokens in groups.values() for word in tokens]
+    order = [ids[[run.task.vocabulary[k] for k in ids].index(word)] for word in words]
+    kin = np.array([group[word] for word in words])
+    points = vectors(run, step, member)[0][order]
+    steps = sorted({*_clock.kept(run, MOST_STEPS), step})
+    life = np.array([_means(cosines(vectors(run, at, member)[0][order]), kin) for at in steps])
+    return Similarity(
+        step=step,
+        clock=_clock.text(run, step, member),
+        cosine=Labelled(cosines(points), {"token": tuple(words), "other": tuple(words)}, "cosine"),
+        length=Labelled(np.linalg.norm(points, axis=1), {"token": tuple(words)}),
+        over_life=Labelled(life, {"step": tuple(map(str, steps)), "pair": KINDS}, "cosine"),
+        groups=groups,
+        left_out=len(run.task.vocabulary) - len(ids),
+    )
+
+
+def cosines(points: Array) -> Array:
+    """(token, token): 1 for the same direction, -1 for opposite ones, 0 where a vector has no length."""
+    size = np.linalg.norm(points, axis=1)
+    found: Array = points @ points.T / np.where((outer := np.outer(size, size)) > 0, outer, 1)
+    return found
+
+
+def _means(cosine: Array, kin: Array) -> tuple[float, float]:
+    upper, same = np.triu(np.ones(cosine.shape, bool), 1), kin[:, None] == kin[None]
+    one, two = cosine[upper & same], cosine[upper & ~same]
+    return (float(one.mean()) if len(one) else np.nan), (float(two.mean()) if len(two) else np.nan)
+
+
+def say(seen: Similarity) -> Words:
+    """Whether tokens of one group point the same way."""
+    steps = [int(step) for step in seen.over_life.axes["step"]]
+    assert seen.step is not None
+    now, first = seen.over_life.values[steps.index(seen.step)], seen.over_life.values[0]
+    caption = (
+        "Left: cosine of the angle between every two token vectors, red for the same direction (1), blue for opposite "
+        "ones (−1), white for a right angle; tokens are sorted by group "
+        f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. "
+        "Top right: the length of each vector. Bottom right: mean cosine of two tokens of one group and of two "
+        "groups at "
+        f"{len(steps)} kept steps, each token with itself left out. All numbers are exact. A random embedding has "
+        "both means near 0; if groups did not matter, the two lines would run together."
+    )
+    if seen.left_out:
+        caption += f" {seen.left_out} rarer tokens are left out."
+    if not np.isfinite(seen.cosine.values).all():
+        title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
+    elif np.isfinite(now).all():
+        title = f"Mean cosine of two tokens of one group is {_sign(now[0])}, of two groups {_sign(now[1])}"
+        if seen.step != steps[0]:
+            title += f" (step {thousands(steps[0])}: {_sign(first[0])} and {_sign(first[1])})"
+    else:
+        k = 0 if np.isfinite(now[0]) else 1
+        title = f"The mean cosine of two tokens of {KINDS[k]} is {_sign(now[k])}"
+    return Words(
+        title, caption, f"Table of cosines between token embeddings, lengths, and means over the life. {title}."
+    )
+
+
+def _sign(value: float) -> str:
+    text = f"{value:.2f}"
+    return (text.lstrip("-") if float(text) == 0 else text).replace("-", "\u2212")

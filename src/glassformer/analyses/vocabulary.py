@@ -1,0 +1,111 @@
+"""Which tokens there are: id, group and count of each, and how a text becomes numbers and comes back."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._result import Labelled, Result, Words, listed, percent, thousands
+from glassformer.run import Run
+
+MOST = 40  # tokens shown; beyond, the most frequent and those of the text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary(Result):
+    """How often each token occurs in the training part, the family of each, and one text encoded and decoded."""
+
+    counts: Labelled  # (token,): occurrences in the training part
+    groups: tuple[str, ...]  # of each token
+    ids: Labelled  # (position,): the ids of the text
+    tokens: tuple[str, ...]  # of the text
+    text: str
+    back: str  # what decoding gives
+    returns: bool  # encoding what decoding gave yields the same ids
+    total: int
+    nats: float  # entropy of the counts
+    rung: float  # exact price of "token frequencies" on the ladder; NaN where the task has no such rung
+
+
+def vocabulary(run: Run, *, sequence: str | None = None) -> Vocabulary:
+    """Every token with its id, its group and its count in the training part; `sequence` goes to ids and back."""
+    task, context = run.task, run.architecture.context
+    split = task.data(context).train
+    counts = np.bincount(split.tokens, minlength=len(task.vocabulary)).astype(float)
+    group = {int(token): name for name, tokens in task.groups.items() for token in tokens}
+    ids = run.tokens(sequence)
+    words = tuple(task.vocabulary[token] for token in ids)
+    text = sequence if sequence is not None else task.decode(ids)
+    back = task.decode(ids)
+    chances = counts[counts > 0] / max(counts.sum(), 1)
+    rungs = {rung.name: rung.nats for rung in task.ladder(context)}
+    return Vocabulary(
+        counts=Labelled(counts, {"token": tuple(task.vocabulary)}, "tokens"),
+        groups=tuple(group.get(k, "") for k in range(len(task.vocabulary))),
+        ids=Labelled(ids.astype(float), {"position": placed(words)}, "id"),
+        tokens=words,
+        text=text,
+        back=back,
+        returns=bool(np.array_equal(task.encode(back), ids)),
+        total=int(counts.sum()),
+        nats=float(-(chances * np.log(chances)).sum()),
+        rung=float(rungs.get("token frequencies", np.nan)),
+    )
+
+
+def order(seen: Vocabulary) -> list[int]:
+    """Ids to show: all, or the most frequent together with those of the text; in the order of the ids."""
+    if len(seen.groups) <= MOST:
+        return list(range(len(seen.groups)))
+    often = np.argsort(-seen.counts.values, kind="stable").tolist()
+    first = dict.fromkeys([int(token) for token in seen.ids.values] + often)
+    return sorted(list(first)[:MOST])
+
+
+def say(seen: Vocabulary) -> Words:
+    """How many tokens in which groups, and whether the text comes back."""
+    names = list(dict.fromkeys(seen.groups))
+    each = [f"{sum(g == name for g in seen.groups)} {name}" for name in names]
+    size = len(seen.groups)
+    back = "comes back unchanged" if seen.returns else "does not come back"
+    title = (
+        f"{size} tokens ({listed(each)}) are all this model knows; the text becomes {len(seen.tokens)} ids and {back}"
+    )
+    rest = f" Of {size} tokens, the {MOST} most frequent and those of the text are listed." if size > MOST else ""
+    caption = (
+        "Above: every token with its id, its group (marker and word) and how often it occurs in the training part "
+        f"({thousands(seen.total)} tokens, counted exactly). Below: a text cut into tokens, the ids the model "
+        "gets in their "
+        f"place, and the tokens these ids stand for; the round trip was checked by encoding the result again.{rest}"
+    )
+    text = " ".join(map(shown, seen.tokens))
+    return Words(
+        title, caption, f"A table of tokens and the text {text} as ids {seen.ids.values.astype(int).tolist()}. {title}."
+    )
+
+
+def say_counts(seen: Vocabulary) -> Words:
+    """Which token leads, and how much frequencies alone tell."""
+    counts, names = seen.counts.values, seen.counts.axes["token"]
+    top, blind = int(np.argmax(counts)), float(np.log(len(names)))
+    used = int((counts > 0).sum())
+    never = f"; {len(names) - used} of {len(names)} never occur" if used < len(names) else ""
+    title = (
+        f"“{shown(names[top])}” is the most frequent token with {percent(float(counts[top] / max(seen.total, 1)))} of "
+        f"{thousands(seen.total)}; the counts' entropy is {seen.nats:.2f} of at most {blind:.2f} nats{never}"
+    )
+    rung = (
+        f" The second rung of the ladder, the exact price of guessing what must be predicted by frequency alone, is "
+        f"{seen.rung:.3f} nats; it differs from the entropy of these counts as far as predicted tokens differ from all."
+        if np.isfinite(seen.rung)
+        else ""
+    )
+    caption = (
+        "Left: the most frequent tokens of the training part, at most 20, as shares; shade and marker give the "
+        "group. Right: "
+        "count against rank, both logarithmic; the dotted line is Zipf's 1/rank from the first token, which natural "
+        "language follows roughly and this corpus need not. Counts are exact. Entropy of the counts: "
+        f"{seen.nats:.3f} nats."
+        f"{rung}"
+    )
+    return Words(title, caption, f"Bars of token frequencies and a rank chart. {title}.")

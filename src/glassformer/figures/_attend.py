@@ -1,0 +1,175 @@
+"""What the figures of attention share: fields of scores, planes of pairs, hatched triangles."""
+
+from collections.abc import Sequence
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, PathPatch
+from matplotlib.path import Path
+from matplotlib.ticker import MaxNLocator
+
+from glassformer.analyses._pairs import at_position, drawn
+from glassformer.analyses._result import Array, Labelled
+from glassformer.analyses.query_key import QueryKey
+from glassformer.figures import _draw, _style
+
+
+def field(
+    ax: Axes, values: Array, reach: float, limit: tuple[float, float], theme: _style.Theme, lines: bool = True
+) -> None:
+    """Colour a plane by a linear score given on a square grid; between its points the colours are exact."""
+    half = reach / (len(values) - 1)  # the outer cells reach half a cell beyond
+    image = ax.imshow(
+        values,
+        cmap=_style.colormap("signed", theme.name),
+        vmin=limit[0],
+        vmax=limit[1],
+        origin="lower",
+        extent=(-reach - half, reach + half, -reach - half, reach + half),
+        interpolation="bilinear",
+        zorder=0,
+        aspect="equal",
+        interpolation_stage="data",
+    )
+    image.set_gid("field")
+    if lines and np.ptp(values) > 0:
+        side = np.linspace(-reach, reach, len(values))
+        levels = MaxNLocator(7).tick_values(*limit)
+        ax.contour(
+            side,
+            side,
+            values,
+            levels=levels,
+            colors=theme.quiet,
+            zorder=0.6,
+            negative_linestyles="dotted",
+            linewidths=0.35 * matplotlib.rcParams["lines.linewidth"],
+        )
+
+
+def plate(ax: Axes, since: int, theme: _style.Theme) -> None:
+    """A pale plate behind the texts written since, so that they can be read on colours."""
+    for text in ax.texts[since:]:
+        text.set_bbox({"facecolor": theme.paper, "alpha": 0.72, "edgecolor": "none", "pad": 0.6})
+
+
+def rings(ax: Axes, theme: _style.Theme) -> None:
+    """Circles of equal length around the origin."""
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+    far = max(abs(x0), abs(x1), abs(y0), abs(y1))
+    for radius in MaxNLocator(4).tick_values(0, far):
+        if 0 < radius < 1.5 * far:
+            ax.add_patch(
+                Circle(
+                    (0, 0),
+                    radius,
+                    fill=False,
+                    edgecolor=theme.faint,
+                    linewidth=0.4 * matplotlib.rcParams["lines.linewidth"],
+                    zorder=0.2,
+                )
+            )
+
+
+def near(cloud: Array) -> Array | None:
+    """The points of the middle, where a few far ones would crowd them; None: they have room."""
+    cloud = cloud[np.isfinite(cloud).all(axis=1)]
+    if not len(cloud):
+        return None
+    reach = np.abs(cloud).max(axis=1)
+    most = 1.15 * float(np.quantile(reach, 0.9))
+    return cloud[reach <= most] if 1.5 * most < reach.max() else None
+
+
+def fitting(ax: Axes, which: str, text: float, each: float) -> int:
+    """How many labels an axis has room for, `each` text sizes long."""
+    box = ax.get_window_extent()
+    return max(2, int((box.width if which == "x" else box.height) / ax.figure.dpi * 72 / text / each))
+
+
+def longest(names: Sequence[str]) -> float:
+    """Length of the longest name, in text sizes."""
+    return max((_draw.text_width(name, 72) for name in drawn(names)), default=0.0)
+
+
+def pair_labels(values: Labelled) -> list[str]:
+    """`8₇` for each pair of (token, position, axis), token by token."""
+    tokens, places = values.axes["token"], values.axes["position"]
+    return [at_position(token, place) for token in tokens for place in range(len(places))]
+
+
+def middle_first(tokens: int, context: int, place: int | None = None) -> list[int]:
+    """An order for labels of pairs: one position of every token first, then the ends."""
+    at = context // 2 if place is None else place
+    return [token * context + p for p in dict.fromkeys((at, context - 1, 0)) for token in range(tokens)]
+
+
+def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, float]) -> None:
+    """The plane coloured by one query's score, with the keys it can meet and those it cannot."""
+    token, _, place = seen.query.rpartition("@")
+    at = seen.queries.values[seen.queries.axes["token"].index(token), int(place)]
+    keys, can = seen.keys.values.reshape(-1, 2), seen.can_see.values.ravel().astype(bool)
+    _draw.plane_axes(ax, seen.plane, np.vstack([keys, at]), theme=theme)
+    window = ax.get_xlim(), ax.get_ylim()
+    field(ax, seen.field.values, seen.reach, limit, theme)
+    ax.set_xlim(window[0])
+    ax.set_ylim(window[1])
+    ax.set_aspect("equal", adjustable="box")
+    _draw.dots(ax, keys[~can], colour=theme.masked, marker=_style.MARKER["key"], scale=0.7)
+    _draw.dots(ax, keys[can], colour=theme.key, marker=_style.MARKER["key"], scale=1.0, zorder=3)
+    _draw.arrows(ax, np.zeros((1, 2)), at[None], colours=theme.query)
+    _draw.dots(ax, at[None], colour=theme.query, marker=_style.MARKER["query"], scale=1.7, zorder=4)
+    names = pair_labels(seen.keys)
+    shown_top = drawn(seen.top.axes["key"])
+    first = [names.index(label) for label in shown_top]
+    context = len(seen.keys.axes["position"])
+    order = [k for k in [*first, *middle_first(len(seen.groups), context, max(int(place) - 1, 0))] if can[k]]
+    since = len(ax.texts)
+    told = list(dict.fromkeys(order))
+    _draw.labels(
+        ax,
+        np.vstack([at[None], keys[told]]),
+        [drawn([seen.query])[0], *(names[k] for k in told)],
+        colours=[theme.query] + [theme.key] * len(told),
+        most=26,
+        keep_clear=np.vstack([at[None], keys[can]]),
+    )
+    plate(ax, since, theme)
+
+
+def staircase(ax: Axes, blocks: Sequence[tuple[int, int]], size: int, theme: _style.Theme) -> None:
+    """Cross-hatch the future of each block of a map: (row, column) of its first cell, `size` positions on a side."""
+    corners: list[tuple[float, float]] = []
+    codes: list[int] = []
+    for row, column in blocks:
+        if size < 2:
+            continue
+        outline = [
+            (1, 0),
+            (size, 0),
+            (size, size - 1),
+            *[(c, r) for q in range(size - 2, -1, -1) for c, r in ((q + 2, q + 1), (q + 1, q + 1))],
+        ]
+        corners += [(column + c - 0.5, row + r - 0.5) for c, r in outline] + [(0.0, 0.0)]
+        codes += [Path.MOVETO, *[Path.LINETO] * (len(outline) - 1), Path.CLOSEPOLY]
+    if corners:
+        ax.add_patch(
+            PathPatch(Path(corners, codes), facecolor=theme.paper, edgecolor=theme.masked, hatch="xxxxx", linewidth=0)
+        )
+
+
+def atlas(ax: Axes, tokens: Sequence[str], context: int, theme: _style.Theme, one_row: bool = False) -> None:
+    """Lines between the token blocks of an atlas and the tokens beside them."""
+    line = 0.4 * matplotlib.rcParams["lines.linewidth"]
+    marks = [context * (k + 0.5) - 0.5 for k in range(len(tokens))]
+    for k in range(1, len(tokens)):
+        ax.axvline(k * context - 0.5, color=theme.quiet, linewidth=line)
+        if not one_row:
+            ax.axhline(k * context - 0.5, color=theme.quiet, linewidth=line)
+    names, wide = drawn(tokens), ax.get_window_extent().width / ax.figure.dpi / len(tokens)
+    crowded = max(_draw.text_width(name, matplotlib.rcParams["font.size"]) for name in names) > 0.95 * wide
+    ax.set_xticks(marks, names, rotation=90 if crowded else 0)
+    ax.tick_params(length=0)
+    if not one_row:
+        ax.set_yticks(marks, drawn(tokens))

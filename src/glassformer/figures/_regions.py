@@ -1,0 +1,206 @@
+"""The winning regions of a landscape, and marks on it: shared by the figures that move points over them."""
+
+from collections.abc import Sequence
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._result import Array
+from glassformer.analyses.landscape import Landscape
+from glassformer.figures import _draw, _style
+
+
+def field(ax: Axes, values: Array, frame: tuple[float, float, float, float], *, kind: str, theme: _style.Theme,
+          limit: tuple[float, float] | None = None) -> None:  # fmt: skip
+    """A map of numbers over the plane."""
+    low, high = limit or _draw.limits(kind, values)
+    ax.imshow(values, cmap=_style.colormap(kind, theme.name), vmin=low, vmax=high, extent=frame, origin="lower",
+              aspect="equal", interpolation="bilinear", zorder=0)  # fmt: skip
+    square(ax, frame)
+
+
+def square(ax: Axes, frame: tuple[float, float, float, float]) -> None:
+    """The plane without ticks."""
+    ax.set_xlim(frame[0], frame[1])
+    ax.set_ylim(frame[2], frame[3])
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for side in ax.spines.values():
+        side.set_visible(False)
+
+
+def ticks(ax: Axes, plane: Plane, *, x: bool = True, y: bool = True) -> None:
+    """Numbers and names on the axes of a panel at the edge."""
+    if x:
+        ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
+        ax.set_xlabel(plane.labels[0])
+    if y:
+        ax.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
+        ax.set_ylabel(plane.labels[1])
+
+
+def tints(seen: Landscape, theme: _style.Theme) -> list[tuple[float, float, float]]:
+    """A grey for each token, by its group; the paper's own for the first group."""
+    names = list(dict.fromkeys(seen.groups))
+    paper, grey = np.array(to_rgb(theme.paper)), np.array(to_rgb(theme.unconstrained))
+    found = {}
+    for k, name in enumerate(names):
+        share = 0.85 * k / max(len(names) - 1, 1)
+        red, green, blue = paper + share * (grey - paper)
+        found[name] = (float(red), float(green), float(blue))
+    return [found[group] for group in seen.groups]
+
+
+def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = False, names: bool = True) -> None:
+    """Which token wins where: greys by group, borders, a large pale name in the middle of each region."""
+    line = float(matplotlib.rcParams["lines.linewidth"])
+    if edges:
+        _edges(ax, seen, theme, 0.35 * line)
+    chances = seen.probabilities.values
+    if np.isfinite(chances).all():
+        chances = finer(np.log(np.maximum(chances, 1e-300)), 4)  # differences of logits: borders come out straight
+        x, y = (np.linspace(seen.frame[k], seen.frame[k + 1], chances.shape[2 - k // 2]) for k in (0, 2))
+        top = np.partition(chances, -2, axis=0)[-2:]  # second, first
+        colours = tints(seen, theme)
+        for tint in dict.fromkeys(colours):
+            mine = np.array([colours[k] == tint for k in seen.shown_tokens])
+            if mine.any() and not mine.all():
+                ahead = chances[mine].max(0) - chances[~mine].max(0)
+                if (ahead > 0).any():
+                    ax.contourf(x, y, ahead, levels=[0, np.inf], colors=[tint], zorder=0)
+        for each in chances:
+            if (each >= top[1]).any():
+                rival = np.where(each >= top[1], top[0], top[1])
+                ax.contour(x, y, each - rival, levels=[0], colors=[theme.quiet], linewidths=0.6 * line, zorder=1)
+    square(ax, seen.frame)
+    if names:
+        region_names(ax, seen, theme)
+
+
+def finer(values: Array, times: int) -> Array:
+    """(token, y, x) with so many times the places along y and x, in straight lines between the old ones."""
+    for axis in (1, 2):
+        old = values.shape[axis]
+        at = np.linspace(0, old - 1, (old - 1) * times + 1)
+        low = np.minimum(at.astype(int), max(old - 2, 0))
+        share = (at - low).reshape([-1 if k == axis else 1 for k in range(3)])
+        values = values.take(low, axis) * (1 - share) + values.take(np.minimum(low + 1, old - 1), axis) * share
+    return values
+
+
+def apart(points: Array, least: float, order: list[int]) -> Array:
+    """Which of some labels (n, 2) to keep so that none is nearer than `least` to one before it in order."""
+    kept: list[int] = []
+    for k in order:
+        if all(np.hypot(*(points[k] - points[j])) >= least for j in kept):
+            kept.append(k)
+    return np.isin(np.arange(len(points)), kept)
+
+
+def region_names(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
+    """The winner's name where its region is widest; very small regions stay without."""
+    size = 1.5 * float(matplotlib.rcParams["font.size"])
+    box = ax.get_window_extent()
+    for token, (x, y), depth in centres(seen.regions.values, seen.frame):
+        room = depth * box.width / seen.regions.values.shape[1] * 72 / ax.figure.dpi
+        if room > 0.5 * size:
+            text = ax.text(
+                x,
+                y,
+                shown(seen.words[token]),
+                fontsize=size,
+                fontweight="bold",
+                color=theme.quiet,
+                ha="center",
+                va="center",
+                zorder=1.5,
+                parse_math=False,
+            )
+            text.set_path_effects([withStroke(linewidth=0.2 * size, foreground=theme.paper, alpha=0.7)])
+
+
+def centres(regions: Array, frame: tuple[float, float, float, float]) -> list[tuple[int, tuple[float, float], int]]:
+    """For each winner: its id, the point deepest inside its region, how many cells deep that is."""
+    found = []
+    for token in np.unique(regions):
+        left = np.pad(regions == token, 1)
+        depth = 0
+        while left.any():
+            core, depth = left, depth + 1
+            left = left & np.roll(left, 1, 0) & np.roll(left, -1, 0) & np.roll(left, 1, 1) & np.roll(left, -1, 1)
+        rows, columns = np.nonzero(core)
+        middle = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
+        high, wide = regions.shape
+        x = frame[0] + (frame[1] - frame[0]) * (columns[middle] - 1) / max(wide - 1, 1)
+        y = frame[2] + (frame[3] - frame[2]) * (rows[middle] - 1) / max(high - 1, 1)
+        found.append((int(token), (float(x), float(y)), depth))
+    return found
+
+
+def _edges(ax: Axes, seen: Landscape, theme: _style.Theme, width: float) -> None:
+    x0, x1, y0, y1 = seen.frame
+    for a, b, c in seen.edges.values:
+        ends = (
+            [(x, -(a * x + c) / b) for x in (x0, x1)]
+            if abs(b) > abs(a)
+            else [(-(b * y + c) / a, y) for y in (y0, y1)]
+            if a
+            else []
+        )
+        if ends and np.isfinite(ends).all():
+            ax.plot(
+                *zip(*ends, strict=True),
+                color=theme.rung,
+                linewidth=width,
+                alpha=0.6,
+                zorder=0.8,
+                scalex=False,
+                scaley=False,
+            )
+
+
+def colour(verdict: str, theme: _style.Theme) -> str:
+    """Of an arrow or a mark, by verdict."""
+    return theme[verdict] if verdict in ("right", "wrong") else theme.quiet
+
+
+def signed(text: str, verdict: str) -> str:
+    """A label with its verdict's glyph."""
+    return f"{text} {_style.GLYPH[verdict]}" if verdict in ("right", "wrong", "not_in_view") else text
+
+
+def halo(ax: Axes, theme: _style.Theme, colour: str | None = None) -> None:
+    """Make all labels of a panel readable on any ground."""
+    for text in ax.texts:
+        text.set_path_effects([withStroke(linewidth=0.28 * text.get_fontsize(), foreground=colour or theme.paper)])
+
+
+def important(verdicts: tuple[str, ...]) -> list[int]:
+    """Positions whose label matters most, first."""
+    order = {"wrong": 0, "right": 0, "not_in_view": 1, "unconstrained": 2, "": 3}
+    return sorted(range(len(verdicts)), key=lambda k: (order[verdicts[k]], k))
+
+
+def halo_one(text: Text, theme: _style.Theme) -> None:
+    """Make one label readable over borders and arrows."""
+    text.set_path_effects([withStroke(linewidth=0.28 * text.get_fontsize(), foreground=theme.paper)])
+
+
+def rows_named(ax: Axes, names: Sequence[str]) -> None:
+    """Names of parts along the rows of a heat map; they are words, not tokens, and keep their spaces."""
+    ax.set_yticks(range(len(names)), list(names))
+    ax.tick_params(axis="y", length=0)
+
+
+def features(ax: Axes, count: int, name: str = "feature") -> None:
+    """Numbers along the columns of a heat map: all where they are few, else every so many."""
+    every = 1 if count <= 8 else -(-count // 4)
+    ax.set_xticks(range(0, count, every))
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlabel(name)

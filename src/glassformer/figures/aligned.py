@@ -1,0 +1,122 @@
+"""Do seeds find the same thing? All seeds' embeddings on each other, beside what random ones would do."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Array
+from glassformer.analyses.aligned import Aligned, aligned, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SECTION = "trust"
+ORDER = 30
+ANSWERS = ("1.Q40",)
+COST = "b"
+NEEDS = "population"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return None if run.members > 1 else "this run has one member; several seeds are needed"
+
+
+@_draw.drawing
+def plot_aligned(
+    run: Run, *, step: int = -1, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Embeddings of all seeds after rotation, reflection and scale; distances; the same for random embeddings."""
+    seen = aligned(run, step=step)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
+    left = sheet.panels(1, 1, left=6, right=1, bottom=4.8, top=2.4, within=(0, 0, 0.56, 1))[0, 0]
+    heat = sheet.panels(1, 1, left=4.5, right=8, bottom=3.4, top=2.4, within=(0.56, 0.36, 1, 1))[0, 0]
+    strip = sheet.panels(1, 1, left=6, right=2, bottom=4.8, top=2.4, within=(0.56, 0, 1, 0.34))[0, 0]
+    _plane(left, seen, sheet)
+    members = seen.distance.axes["member"]
+    _draw.heat(
+        heat,
+        seen.distance.values,
+        kind="error",
+        theme=sheet.theme,
+        rows=members,
+        columns=members,
+        row_name="seed",
+        column_name="seed",
+    )
+    heat.set_title("distance of every two seeds")
+    _draw.bar(sheet, "error", (0, 1), "distance", beside=heat)
+    _strip(strip, seen, sheet)
+    marks = _style.markers(seen.groups)
+    sheet.legend([(group, marks[group], sheet.theme.ink) for group in seen.groups], x=0.0)
+    return sheet.done(seen)
+
+
+def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
+    t, points, mean = sheet.theme, seen.points.values, seen.mean.values
+    if not np.isfinite(points).all():
+        _draw.bare(ax)
+        ax.text(
+            0.5,
+            0.5,
+            "embeddings that are not numbers\ncannot be aligned",
+            transform=ax.transAxes,
+            ha="center",
+            va="center",
+        )
+        return
+    _draw.plane_axes(ax, seen.plane, points, theme=t)
+    ax.set_xlabel("aligned axis 1" if seen.plane.lossless else seen.plane.labels[0])
+    ax.set_ylabel("aligned axis 2" if seen.plane.lossless else seen.plane.labels[1])
+    marks = _style.markers(seen.groups)
+    for group, tokens in seen.groups.items():
+        _draw.dots(ax, points[:, list(tokens)], colour=t.masked, marker=marks[group], scale=0.8)
+    for token, (long, short, angle) in enumerate(seen.spread.values):
+        ax.add_patch(
+            Ellipse(
+                tuple(mean[token]),
+                2 * long,
+                2 * short,
+                angle=angle,
+                fill=False,
+                edgecolor=t.rung,
+                linewidth=0.5 * sheet.size.line,
+                zorder=1,
+            )
+        )
+    where, names = _together(mean, [shown(token) for token in seen.mean.axes["token"]], 0.03 * float(np.ptp(points)))
+    _draw.labels(ax, where, names, colours=t.ink, scale=1.25)
+    _draw.dots(ax, mean, colour=t.ink, scale=0.6, zorder=4)
+    ax.set_title("token embeddings of all seeds, and their mean (label)")
+
+
+def _together(points: Array, names: list[str], near: float) -> tuple[Array, list[str]]:
+    """Points that lie on each other share one label."""
+    groups: list[list[int]] = []
+    for k, point in enumerate(points):
+        close = [group for group in groups if np.hypot(*(points[group[0]] - point)) < near]
+        close[0].append(k) if close else groups.append([k])
+    return np.array([points[group].mean(axis=0) for group in groups]), [
+        " ".join(names[k] for k in group) for group in groups
+    ]
+
+
+def _strip(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
+    t = sheet.theme
+    low, half, high = seen.random.values
+    found = seen.distance.values[np.triu_indices(seen.members, 1)]
+    found = found[np.isfinite(found)]
+    ax.axvspan(low, high, color=t.unconstrained, linewidth=0, zorder=0)
+    ax.axvline(half, color=t.quiet, linestyle="--", linewidth=sheet.size.line, zorder=1)
+    ax.plot(found, np.ones(len(found)), linestyle="", marker="|", color=t.ink, markersize=1.6 * sheet.size.text)
+    if len(found):
+        ax.plot(
+            [np.median(found)], [1], marker="D", color=t.ink, markersize=0.8 * sheet.size.text, markeredgecolor=t.paper
+        )
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 2)
+    ax.set_yticks([1], ["pairs of\nseeds"])
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel("distance, 0 for the same shape")
+    ax.set_title("grey: random embeddings")

@@ -1,0 +1,79 @@
+"""Every token at every position at one point inside the model, and how far the context moves it."""
+
+import numpy as np
+from matplotlib.collections import EllipseCollection
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import at_position, shown
+from glassformer.analyses.atlas import atlas, say
+from glassformer.figures import _draw, _style
+from glassformer.figures.embeddings import keys, outside
+from glassformer.run import Run
+
+SECTION = "know"
+ORDER = 40
+ANSWERS = ("4.05", "4.r token–position space")
+COST = "b"
+
+
+@_draw.drawing
+def plot_atlas(
+    run: Run,
+    *,
+    point: str = "middle",
+    block: int = 0,
+    head: int = 0,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """All pairs at `point`; where other tokens have entered, means with an ellipse of one standard deviation."""
+    seen = atlas(run, point=point, block=block, head=head, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
+    t, at = sheet.theme, seen.drawn.values
+    colour = t[point] if point in ("query", "key", "value") else t.ink
+    panel = sheet.panels(1, 1, left=5, right=2, bottom=5.6, top=1.2)[0, 0]
+    shapes = seen.ellipse.values
+    there = np.asarray(np.isfinite(shapes).all(axis=(-1, -2)) & np.isfinite(at).all(axis=-1))
+    reach = np.sqrt(np.where(there[..., None], np.diagonal(shapes, axis1=-2, axis2=-1), 0.0))
+    _draw.plane_axes(panel, seen.plane, np.stack([at - reach, at + reach]), theme=t, margin=0.05)
+    words, length = seen.drawn.axes["token"], at.shape[1]
+    sign = {
+        word: m
+        for own, m in zip(seen.groups.values(), _style.markers(seen.groups).values(), strict=True)
+        for word in own
+    }
+    if not seen.exact and there.any():
+        sizes, turns = np.linalg.eigh(shapes[there])
+        sizes = 2 * np.sqrt(np.maximum(sizes, 0))
+        angle = np.degrees(np.arctan2(turns[:, 1, 1], turns[:, 0, 1]))
+        panel.add_collection(EllipseCollection(
+            sizes[:, 1], sizes[:, 0], angle, units="xy", offsets=at[there], offset_transform=panel.transData,
+            facecolors="none", edgecolors=(colour, 0.22), linewidths=0.4 * sheet.size.line, zorder=1,
+        ), autolim=False)  # fmt: skip
+    for word, way in zip(words, at, strict=True):
+        some = np.isfinite(way).all(axis=1)
+        panel.plot(*way[some].T, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=1.5)
+        fade = np.linspace(0.3, 1, length)[some]
+        _draw.dots(panel, way[some], colour=[(colour, float(a)) for a in fade], marker=sign[word], scale=0.8)
+    ends = [(k, np.flatnonzero(np.isfinite(way).all(axis=1))) for k, way in enumerate(at)]
+    picks = [(k, int(some[-1])) for k, some in ends if len(some)] + [
+        (k, int(some[0])) for k, some in ends if len(some) > 1
+    ]
+    moved = bool(np.nanmax(np.ptp(np.where(np.isfinite(at), at, 0.0), axis=1), initial=0) > 0)
+    picks = picks if moved else picks[: len(words)]
+    where = np.array([at[pick] for pick in picks]).reshape(-1, 2)
+    texts = [at_position(words[k], place) if moved else shown(words[k]) for k, place in picks]
+    _draw.labels(
+        panel,
+        where,
+        texts,
+        colours=t.ink,
+        first=outside(where) if len(where) else None,
+        keep_clear=at[np.isfinite(at).all(axis=-1)],
+    )
+    if len(seen.groups) > 1:
+        sheet.legend(keys(seen.groups, t))
+    return sheet.done(seen, point=point, block=block, head=head)

@@ -1,0 +1,95 @@
+"""Who looks at whom: the attention of every block and head on one input."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import percent
+from glassformer.analyses.attention import Attention, attention, say
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+SECTION = "attend"
+ORDER = 70
+ANSWERS = ("2.F5", "2.F6", "2.F7", "2.F8", "1.P3", "1.P6", "3.§3.3.1")
+COST = "b"
+MOST_NUMBERS = 12  # positions
+MOST_PANELS = 16
+NARROW = 60  # ems under which the bars are left out
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return "this model has no attention" if run.architecture.attention == "off" else None
+
+
+@_draw.drawing
+def plot_attention(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    page: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Who looks at whom: rows look at columns; the frame marks the position that holds the answer."""
+    seen = attention(run, sequence=sequence, step=step, member=member)
+    blocks, heads = seen.attention.values.shape[:2]
+    places = [(b, h) for b in range(blocks) for h in range(heads)][page * MOST_PANELS :][:MOST_PANELS]
+    columns = min(heads, 4, len(places))
+    rows = -(-len(places) // columns)
+    side = min(4.6, 10.3 / columns - 0.4)  # inches of a panel at screen size
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.5 + (side + 0.55) * rows)
+    bars = len(places) == 1 and max(seen.source) >= 0 and sheet.room[0] > NARROW
+    part = (0, 0, 0.62 if bars else 1, 1)
+    panels = sheet.panels(rows, columns, left=6, right=7.5, bottom=5, top=2.4, gap=(3, 4.5), square=True, within=part)
+    for k, (block, head) in enumerate(places):
+        _map(panels.flat[k], seen, block, head, sheet, left=k % columns == 0, bottom=k + columns >= len(places))
+        if len(places) > 1:
+            _draw.heading(panels.flat[k], f"block {block}, head {head}{_on_answer(seen, block, head)}")
+    for panel in panels.flat[len(places) :]:
+        panel.remove()
+    last = panels[0, min(columns, len(places)) - 1]
+    _draw.bar(sheet, "share", (0, 1), "share of attention", beside=last)
+    if bars:
+        _bars(sheet.beside(last, begin=0.62, left=6, right=3), seen, sheet)
+    if blocks * heads > MOST_PANELS:
+        begin = page * MOST_PANELS
+        sheet.note(f"panels {begin + 1} to {begin + len(places)} of {blocks * heads}")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page)
+
+
+def _map(ax: Axes, seen: Attention, block: int, head: int, sheet: _draw.Sheet, *, left: bool, bottom: bool) -> None:
+    names = seen.attention.axes["key_position"]
+    _draw.heat(
+        ax, seen.attention.values[block, head], kind="share", theme=sheet.theme,
+        masked=~np.tri(len(names), dtype=bool) if seen.causal else None,
+        rows=names if left else (), columns=names if bottom else (),
+        row_name="query position" if left else "", column_name="key position" if bottom else "",
+        numbers=None if len(names) <= MOST_NUMBERS else False,
+    )  # fmt: skip
+    _draw.outline(ax, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
+
+
+def _on_answer(seen: Attention, block: int, head: int) -> str:
+    there = seen.on_answer.values[block, head]
+    some = there[np.isfinite(there)]
+    return f": {percent(float(some.mean()))} on the answer" if len(some) else ""
+
+
+def _bars(ax: Axes, seen: Attention, sheet: _draw.Sheet) -> None:
+    """Weight on the answer, one bar per row of the map beside it."""
+    there, even = seen.on_answer.values[0, 0], seen.uniform.values
+    asks = np.flatnonzero(np.isfinite(there))
+    ax.barh(asks, there[asks], height=0.5, facecolor=(sheet.theme.right, 0.25), edgecolor=sheet.theme.right)
+    ax.plot(even[asks], asks, linestyle="", marker="|", color=sheet.theme.ink, markersize=2.2 * sheet.size.text)
+    for row in asks:
+        ax.text(max(there[row], even[row]) + 0.02, row, percent(float(there[row])), va="center")
+    ax.set_ylim(len(there) - 0.5, -0.5)
+    ax.set_xlim(0, 1.15)
+    ax.set_xticks([0, 0.5, 1])
+    _draw.places(ax, seen.on_answer.axes["query_position"], "y")
+    ax.set_xlabel("on the answer (| if even)")

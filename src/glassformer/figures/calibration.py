@@ -1,0 +1,85 @@
+"""Whether its confidence can be trusted: confidence against success, against truth, and over the life."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.calibration import BINS, calibration, say
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+SECTION = "trust"
+ORDER = 10
+ANSWERS = ("1.P4",)
+COST = "b"
+
+
+@_draw.drawing
+def plot_calibration(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Reliability, confidence of right and wrong answers, stated against true probability, error by step."""
+    seen = calibration(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8)
+    t = sheet.theme
+    reliable, confident, true, life = sheet.panels(2, 2, left=5.5, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
+    count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))
+    centres = (np.arange(BINS) + 0.5) / BINS
+    reliable.bar(centres, 0.25 * count / count.max(), width=0.09, color=t.unconstrained, zorder=0)
+    for x, n in zip(centres, count, strict=True):
+        if n and sheet.size.name != "slide":
+            reliable.text(x, 0.25 * n / count.max() + 0.01, thousands(int(n)), ha="center", va="bottom", color=t.quiet)
+    some = count > 0
+    low, high = (seen.reliability[name].values for name in ("low", "high"))
+    reliable.vlines(mean[some], low[some], high[some], color=t.ink, linewidth=sheet.size.line * 0.6)
+    reliable.plot(mean[some], came[some], marker="o", color=t.ink, linestyle="", clip_on=False)
+    reliable.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=1)
+    reliable.set_xlim(0, 1.01)
+    reliable.set_ylim(0, 1.04)
+    reliable.set_xlabel("confidence in the first choice")
+    reliable.set_ylabel("share that came")
+    reliable.set_title("confidence and success (bars: predictions)")
+    base = np.zeros(BINS)
+    for name in ("right", "wrong"):
+        bars = seen.confidence[name].values
+        confident.bar(
+            centres,
+            bars,
+            bottom=base,
+            width=0.09,
+            facecolor=(t[name], 0.3),
+            edgecolor=t[name],
+            hatch="" if name == "right" else "////",
+            linewidth=sheet.size.line * 0.7 * (bars > 0),
+            label=f"{name}: {thousands(int(bars.sum()))}",
+        )
+        base = base + bars
+    confident.legend(loc="upper center" if base[-1] > base.max() / 2 else "upper right")
+    confident.set_ylim(0, 1.08 * max(float(base.max()), 1))
+    confident.set_xlim(0, 1)
+    confident.set_xlabel("confidence in the first choice")
+    confident.set_ylabel("answerable places")
+    confident.set_title("where the rule settles the answer")
+    if seen.certain:
+        true.remove()
+        box, other = life.get_position(), reliable.get_position()
+        life.set_position((other.x0, box.y0, box.x1 - other.x0, box.height))
+    else:
+        pairs = seen.chances.values
+        true.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=3)
+        _draw.dots(true, pairs, colour=t.ink, scale=0.6, alpha=0.12)
+        true.set_xlim(0, 1.02)
+        true.set_ylim(0, 1.02)
+        true.set_xlabel("true probability of the token that came")
+        true.set_ylabel("stated probability")
+        true.set_title("one dot per place of a window")
+    steps = [int(label) for label in seen.error_by_step.axes["step"]]
+    errors = seen.error_by_step.values
+    life.plot(steps, errors, color=t.validation, linestyle="--", marker="o", markersize=sheet.size.text * 0.35)
+    life.axvline(seen.step, color=t.quiet, linewidth=sheet.size.line * 0.4)
+    life.set_ylim(0, max(0.02, 1.15 * float(np.nanmax(errors))) if np.isfinite(errors).any() else 1)
+    life.yaxis.set_major_formatter(lambda value, _: percent(value))
+    life.set_ylabel("expected calibration error")
+    life.set_title("by step")
+    _draw.steps_axis(life)
+    return sheet.done(seen)

@@ -1,0 +1,178 @@
+"""What the model starts from: tokens, positions and their sums, as numbers and in the plane."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import at_position, drawn, shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._result import Labelled
+from glassformer.analyses.embeddings import Embeddings, embeddings, say
+from glassformer.errors import CallError
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SECTION = "know"
+ORDER = 10
+ANSWERS = ("4.05", "4.06", "3.§3.1", "1.P3")
+COST = "b"
+NAMES = {"token": "token", "position": "position", "sum": "token + position"}
+
+
+@_draw.drawing
+def plot_embeddings(
+    run: Run,
+    *,
+    layout: str = "both",
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Heat maps of the embeddings above their planes; layout="scatter" draws the planes alone, larger."""
+    if layout not in ("both", "scatter"):
+        raise CallError(f"layout = {layout!r} is neither 'both' nor 'scatter'")
+    seen = embeddings(run, step=step, member=member)
+    large = layout == "scatter"
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.6 if large else 9.4)
+    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
+    split = 0.52
+    if not large:
+        _maps(sheet, seen, (0, split, 1, 1))
+    part = (0.0, 0.0, 1.0, 1.0 if large else split)
+    widths = [1.0] * (len(kinds) - 1) + [1.5]
+    panels = sheet.panels(
+        1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
+    )[0]
+    for panel, kind in zip(panels, kinds, strict=True):
+        panel.set_title(f"{NAMES[kind]}{'' if len(kinds) > 2 or kind == 'token' else ' (no position is added)'}")
+        draw = {"token": tokens, "position": positions, "sum": sums}[kind]
+        draw(panel, seen.drawn[kind], seen.planes[kind], seen.groups, sheet.theme)
+    if len(seen.groups) > 1:
+        sheet.legend(keys(seen.groups, sheet.theme))
+    return sheet.done(seen, layout=layout)
+
+
+def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float, float]) -> None:
+    features = seen.features[: 1 if sheet.size.name == "slide" else 2]
+    tables = list(seen.tables)
+    wide = min(1.0 + 0.06 * seen.width, 2.0)
+    widths = [wide] * len(tables) + [1.9] * len(features)
+    longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"]) / sheet.em
+    panels = sheet.panels(
+        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=6.5, bottom=3.6, top=2.2,
+        gap=(max(4.0, longest + 1.2), 0), within=part,
+    )[0]  # fmt: skip
+    limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
+    for panel, kind in zip(panels, tables, strict=False):
+        table = seen.tables[kind]
+        _draw.heat(
+            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind],
+            columns=table.axes["feature"], column_name="feature", row_name=kind,
+        )  # fmt: skip
+        roomy(panel, table.axes["feature"], table.axes[kind])
+        panel.set_title(NAMES[kind])
+    for panel, feature in zip(panels[len(tables) :], features, strict=True):
+        _draw.heat(
+            panel, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit,
+            rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
+        )  # fmt: skip
+        roomy(panel, seen.summed.axes["position"], seen.summed.axes["token"])
+        panel.set_title(f"{NAMES['sum']}, feature {feature}")
+    _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
+
+
+def roomy(ax: Axes, columns: Sequence[str] = (), rows: Sequence[str] = ()) -> None:
+    """Label the columns and rows of a heat map, as many as can be read without turning or touching them."""
+    box, size = ax.get_window_extent(), float(ax.xaxis.label.get_fontsize())
+    if len(columns):
+        widest = max(_draw.text_width(label, size) for label in drawn(columns)) + 0.5 * size / 72
+        _draw.places(ax, columns, "x", most=max(1, int(box.width / ax.figure.dpi / widest)), name=ax.get_xlabel())
+        for text in ax.xaxis.get_ticklabels():
+            text.set_rotation(0)
+    if len(rows):
+        most = max(1, int(box.height / ax.figure.dpi / (1.0 * size / 72)))
+        _draw.places(ax, rows, "y", most=most, name=ax.get_ylabel())
+
+
+def keys(groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> list[tuple[str, str, str]]:
+    """Entries of a legend that names the token groups by their markers."""
+    return [(name or "other", marker, theme.ink) for name, marker in _style.markers(groups).items()]
+
+
+def tokens(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> None:
+    """Every token at its place, its marker by group."""
+    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
+    words = at.axes["token"]
+    for (_, own), marker in zip(groups.items(), _style.markers(groups).values(), strict=True):
+        chosen = [words.index(word) for word in own]
+        _draw.dots(ax, at.values[chosen], colour=theme.ink, marker=marker)
+    named(ax, at.values, [shown(word) for word in words], theme.ink)
+
+
+def positions(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> None:  # noqa: ARG001
+    """The positions joined in order."""
+    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
+    ax.plot(*at.values.T, color=theme.faint, linewidth=0.8, zorder=1)
+    _draw.dots(ax, at.values, colour=theme.ink, scale=0.7)
+    many = len(at.axes["position"])
+    _draw.labels(ax, at.values, at.axes["position"], colours=theme.ink, first=[0, many - 1])
+
+
+def sums(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> None:
+    """Every token at every position; a thin line joins the positions of one token, its ends are labelled."""
+    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.07)
+    many, length = at.values.shape[:2]
+    marker = {
+        word: sign
+        for (_, own), sign in zip(groups.items(), _style.markers(groups).values(), strict=True)
+        for word in own
+    }
+    for word, way in zip(at.axes["token"], at.values, strict=True):
+        ax.plot(*way.T, color=theme.faint, linewidth=0.6, zorder=1)
+        _draw.dots(ax, way, colour=theme.quiet, marker=marker[word], scale=0.5)
+    if not np.ptp(at.values, axis=1).any():  # no position: one place per token
+        _draw.labels(ax, at.values[:, 0], [shown(word) for word in at.axes["token"]], colours=theme.ink)
+        return
+    names = [at_position(word, place) for word in at.axes["token"] for place in range(length)]
+    ends = [k * length + length - 1 for k in range(many)] + [k * length for k in range(many)]
+    ways, texts = at.values[:, [-1, 0]].swapaxes(0, 1), [names[k] for k in ends]
+    if (
+        len(_draw.labels(ax, ways, texts, colours=theme.ink, keep_clear=at.values)) < many / 2
+    ):  # too full to keep all clear
+        for text in list(ax.texts):
+            text.remove()
+        for mark in ax.collections:
+            mark.set_facecolor(theme.faint)
+        _draw.labels(ax, ways, texts, colours=theme.ink, around=False, first=outside(ways.reshape(-1, 2)))
+
+
+def named(ax: Axes, points: np.ndarray, texts: Sequence[str], colour: str) -> None:
+    """Labels beside points; those of points that lie on one another become one label."""
+    flat = np.reshape(points, (-1, 2))
+    at = ax.transData.transform(flat)
+    close = float(ax.xaxis.label.get_fontsize()) * ax.figure.dpi / 72
+    left, heaps = set(range(len(flat))), list[list[int]]()
+    for k in range(len(flat)):
+        if k in left:
+            heap = [j for j in sorted(left) if np.linalg.norm(at[j] - at[k]) < 0.9 * close]
+            left -= set(heap)
+            if heap:
+                heaps.append(heap)
+    centres = np.array([flat[heap].mean(axis=0) for heap in heaps]).reshape(-1, 2)
+    words = [
+        " ".join(texts[k] for k in (heap if len(heap) < 8 else heap[:6])) + (" …" if len(heap) > 7 else "")
+        for heap in heaps
+    ]
+    order = sorted(outside(centres), key=lambda k: -len(heaps[k]))
+    _draw.labels(ax, centres, words, colours=colour, first=order)
+
+
+def outside(points: np.ndarray) -> Sequence[int]:
+    """The points from the outermost inwards: those whose labels tell most."""
+    safe = np.nan_to_num(points)
+    far = np.linalg.norm(safe - safe.mean(axis=0), axis=-1) if len(safe) else np.zeros(0)
+    return [int(k) for k in np.argsort(-far, kind="stable")]

@@ -1,0 +1,127 @@
+"""Which questions are hard: a map of all of them, and the twenty hardest."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import thousands
+from glassformer.analyses.every_question import EveryQuestion, every_question, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SECTION = "learn"
+ORDER = 60
+ANSWERS = ("1.P4", "1.Q43", "1.Q58")
+COST = "c"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    known = hasattr(run.task, "questions") or run.task.measure == "rule_error"
+    return None if known else "this task has no questions that could be listed"
+
+
+@_draw.drawing
+def plot_every_question(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Share right by question, and the questions with the least probability of a right answer."""
+    seen = every_question(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
+    if seen.operations:
+        panels = sheet.panels(2, 3, left=3.5, right=1, bottom=3.6, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
+        for k, name in enumerate(seen.right.axes["operation"]):
+            panel = panels.flat[k]
+            _draw.heat(
+                panel,
+                seen.right.values[k],
+                kind="probability",
+                theme=sheet.theme,
+                numbers=False,
+                rows=seen.right.axes["first"],
+                columns=seen.right.axes["second"],
+                row_name="first digit" if k % 3 == 0 else "",
+                column_name="second digit" if k >= 2 else "",
+            )
+            panel.set_title(name)
+            _draw.outline(panel, ((d, d) for d in range(seen.right.values.shape[1])), sheet.theme.rung, 0.5)
+        panels.flat[5].remove()
+        _draw.bar(sheet, "probability", (0, 1), "share right", beside=panels[1, 1], gap=2.0)
+    else:
+        panel = sheet.panels(1, 1, left=5, right=7, bottom=3.8, top=2.4, within=(0, 0, 0.48, 1))[0, 0]
+        empty = np.isnan(seen.right.values)
+        _draw.heat(
+            panel,
+            seen.right.values,
+            kind="probability",
+            theme=sheet.theme,
+            numbers=False,
+            rows=seen.right.axes["answer"],
+            columns=seen.right.axes["distance"],
+            row_name="answer",
+            column_name="tokens back to the answer",
+            masked=empty if empty.any() else None,
+        )
+        _counts(panel, seen, sheet)
+        _draw.bar(sheet, "probability", (0, 1), "share right", beside=panel)
+    place = 0.56 if seen.operations else 0.5
+    table = sheet.panels(1, 1, left=2, right=1.5, bottom=1.2, top=2.4, within=(place, 0, 1, 1))[0, 0]
+    _hardest(table, seen, sheet)
+    return sheet.done(seen, member=member)
+
+
+def _counts(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
+    palette, counts = _style.colormap("probability", sheet.theme.name), seen.count.values
+    box = ax.get_window_extent()
+    widest = max((_draw.text_width(f"{int(c)}/{int(c)}", sheet.size.text) for c in counts.ravel()), default=0)
+    if (
+        box.height / ax.figure.dpi / counts.shape[0] < 1.1 * sheet.em
+        or box.width / ax.figure.dpi / counts.shape[1] < 1.1 * widest
+    ):
+        return  # no room
+    for (row, column), count in np.ndenumerate(counts):
+        if count:
+            share = seen.right.values[row, column]
+            ax.text(
+                column,
+                row,
+                f"{round(share * count)}/{int(count)}",
+                ha="center",
+                va="center",
+                color=_style.on(palette(share)),
+            )
+
+
+def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
+    _draw.bare(ax)
+    t = sheet.theme
+    names, table = seen.hardest.axes["question"], seen.hardest.values
+    box = ax.get_window_extent()
+    em = sheet.size.text * ax.figure.dpi / 72
+    fit = int(box.height / (1.25 * em)) - 2
+    rows = min(len(names), fit)
+    ax.set_xlim(0, box.width / em)
+    ax.set_ylim(max(rows, 1) + 1.6, -0.5)
+    wide = box.width / em
+    at_bar, at_last = wide - 15.5, wide
+    ax.set_title(f"the {rows} hardest questions")
+    ax.text(0, 0, "question", color=t.quiet, va="center")
+    ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
+    ax.text(at_last, 0, "last wrong at", color=t.quiet, va="center", ha="right")
+    for k in range(rows):
+        chance, right, last = table[k]
+        y = k + 1
+        text = " ".join(shown(word) for word in names[k].split(" "))
+        while _draw.text_width(text, sheet.size.text) > (at_bar - 0.8) * sheet.em and " " in text:
+            text = "…" + text.removeprefix("…").split(" ", 1)[1]
+        ax.text(0, y, text, va="center")
+        ax.add_patch(_bar(at_bar, y, 4, t.unconstrained))
+        ax.add_patch(_bar(at_bar, y, 4 * float(np.nan_to_num(chance)), t.right if right else t.wrong))
+        ax.text(at_bar + 4.4, y, f"{_draw.number(float(chance))} {'✓' if right else '✗'}", va="center", color=t.ink)
+        ax.text(at_last, y, thousands(int(last)) if np.isfinite(last) else "never", va="center", ha="right")
+
+
+def _bar(x: float, y: float, wide: float, colour: str) -> Rectangle:
+    return Rectangle((x, y - 0.3), wide, 0.6, facecolor=colour, linewidth=0)

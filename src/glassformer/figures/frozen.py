@@ -1,0 +1,121 @@
+"""What attention can reach: one position held, the plane is what may be added to it, the hull what can be."""
+
+import dataclasses
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
+from matplotlib.ticker import MaxNLocator
+
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses.frozen import Frozen, frozen, say
+from glassformer.analyses.landscape import Landscape
+from glassformer.figures import _draw, _regions, _style
+from glassformer.run import Run
+
+SECTION = "decide"
+ORDER = 60
+ANSWERS = ("4.r frozen",)
+COST = "c"
+SMALL = 6  # maps of single tokens
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    if run.architecture.width == 1:
+        return "a model with one feature has a line and no plane of pushes"
+    return "this model has no attention" if run.architecture.attention == "off" else None
+
+
+@_draw.drawing
+def plot_frozen(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    position: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """The winning token for every push to one position, the hull of the values in view, and the push that happens."""
+    seen = frozen(run, sequence=sequence, position=position, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.1)
+    t = sheet.theme
+    big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=(0, 0, 0.45, 1), square=True)[0, 0]
+    _regions.winners(big, _as_land(seen), t)
+    grounds = len(big.texts)
+    _hull(big, seen, t.ink, 1.4 * sheet.size.line)
+    values, weights = seen.values.values, seen.weights.values
+    names = drawn(seen.values.axes["key_position"])
+    for head in range(len(values)):
+        _draw.dots(big, values[head], colour=t.value, marker=_style.MARKER["value"], scale=1.1, zorder=4)
+    push = seen.push.values
+    _draw.arrows(big, np.zeros((1, 2)), push[None], colours=[_regions.colour(seen.verdict, t)], width=1.5, zorder=5)
+    big.plot([0], [0], marker="+", color=t.ink, markersize=1.4 * sheet.size.text)
+    flat = values.reshape(-1, 2)
+    texts = [name if len(values) == 1 else f"{name} (head {h})" for h in range(len(values)) for name in names]
+    order = np.argsort(-np.nan_to_num(weights.ravel()), kind="stable").tolist()
+    _draw.labels(big, flat, texts, colours=t.value, first=order, most=24, keep_clear=np.concatenate([flat, push[None]]))
+    for text in big.texts[grounds:]:
+        _regions.halo_one(text, t)
+    big.set_xlabel(f"added along {seen.plane.labels[0]}")
+    big.set_ylabel(f"added along {seen.plane.labels[1]}")
+    big.xaxis.set_major_locator(MaxNLocator(4))
+    big.yaxis.set_major_locator(MaxNLocator(4))
+    big.set_title(f"what {shown(seen.tokens[seen.position])} at position {seen.position} would say", parse_math=False)
+    picked = _picked(seen)
+    columns = 3 if len(picked) > 4 else 2
+    rows = -(-len(picked) // columns)
+    small = sheet.panels(
+        rows, columns, left=2, right=6.5, bottom=3.4, top=2.4, gap=(1, 2.4), within=(0.45, 0, 1, 1), square=True
+    )
+    light = _style.theme("dark")
+    for k, panel in enumerate(small.flat):
+        if k >= len(picked):
+            panel.remove()
+            continue
+        token = picked[k]
+        _regions.field(panel, seen.probabilities.values[token], seen.frame, kind="probability", theme=t)
+        _hull(panel, seen, light.ink, 0.8 * sheet.size.line)
+        _draw.arrows(panel, np.zeros((1, 2)), push[None], colours=[light.ink], width=0.8)
+        sign = _style.GLYPH["right"] if token in seen.right else ""
+        panel.set_title(f"{shown(seen.words[token])} {sign} {seen.said.values[token]:.2f}", parse_math=False)
+    _draw.bar(sheet, "probability", (0, 1), "probability", beside=small[0, min(columns, len(picked)) - 1])
+    sheet.legend(
+        [
+            "value",
+            Line2D([], [], linestyle="--", color=t.ink, label="hull: all that attention can add"),
+            "right",
+            "wrong",
+        ]
+    )
+    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)
+
+
+def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:
+    if len(seen.corners.values) > 1:
+        ax.add_patch(
+            Polygon(
+                seen.corners.values, closed=True, fill=False, edgecolor=colour, linewidth=line, linestyle="--", zorder=3
+            )
+        )
+
+
+def _picked(seen: Frozen) -> list[int]:
+    """The right tokens, the winner, then those with most of the hull."""
+    order = [int(k) for k in np.argsort(-seen.reachable.values, kind="stable") if seen.reachable.values[k] > 0]
+    right = list(seen.right) if len(seen.right) <= 2 else []
+    order += [int(k) for k in np.argsort(-np.nan_to_num(seen.said.values), kind="stable")]
+    return list(dict.fromkeys([*right, int(np.nan_to_num(seen.said.values).argmax()), *order]))[:SMALL]
+
+
+def _as_land(seen: Frozen) -> Landscape:
+    """The regions of the pushes, in the shape the shared part draws."""
+    every = tuple(range(len(seen.words)))
+    return dataclasses.replace(
+        seen.land, probabilities=seen.probabilities, regions=seen.regions, frame=seen.frame, shown_tokens=every
+    )

@@ -1,0 +1,106 @@
+"""What it writes when nobody corrects it: sequences before and after training, a verdict on every token."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.generated import VERDICTS, Generated, generated, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SECTION = "learn"
+ORDER = 70
+ANSWERS = ("4.04", "3.§11")
+COST = "b"
+SAID = (None, "unconstrained", "right", "wrong", "not_in_view")  # by code
+
+
+@_draw.drawing
+def plot_generated(
+    run: Run,
+    *,
+    step: int = -1,
+    steps: Sequence[int] | None = None,
+    member: int = 0,
+    seed: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Blocks of sequences at the first and the chosen step, sampled and arg-max, same random numbers."""
+    seen = generated(run, step=step, steps=steps, member=member, seed=seed)
+    many = len(seen.steps)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7 if seen.questions else 1.5 + 2.5 * many)
+    if seen.questions:
+        _questions(seen, sheet)
+    else:
+        widest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.vocabulary) / sheet.em
+        columns = int((sheet.room[0] - 5) / (widest + 1.45))
+        first = min(seen.tokens.values.shape[-1], max(4, round(columns * 0.68)))
+        second = min(seen.tokens.values.shape[-1], max(3, columns - first))
+        panels = sheet.panels(many, 2, widths=[first, second], left=1.5, right=1.5, bottom=2.6, top=2.4, gap=(2, 2.6))
+        for row in range(many):
+            for column, length in enumerate((first, second)):
+                _block(panels[row, column], seen, row, column, length, sheet)
+    known = [SAID[code] for code in (2, 3, 1, 4) if (seen.verdicts.values == code).any()]
+    sheet.legend([each for each in known if each], columns=4)
+    return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
+
+
+def _block(ax: Axes, seen: Generated, row: int, choice: int, length: int, sheet: _draw.Sheet) -> None:
+    ids, codes = seen.tokens.values[row, choice, :, :length], seen.verdicts.values[row, choice, :, :length]
+    words = [[seen.vocabulary[int(token)] for token in line] for line in ids]
+    _draw.cells(ax, words, [[SAID[int(code)] for code in line] for line in codes], theme=sheet.theme)
+    wrong, all_ = seen.counts.values[row, choice]
+    error = f"{percent(wrong / all_)} wrong ({int(wrong)} of {int(all_)})" if all_ else "nothing constrained"
+    name = seen.tokens.axes["choice"][choice]
+    ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {error}" if choice == 0 else f"{name} · {error}")
+
+
+def _questions(seen: Generated, sheet: _draw.Sheet) -> None:
+    """Three columns of ten questions; a cell for each step and choice."""
+    t, size = sheet.theme, sheet.size
+    across = 3 if sheet.room[0] > 80 else 2
+    panels = sheet.panels(1, across, left=1.5, right=1.5, bottom=2.8, top=4.6, gap=(2.5, 0))[0]
+    heads = [(row, choice) for row in range(len(seen.steps)) for choice in range(len(seen.tokens.axes["choice"]))]
+    each = -(-len(seen.questions) // 3)
+    for place, ax in enumerate(panels):
+        _draw.bare(ax)
+        wide = ax.get_window_extent().width / ax.figure.dpi / sheet.em
+        cell = (wide - 7.5) / max(len(heads), 1)
+        ax.set_xlim(-7.5 / cell - 0.5, len(heads) - 0.5)
+        ax.set_ylim(each - 0.4, -0.6)
+        for k, (row, choice) in enumerate(heads):
+            name = seen.tokens.axes["choice"][choice]
+            ax.annotate(name if cell > 4.2 else name[:3], (k, -0.5), ha="center", va="bottom", color=t.quiet)
+            if choice == 0:
+                ax.annotate(
+                    f"step {thousands(seen.steps[row])}",
+                    (k + 0.5 * (len(seen.tokens.axes["choice"]) - 1), -0.5),
+                    ha="center",
+                    va="bottom",
+                    xytext=(0, 1.5 * size.text),
+                    textcoords="offset points",
+                )
+        for line, question in enumerate(seen.questions[place * each : (place + 1) * each]):
+            ax.text(-0.6, line, question, ha="right", va="center", parse_math=False)
+            for k, (row, choice) in enumerate(heads):
+                token = int(seen.tokens.values[row, choice, place * each + line, 0])
+                verdict = SAID[int(seen.verdicts.values[row, choice, place * each + line, 0])]
+                word = f"{seen.vocabulary[token]}\u202f{_style.GLYPH[verdict or 'unconstrained']}"
+                _draw.cell(ax, k, line, word, verdict, theme=t, size=size.text, line=size.line, glyph=False)
+    wrong = (
+        f"{percent(float(seen.error.values[r, c]))} {seen.tokens.axes['choice'][c]}, step {thousands(seen.steps[r])}"
+        for r, c in heads
+    )
+    sheet.note(
+        "wrong of all 30: " + " · ".join(wrong)
+        if across == 3
+        else f"{across * each} of the {len(seen.questions)} questions"
+    )
+
+
+assert len(SAID) == len(VERDICTS)

@@ -1,0 +1,155 @@
+"""How much was learned, and when: the loss on the ladder, what is left above the floor, and the errors."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses.loss import Loss, loss, say, steps_of
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SECTION = "learn"
+ORDER = 10
+ANSWERS = ("4.02", "4.r03", "1.P2", "1.P3", "1.P4", "2.F3", "2.F4", "3.§10")
+COST = "a"
+NARROW = 60  # ems
+LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear, so that zero and less can be shown
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return None if len(run.metrics["step"]) else "nothing was logged during this training"
+
+
+@_draw.drawing
+def plot_loss(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    unit: str = "nats",
+    log_steps: bool = False,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Loss on the ladder of the task, excess over the floor, and error, by training step."""
+    seen = loss(run, step=step, member=member, unit=unit)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9)
+    error = any("error" in name for name in seen.curves)
+    shares = [3.2, 2.0, 1.6][: 2 + error]
+    names = 15 if sheet.room[0] > NARROW else 10.5  # ems for the names beside the charts
+    panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 2, bottom=3.8, top=1.5, gap=(0, 2.2))[
+        :, 0
+    ]
+    _losses(panels[0], seen, sheet, names)
+    _excess(panels[1], seen, sheet, names)
+    if error:
+        _errors(panels[2], seen, sheet, names)
+    for panel in panels:
+        if log_steps:
+            panel.set_xscale("symlog", linthresh=max(1, int(np.min(np.diff(steps_of(seen)), initial=1))))
+        panel.set_xlim(0, max(seen.steps, 1))
+        _draw.steps_axis(panel, "step" if panel is panels[-1] else "")
+        if panel is not panels[-1]:
+            panel.tick_params(labelbottom=False)
+        if step != -1 and seen.step is not None:
+            panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    return sheet.done(seen, unit=unit, log_steps=log_steps, member=member)
+
+
+def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
+    t, line = sheet.theme, sheet.size.line
+    _curves(ax, seen, ("train", "validation"), sheet)
+    floor = max(k for k, ok in enumerate(seen.reachable) if ok)
+    names = []
+    for k, (name, price) in enumerate(zip(seen.rungs.axes["rung"], seen.rungs.values, strict=True)):
+        colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
+        ax.axhline(price, color=colour, linestyle="--" if seen.reachable[k] else ":", linewidth=width * line, zorder=1)
+        if np.isfinite(crossed := seen.crossed.values[k]):
+            ax.plot(
+                [crossed], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text, zorder=4, clip_on=False
+            )
+        said = " = floor" if k == floor else "" if seen.reachable[k] else " (out of reach)"
+        names.append(
+            (float(price), f"{name.replace(' = ', ', ')}{said}  {price:.3f}", t.ink if k == floor else t.quiet)
+        )
+    values = [v for curve in ("train", "validation") if curve in seen.curves for v in seen.curves[curve].values]
+    _limits(ax, [*(v for v in values if np.isfinite(v)), *seen.rungs.values], log=seen.unit == "perplexity")
+    _draw.beside(ax, names, most=wide)
+    ax.set_ylabel("perplexity" if seen.unit == "perplexity" else f"loss ({seen.unit} per token)")
+    ax.legend(
+        handles=[_draw.handle("train", t), _draw.handle("validation", t)],
+        loc="upper right",
+        ncols=2 if wide > 12 else 1,
+    )
+
+
+def _limits(ax: Axes, values: list[float], log: bool) -> None:
+    if log:
+        ax.set_yscale("log")
+        ax.set_ylim(min(values) / 1.05, max(values) * 1.05)
+    else:
+        spread = max(values) - min(values) or 1
+        ax.set_ylim(min(values) - 0.05 * spread, max(values) + 0.05 * spread)
+
+
+def _curves(ax: Axes, seen: Loss, names: tuple[str, ...], sheet: _draw.Sheet) -> None:
+    """Raw thin, running median thick."""
+    steps, line = steps_of(seen), sheet.size.line
+    for name in names:
+        if name not in seen.curves:
+            continue
+        part = "train" if name.startswith("train") else "validation"
+        ax.plot(steps, seen.curves[name].values, color=sheet.theme[part], linewidth=0.35 * line, alpha=0.7, zorder=2)
+        ax.plot(steps, seen.smooth[name].values, color=sheet.theme[part], linewidth=line, zorder=3,
+                linestyle=_style.LINE[part], marker="o" if len(steps) == 1 else "")  # fmt: skip
+
+
+def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
+    t = sheet.theme
+    _curves(ax, seen, ("train_excess", "excess"), sheet)
+    values = np.concatenate(
+        [seen.curves[name].values for name in ("train_excess", "excess") if name in seen.curves] or [np.ones(1)]
+    )
+    values = values[np.isfinite(values)]
+    ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    bottom = -2 * LINEAR if low > -LINEAR else 1.6 * low
+    ax.set_ylim(bottom, max(1.6 * high, 10 * LINEAR))
+    ax.axhspan(bottom, 0, color=t.unconstrained, alpha=0.5, zorder=0, linewidth=0)
+    ax.axhline(0, color=t.ink, linestyle="--", linewidth=1.1 * sheet.size.line, zorder=1)
+    ax.set_yticks([v for v in (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10) if bottom <= v <= 1.6 * high])
+    ax.yaxis.set_major_formatter(lambda value, _: _draw.number(value, 3).rstrip("0").rstrip(".") or "0")
+    ax.minorticks_off()
+    ax.set_ylabel("excess" if sheet.size.name == "slide" else f"excess ({'bits' if seen.unit == 'bits' else 'nats'})")
+    _draw.beside(ax, [(0.0, "floor of the same windows", t.ink), (bottom / 2, "below: memorising", t.quiet)], most=wide)
+
+
+def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
+    t, steps, line = sheet.theme, steps_of(seen), sheet.size.line
+    names: list[tuple[float, str, str]] = []
+    for name, style, said in (
+        ("error", "-", "wrong answers"), ("rule_error", "-", "all positions the rule speaks about"),
+        ("rule_error_answerable", ":", "where the answer is in view"),
+    ):  # fmt: skip
+        if name in seen.curves:
+            values = seen.curves[name].values
+            ax.plot(
+                steps,
+                values,
+                color=t.wrong,
+                linestyle=style,
+                linewidth=line * 0.8,
+                marker="o" if len(steps) == 1 else "",
+            )
+            finite = values[np.isfinite(values)]
+            if len(finite):
+                names.append((float(finite[-1]), f"{said}  {100 * finite[-1]:.1f} %", t.wrong))
+    if np.isfinite(seen.least_error) and "rule_error" in seen.curves:
+        ax.axhline(seen.least_error, color=t.ink, linestyle="--", linewidth=1.1 * line, zorder=1)
+        names.append((seen.least_error, f"least possible  {100 * seen.least_error:.1f} %", t.ink))
+    ax.set_ylim(0, 1)
+    ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    ax.set_ylabel("error")
+    _draw.beside(ax, names, most=wide)

@@ -1,0 +1,212 @@
+"""What each neuron of the feed-forward part answers to, measured."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses.neurons import DESCRIBED, Neurons, neurons, say
+from glassformer.figures import _draw
+from glassformer.figures.embeddings import roomy
+from glassformer.run import Run
+
+SECTION = "know"
+ORDER = 50
+ANSWERS = ("1.P2", "1.P3", "1.Q16", "1.Q38")
+COST = "b"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return None if run.architecture.feed_forward else "this model has no feed-forward part"
+
+
+@_draw.drawing
+def plot_neurons(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    block: int = -1,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Mean activations by label, selectivity in bits, boundaries in the plane, hidden values, descriptions."""
+    seen = neurons(run, sequence=sequence, block=block, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6)
+    slide = sheet.size.name == "slide"
+    split = 0.44
+    shown_rows = min(len(seen.mean["token"].axes["neuron"]), 12 if slide else 1000)
+    _means(sheet, seen, shown_rows, (0, split, 1, 1))
+    left = 0.36 if seen.lines is not None else 0.0
+    if seen.lines is not None:
+        panel = sheet.panels(1, 1, left=4.8, right=1, bottom=3.6, top=2.2, within=(0, 0, left, split))[0, 0]
+        _boundaries(panel, seen, sheet)
+    begin = left if slide and left else 0.5 if slide else 0.68
+    if not slide or not left:
+        panel = sheet.panels(1, 1, left=4.2, right=7, bottom=3.6, top=2.2, within=(left, 0, begin, split))[0, 0]
+        _hidden(panel, seen, sheet)
+    panel = sheet.panels(1, 1, left=1, right=0.5, bottom=1, top=2.2, within=(begin, 0, 1, split))[0, 0]
+    _described(panel, seen, sheet)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), block=seen.block)
+
+
+def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, float, float, float]) -> None:
+    kinds = list(seen.mean)
+    widths = [max(4.0, seen.mean[kind].values.shape[1]) for kind in kinds] + [10.0]
+    limit = _draw.limits("signed", *(each.values[:rows] for each in seen.mean.values()))
+    panels = sheet.panels(
+        1,
+        len(widths),
+        widths=widths,
+        left=4.2,
+        right=1.5,
+        bottom=3.6,
+        top=2.2,
+        gap=(1.6, 0),
+        within=(part[0], part[1], 0.97, part[3]),
+    )[0]
+    names = seen.mean["token"].axes["neuron"][:rows]
+    for k, (panel, kind) in enumerate(zip(panels, kinds, strict=False)):
+        table = seen.mean[kind]
+        panel_labels = [label.replace(" or more", "+").replace(" back", "") for label in table.axes["label"]]
+        _draw.heat(
+            panel, table.values[:rows], kind="signed", theme=sheet.theme, limit=limit, rows=names if k == 0 else (),
+            columns=panel_labels,
+            row_name="neuron" if k == 0 else "", numbers=False,
+        )  # fmt: skip
+        back = kind == "kind" and any("back" in label for label in table.axes["label"])
+        panel.set_title(
+            {
+                "token": "mean hidden value by token here",
+                "position": "by position",
+                "kind": "by answer's distance" if back else "by kind",
+            }[kind]
+        )
+        if (
+            _draw.text_width(panel.get_title(loc="left"), 1.1 * sheet.size.text)
+            > panel.get_window_extent().width / panel.figure.dpi
+        ):
+            panel.set_title({"token": "by token", "position": "position", "kind": "distance" if back else "kind"}[kind])
+        if all(label.isdigit() for label in panel_labels):
+            roomy(panel, panel_labels)
+        if k == 0:
+            roomy(panel, (), names)
+    silent = int((seen.rate.values == 0).sum())
+    if rows + silent < len(seen.order):
+        panels[0].set_ylabel(f"neuron (first {rows} of {len(seen.order)})")
+    elif silent:
+        panels[0].set_ylabel(f"neuron ({silent} more never fire)")
+    _bits(panels[-1], seen, rows, sheet)
+    panels[-1].set_xlabel("bits")
+
+
+def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
+    t, line = sheet.theme, sheet.size.line
+    bits, base = seen.bits.values[:rows], seen.baseline.values[:rows]
+    best = (bits - base).argmax(axis=1)
+    at = np.arange(rows)
+    ax.barh(at, bits[at, best], color=t.feed_forward, height=0.7)
+    ax.vlines(base[at, best], at - 0.42, at + 0.42, color=t.ink, linewidth=line)
+    ax.set_ylim(rows - 0.5, -0.5)
+    ax.set_yticks([])
+    ax.set_xlim(0, max(float(np.nanmax(bits, initial=0)) * 1.45, 1e-3))
+    room = ax.get_window_extent().height / ax.figure.dpi / sheet.em / rows
+    kinds = seen.bits.axes["label_kind"]
+    if room > 1.0:
+        for row in range(rows):
+            if bits[row, best[row]] > 0:
+                ax.annotate(
+                    kinds[best[row]],
+                    (bits[row, best[row]], row),
+                    xytext=(3, 0),
+                    textcoords="offset points",
+                    va="center",
+                    color=t.quiet,
+                )
+    ax.set_title("selectivity (tick: shuffled)")
+    ax.locator_params(axis="x", nbins=4)
+
+
+def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+    assert seen.lines is not None
+    assert seen.middle is not None
+    t, points = sheet.theme, seen.middle.values
+    _draw.plane_axes(ax, seen.plane, points, theme=t, margin=0.12)
+    _draw.dots(ax, points, colour=t.faint, scale=0.5, zorder=1)
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+    middle, reach = np.array([(x0 + x1) / 2, (y0 + y1) / 2]), max(x1 - x0, y1 - y0)
+    names: list[tuple[float, float, str]] = []
+    for k, (across, up, bias) in enumerate(seen.lines.values):
+        normal = np.array([across, up])
+        size = float(np.linalg.norm(normal))
+        if not size > 0:
+            continue
+        normal /= size
+        foot = middle - normal * (normal @ middle + bias / size)  # the line's point nearest to the middle of the panel
+        if not (x0 <= foot[0] <= x1 and y0 <= foot[1] <= y1):
+            continue
+        along = np.array([-normal[1], normal[0]])
+        top = k < 5
+        ends = np.array([foot - along * 2 * reach, foot + along * 2 * reach])
+        ax.plot(
+            *ends.T,
+            color=t.feed_forward,
+            linewidth=sheet.size.line * (0.9 if top else 0.35),
+            alpha=1 if top else 0.6,
+            zorder=3 if top else 2,
+            scalex=False,
+            scaley=False,
+        )
+        ax.plot(
+            *np.array([foot, foot + normal * 0.04 * reach]).T,
+            color=t.feed_forward,
+            linewidth=sheet.size.line * (1.4 if top else 0.6),
+            zorder=3,
+        )
+        if top:
+            names.append((*(foot + normal * 0.07 * reach), seen.order[k]))
+    if names:
+        _draw.labels(
+            ax, np.array([[x, y] for x, y, _ in names]), [name for _, _, name in names], colours=t.ink, around=False
+        )
+    ax.set_title("where neurons begin to fire (`middle`)")
+
+
+def _hidden(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+    values = seen.hidden.values
+    many, alive = len(seen.order), values.shape[1]
+    limit = _draw.limits("signed", values)
+    where = seen.hidden.axes["position"]
+    if seen.grid is not None:
+        _draw.heat(ax, seen.grid.values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
+        ax.set_title(f"all {many} hidden values at {drawn(where)[seen.read]}")
+        ax.set_xlabel("most selective first, row by row")
+    else:
+        _draw.heat(
+            ax, values, kind="signed", theme=sheet.theme, limit=limit, rows=where, columns=seen.hidden.axes["neuron"],
+            column_name="neuron, most selective first", numbers=False,
+        )  # fmt: skip
+        roomy(ax, seen.hidden.axes["neuron"], where)
+        ax.set_title("hidden values of the input" if many == alive else f"hidden values of the {alive} that fire")
+    _draw.bar(sheet, "signed", limit, "hidden value", beside=ax)
+
+
+def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+    _draw.bare(ax)
+    ax.set_title(f"what the {min(DESCRIBED, len(seen.order))} most selective fire on")
+    ax.set_xlim(0, 1)
+    box = ax.get_window_extent()
+    inches, high = box.width / ax.figure.dpi, box.height / ax.figure.dpi
+    line = 1.35 * sheet.em / high
+    y = 1.0
+    for name, text in zip(seen.order, seen.descriptions, strict=False):
+        rows = _draw.wrap(text, sheet.size.text, inches - 2.6 * sheet.em)
+        if y - line * len(rows) < -0.02:
+            break
+        ax.text(1.8 * sheet.em / inches, y, name, ha="right", va="top", color=sheet.theme.feed_forward)
+        ax.text(2.4 * sheet.em / inches, y, "\n".join(rows), ha="left", va="top")
+        y -= line * len(rows) + 0.25 * line
+    ax.set_ylim(0, 1)

@@ -1,0 +1,101 @@
+"""What comes next: the five likeliest tokens after a few inputs, as training goes on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import thousands
+from glassformer.analyses.next_token import NextToken, next_token, say
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+SECTION = "learn"
+ORDER = 90
+ANSWERS = ("2.N", "2.§4.3")
+COST = "b"
+TOP = 5
+
+
+@_draw.drawing
+def plot_next_token(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    steps: Sequence[int] | None = None,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Bars of the likeliest next tokens: rows are inputs, columns are steps, ticks the exact predictor."""
+    seen = next_token(run, sequence=sequence, step=step, steps=steps, member=member)
+    prompts, times = seen.chances.axes["prompt"], seen.steps
+    shown_prompts = prompts[:2] if size == "slide" and len(prompts) * len(times) > 6 else prompts
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 1.9 * len(shown_prompts))
+    rows, columns = len(shown_prompts), len(times)
+    panels = sheet.panels(rows, columns, left=4.5, right=2, bottom=5.8, top=4.2, gap=(6, 3.2))
+    for row in range(rows):
+        for column in range(columns):
+            _bars(panels[row, column], seen, row, column, sheet)
+            if row == rows - 1:
+                panels[row, column].set_xlabel("probability")
+            else:
+                panels[row, column].tick_params(labelbottom=False)
+        said = f"after  {' '.join(map(shown, prompts[row].split(' ')))}"
+        panels[row, 0].annotate(
+            said,
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(-3.5 * sheet.size.text, 0.5 * sheet.size.text),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            fontsize=1.1 * sheet.size.text,
+        )
+    for column, each in enumerate(times):
+        panels[0, column].annotate(
+            f"step {thousands(each)}",
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(0, 2.2 * sheet.size.text),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            color=sheet.theme.quiet,
+        )
+    free = ["unconstrained"] if not seen.right.values[:rows].any(axis=1).all() else []
+    sheet.legend(["right", "wrong", *free, ("exact predictor", "|", sheet.theme.ink)], columns=4)
+    return sheet.done(seen, steps=list(times), member=member)
+
+
+def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) -> None:
+    t = sheet.theme
+    chances, truth, right = seen.chances.values[row, column], seen.truth.values[row], seen.right.values[row]
+    order = np.argsort(-np.nan_to_num(chances), kind="stable")[:TOP]
+    asked = right.any()
+    for k, token in enumerate(order):
+        colour = t.unconstrained if not asked else t.right if right[token] else t.wrong
+        ax.barh(
+            k,
+            chances[token],
+            height=0.7,
+            facecolor=(colour, 0.6) if asked else colour,
+            edgecolor=colour if asked else t.masked,
+        )
+        ax.plot(
+            [truth[token], truth[token]], [k - 0.42, k + 0.42], color=t.ink, linewidth=1.3 * sheet.size.line, zorder=4
+        )
+        far = max(float(chances[token]), float(truth[token])) > 0.75
+        text = f"{_draw.number(float(chances[token]))}{' ✓' if right[token] else ''}"
+        x = 0.02 if far else max(chances[token], truth[token]) + 0.02
+        ax.text(x, k, text, va="center", ha="left", color=t.ink, zorder=5)
+    words = seen.chances.axes["token"]
+    ax.set_yticks(range(len(order)), [shown(words[token]) for token in order])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.set_xlim(0, 1.02)
+    ax.set_xticks([0, 0.5, 1])

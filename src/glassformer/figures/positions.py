@@ -1,0 +1,52 @@
+"""How the model tells places apart: position embeddings, their cosines, and the ladder they form."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import numbers
+from glassformer.analyses.positions import positions, say
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+SECTION = "what"
+ORDER = 100
+ANSWERS = ("4.05", "2.§5.4", "1.P1")
+COST = "a"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    kind = run.architecture.positions
+    return (
+        None if kind in ("learned", "sinusoidal") else f"this model adds no position embedding (positions = {kind!r})"
+    )
+
+
+@_draw.drawing
+def plot_positions(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Position by feature, cosine of every two, and the positions in the plane joined in order."""
+    seen = positions(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.0)
+    count, width = seen.embedding.values.shape
+    names = seen.embedding.axes["position"]
+    wide = min(1.0, 0.34 + 0.06 * width)
+    left, middle, right = sheet.panels(1, 3, left=4.5, right=1.5, bottom=4, top=2.4, gap=9.8, widths=(wide, 1, 1.25))[0]
+    limit = _draw.limits("signed", seen.embedding.values)
+    _draw.heat(left, seen.embedding.values, kind="signed", limit=limit, theme=sheet.theme, rows=names,
+               columns=numbers(width) if width <= 16 else (), row_name="position", column_name="feature")  # fmt: skip
+    left.set_title("embedding")
+    _draw.bar(sheet, "signed", limit, "", beside=left, gap=0.7)
+    _draw.heat(middle, seen.cosine.values, kind="signed", limit=(-1, 1), theme=sheet.theme, rows=names, columns=names,
+               column_name="position", numbers=False if count > 10 else None, digits=1)  # fmt: skip
+    middle.set_title("cosine of every two")
+    _draw.bar(sheet, "signed", (-1, 1), "", beside=middle, gap=0.7)
+    points = seen.points.values
+    _draw.plane_axes(right, seen.plane, points, theme=sheet.theme, margin=0.12)
+    right.set_title("joined in order")
+    right.plot(points[:, 0], points[:, 1], color=sheet.theme.quiet, linewidth=sheet.size.line * 0.7, zorder=1)
+    _draw.dots(right, points, colour=sheet.theme.ink)
+    if np.isfinite(points).any():
+        _draw.labels(right, points, [f"p{k}" for k in range(count)], colours=sheet.theme.ink, first=[0, count - 1])
+    return sheet.done(seen)

@@ -1,0 +1,91 @@
+"""What one query looks for: the plane of keys coloured by its score."""
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses._attend import not_asking
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses.query_key import query_key, say_focus
+from glassformer.figures import _attend, _draw, _style
+from glassformer.run import Run
+
+SECTION = "attend"
+ORDER = 40
+ANSWERS = ("4.10",)
+COST = "b"
+applies = not_asking
+
+
+@_draw.drawing
+def plot_query_focus(
+    run: Run,
+    *,
+    query: str | None = None,
+    head: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """What one query (`+@5`) looks for: the plane of keys in the colours of its score, and its highest keys."""
+    seen = query_key(run, query=query, head=head, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say_focus(seen), seen.clock, height=7)
+    plane = sheet.panels(1, 1, left=5, right=7.5, bottom=5.2, top=1.6, within=(0, 0, 0.6, 1))[0, 0]
+    limit = _draw.limits("signed", seen.scores.values)
+    _attend.focus(plane, seen, sheet.theme, limit)
+    _draw.bar(sheet, "signed", limit, "score", beside=plane)
+    highest, lines = sheet.panels(
+        2, 1, heights=[1, 1.5], left=4.5, right=1.5, bottom=5.2, top=2.8, gap=(0, 6.2), within=(0.6, 0, 1, 1)
+    )[:, 0]
+    values = seen.top.values
+    highest.barh(range(len(values)), values, color=sheet.theme.key, height=0.66)
+    highest.set_yticks(range(len(values)), drawn(seen.top.axes["key"]))
+    highest.invert_yaxis()
+    highest.tick_params(axis="y", length=0)
+    low, high = min(0.0, float(np.nanmin(values, initial=0))), max(0.0, float(np.nanmax(values, initial=0)))
+    highest.set_xlim(low * 1.25, (high or 1) * 1.25)
+    for k, value in enumerate(values):
+        highest.text(max(value, 0), k, f" {_draw.number(value)}", va="center", ha="left")
+    highest.axvline(0, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line)
+    highest.set_title(f"the {len(values)} keys {drawn([seen.query])[0]} scores highest")
+    highest.set_xlabel("score")
+    shapes = _style.markers(seen.by_group.axes["group"])
+    ends = []
+    for group, row in zip(seen.by_group.axes["group"], seen.by_group.values, strict=True):
+        known = np.flatnonzero(np.isfinite(row))
+        if len(known):
+            lines.plot(
+                known, row[known], color=sheet.theme.key, marker=shapes[group], markerfacecolor=sheet.theme.paper
+            )
+            ends.append((row[known[-1]], known[-1], group))
+    known_places = np.flatnonzero(np.isfinite(seen.by_group.values).any(axis=0))
+    if len(known_places):
+        lines.set_xlim(known_places[0] - 0.3, known_places[-1] + 0.3)
+    _names(lines, ends, sheet)
+    lines.axhline(0, color=sheet.theme.faint, linewidth=0.5 * sheet.size.line, zorder=0)
+    lines.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True, nbins=8))
+    lines.set_xlabel("key position")
+    lines.set_ylabel("score")
+    lines.set_title("mean score of the keys of each group")
+    words = ["query", ("key it can meet", "s", sheet.theme.key), ("key it cannot meet", "s", sheet.theme.masked)]
+    sheet.legend(words, x=0.0, y=0.0)
+    return sheet.done(seen, query=seen.query, head=seen.head)
+
+
+def _names(ax: matplotlib.axes.Axes, ends: list[tuple[float, int, str]], sheet: _draw.Sheet) -> None:
+    """Write each line's name at its end, in the room to the right, none over another."""
+    if not ends:
+        return
+    x0, x1 = ax.get_xlim()
+    longest = max(_draw.text_width(name, sheet.size.text) for _, _, name in ends) + 1.2 * sheet.em
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    ax.set_xlim(x0, x0 + (x1 - x0) / max(1 - longest / wide, 0.3))
+    y0, y1 = ax.get_ylim()
+    y0, y1 = ax.set_ylim(y0, y1 + 0.12 * (y1 - y0))
+    least = 1.25 * sheet.em / (ax.get_window_extent().height / ax.figure.dpi) * (y1 - y0)
+    before = -np.inf
+    for y, x, name in sorted(ends):
+        before = max(float(y), before + least)
+        ax.annotate(name, (x, y), xytext=(x1, before), va="center", ha="left", annotation_clip=False)

@@ -1,0 +1,106 @@
+"""Queries and keys on one plane: who points at whom."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from glassformer.analyses._attend import not_asking
+from glassformer.analyses._pairs import drawn, in_file
+from glassformer.analyses._result import Array, percent
+from glassformer.analyses.query_key import QueryKey, query_key, say
+from glassformer.figures import _attend, _draw, _style
+from glassformer.run import Run
+
+SECTION = "attend"
+ORDER = 30
+ANSWERS = ("4.09", "4.r9_10")
+COST = "b"
+applies = not_asking
+
+
+@_draw.drawing
+def plot_query_key_space(
+    run: Run,
+    *,
+    head: int | None = None,
+    with_focus: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """All queries and keys on one plane; `with_focus="+@5"` adds the plane as one query sees it."""
+    seen = query_key(run, query=with_focus, head=head, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
+    tokens = seen.queries.axes["token"]
+    cloud = np.vstack([seen.queries.values.reshape(-1, 2), seen.keys.values.reshape(-1, 2)])
+    near = _attend.near(cloud)
+    panels = sheet.panels(
+        1,
+        2 if with_focus is not None or near is not None else 1,
+        left=5,
+        right=1.5 if with_focus is None else 7.5,
+        bottom=5.4,
+        top=2.4,
+    )[0]
+    written = _space(panels[0], seen, cloud, sheet)
+    if near is not None and with_focus is None:
+        written |= _space(panels[1], seen, cloud, sheet, near)
+        panels[0].set_title("all of them")
+        panels[1].set_title("the middle, enlarged")
+        (x0, x1), (y0, y1) = panels[1].get_xlim(), panels[1].get_ylim()
+        panels[0].add_patch(
+            Rectangle(
+                (x0, y0),
+                x1 - x0,
+                y1 - y0,
+                fill=False,
+                edgecolor=sheet.theme.quiet,
+                linewidth=0.6 * sheet.size.line,
+                linestyle="--",
+            )
+        )
+    if with_focus is not None:
+        limit = _draw.limits("signed", seen.scores.values)
+        _attend.focus(panels[1], seen, sheet.theme, limit)
+        panels[1].set_title(f"the score of {drawn([seen.query])[0]} with a key drawn there")
+        _draw.bar(sheet, "signed", limit, "score", beside=panels[1])
+    example = f"{drawn([in_file(tokens[0], 3)])[0]}: token {drawn(tokens[:1])[0]} at position 3"
+    told = f"{len(written)} of {len(cloud)} points are labelled"
+    kept = percent(seen.plane.kept)
+    if sheet.size.fixed is None:
+        told += f" ({example})"
+        kept = f"drawn dot products explain {kept} of the variance of the scores"
+    else:
+        kept = f"{kept} of the scores' variance"
+    sheet.note(told if seen.plane.lossless else f"{told} · {kept}")
+    sheet.legend(["query", "key"])
+    return sheet.done(seen, head=seen.head, with_focus=with_focus)
+
+
+def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Array | None = None) -> set[int]:
+    """All queries and keys on one plane (or its middle), with rings and labels; which were labelled."""
+    tokens, context = seen.queries.axes["token"], len(seen.queries.axes["position"])
+    half = len(cloud) // 2
+    _draw.plane_axes(ax, seen.plane, cloud if near is None else near, theme=sheet.theme)
+    _attend.rings(ax, sheet.theme)
+    _draw.dots(ax, cloud[:half], colour=sheet.theme.query, marker=_style.MARKER["query"], scale=0.75, alpha=0.75)
+    _draw.dots(ax, cloud[half:], colour=sheet.theme.key, marker=_style.MARKER["key"], scale=0.75, alpha=0.75)
+    names = _attend.pair_labels(seen.queries)
+    asker = tokens.index(seen.query.rpartition("@")[0])
+    first = [asker * context + p for p in range(context)]
+    order = _attend.middle_first(len(tokens), context)
+    both = [n for k in order for n in (k, k + half)]
+    return set(
+        _draw.labels(
+            ax,
+            cloud,
+            names * 2,
+            first=[*first, *both],
+            most=70,
+            colours=[sheet.theme.query] * half + [sheet.theme.key] * half,
+            keep_clear=np.zeros((0, 2)) if half > 120 else None,
+        )
+    )

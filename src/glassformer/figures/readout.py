@@ -1,0 +1,146 @@
+"""From the last point to the answer: attention, final, logits, probabilities; the read-out's vectors and biases."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses.readout import readout, say
+from glassformer.figures import _draw, _regions, _style
+from glassformer.run import Run
+
+SECTION = "decide"
+ORDER = 70
+ANSWERS = ("4.S14", "1.P2", "1.P3")
+COST = "b"
+
+
+@_draw.drawing
+def plot_readout(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """`final` · read-out + bias = logits → probabilities, with the right tokens framed; below, the read-out itself."""
+    seen = readout(run, sequence=sequence, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.2)
+    t, names, words = sheet.theme, seen.final.axes["position"], seen.words
+    longest = max(_draw.text_width(shown(word), 1) * 72 for word in words)  # ems
+    turned = 0.0 if longest < 1.6 or len(words) * longest < 18 else longest
+    split = 0.5
+    wide = min(1.0, 0.35 + 0.05 * seen.final.values.shape[1])
+    parts = [1.0, wide, 1.6, 1.6] if seen.heads else [wide, 1.6, 1.6]
+    top = list(
+        sheet.panels(
+            1,
+            len(parts),
+            widths=parts,
+            left=3.6,
+            right=6.5,
+            bottom=3.6 + turned,
+            top=2.2,
+            gap=(3.8, 3),
+            within=(0, split, 1, 1),
+        )[0]
+    )
+    if seen.heads:
+        look = top.pop(0)
+        future = ~np.tri(len(names), dtype=bool) if seen.causal else None
+        _draw.heat(
+            look, seen.attention.values, kind="share", theme=t, rows=names, columns=names, masked=future, numbers=False
+        )
+        look.set_title("attention" + (" (mean of heads)" if seen.heads > 1 else ""))
+    final, logits, chances = top
+    _draw.heat(
+        final,
+        seen.final.values,
+        kind="signed",
+        theme=t,
+        rows=names,
+        numbers=None if seen.final.values.shape[1] < 9 else False,
+    )
+    _regions.features(final, seen.final.values.shape[1])
+    final.set_title("final")
+    _draw.heat(
+        logits,
+        seen.logits.values,
+        kind="signed",
+        theme=t,
+        rows=names,
+        columns=words,
+        column_name="next token",
+        numbers=False,
+    )
+    low, high = _draw.limits("signed", seen.logits.values)
+    logits.set_title(f"logits, {_draw.number(low)} to {_draw.number(high)}")
+    _draw.heat(
+        chances,
+        seen.probabilities.values,
+        kind="probability",
+        theme=t,
+        rows=names,
+        columns=words,
+        column_name="next token",
+        numbers=False,
+    )
+    chances.set_title("probabilities")
+    _draw.bar(sheet, "probability", (0, 1), "probability", beside=chances)
+    frames = [
+        (k, seen.ids.index(r))
+        for k, right in enumerate(seen.right)
+        if len(right) <= len(words) // 2
+        for r in right
+        if r in seen.ids
+    ]
+    for panel in (logits, chances):
+        _draw.outline(panel, frames, t.right)
+    after = np.array([(seen.ids.index(token), k) for k, token in enumerate(seen.coming) if token in seen.ids]).reshape(
+        -1, 2
+    )
+    _draw.dots(chances, after, colour=_style.theme("dark").ink, scale=0.6, zorder=5)
+    low_left, low_right = sheet.panels(
+        1, 2, widths=[1, 1.6], left=5, right=1.5, bottom=6.4 + turned, top=2.2, gap=(5.5, 3), within=(0, 0, 1, split)
+    )[0]
+    tips, ends = seen.tips.values, seen.ends.values
+    zero = np.broadcast_to(seen.plane.zero, tips.shape)
+    scale = 1.0
+    if np.isfinite(tips).all() and np.isfinite(ends).all():
+        longest, farthest = np.abs(tips - zero).max(), np.abs(ends - seen.plane.zero).max()
+        scale = max(1.0, float(0.8 * farthest / longest)) if longest > 0 else 1.0
+    shown_tips = zero + scale * (tips - zero)
+    _draw.plane_axes(low_left, seen.plane, np.concatenate([shown_tips, ends]), theme=t, margin=0.12)
+    _draw.arrows(low_left, zero, shown_tips, colours=t.quiet, width=0.5)
+    _draw.dots(low_left, ends, colour=[_regions.colour(v, t) for v in seen.verdicts], scale=0.8, zorder=4)
+    _draw.labels(low_left, shown_tips, [shown(word) for word in words], colours=t.ink, around=True)
+    for text in low_left.texts:
+        _regions.halo_one(text, t)
+    low_left.set_title("read-out vectors" + (f" (× {scale:.1f})" if scale > 1.001 else "") + ", and final as dots")
+    groups = list(dict.fromkeys(seen.groups))
+    order = sorted(range(len(words)), key=lambda k: (groups.index(seen.groups[k]), k))
+    shades = dict(zip(groups, np.linspace(1.0, 0.35, len(groups)), strict=True))
+    for at, k in enumerate(order):
+        low_right.bar(at, seen.bias.values[k], color=t.quiet, alpha=float(shades[seen.groups[k]]), width=0.8)
+    low_right.axhline(0, color=t.ink, linewidth=0.5 * sheet.size.line)
+    _draw.places(low_right, [words[k] for k in order], "x")
+    low_right.set_ylabel("bias (logit)")
+    low_right.set_title("read-out bias by group of tokens")
+    edge = 0
+    for name in groups:
+        many = seen.groups.count(name)
+        low_right.annotate(
+            name,
+            (edge + (many - 1) / 2, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, -(2.3 + turned) * sheet.size.text),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            color=t.quiet,
+        )
+        edge += many
+    sheet.legend(["right", "wrong", ("comes next", "o", t.quiet)])
+    return sheet.done(seen, sequence=" ".join(seen.tokens))

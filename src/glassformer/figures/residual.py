@@ -1,0 +1,153 @@
+"""How attention moves each position: stream before, addition, stream after, and the arrows over the winning regions."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import Array
+from glassformer.analyses.residual import Residual, residual, say
+from glassformer.errors import unknown
+from glassformer.figures import _draw, _regions, _style
+from glassformer.run import Run
+
+SECTION = "decide"
+ORDER = 20
+ANSWERS = ("4.15", "4.r17", "4.S16")
+COST = "b"
+STYLES = ("stream", "values")
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    if run.architecture.width == 1:
+        return "a model with one feature has a line and no regions; see landscape"
+    return (
+        "this model has no attention, so nothing is added before the feed-forward"
+        if run.architecture.attention == "off"
+        else None
+    )
+
+
+@_draw.drawing
+def plot_residual(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    style: str = "stream",
+    feed_forward: bool = False,
+    plane: tuple[int, int] | None = None,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Embedded + attended = middle, and where that takes each position; `style="values"`: value, mix and sum only."""
+    if style not in STYLES:
+        raise unknown(style, "style", STYLES)
+    seen = residual(run, sequence=sequence, step=step, member=member, plane=plane)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.9 if style == "values" else 7.4)
+    if style == "values":
+        _values(sheet, seen)
+    else:
+        _stream(sheet, seen, feed_forward)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward)
+
+
+def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
+    t, names = sheet.theme, seen.before.axes["position"]
+    heats = {
+        "before": "embedded" if seen.block == 0 else f"enters block {seen.block}",
+        "attended": "+ attended" if seen.has_residual else "attended",
+        "middle": "= middle",
+    }
+    arrays = [seen.before.values, seen.attended.values, seen.middle.values]
+    limit = _draw.limits("signed", *arrays)
+    split = 0.46
+    top = sheet.panels(1, 3, left=3.6, right=2, bottom=3.6, top=2.2, gap=(3.6, 3), within=(0, split, 0.52, 1))[0]
+    for panel, values, title in zip(top, arrays, heats.values(), strict=True):
+        _draw.heat(
+            panel,
+            values,
+            kind="signed",
+            theme=t,
+            limit=limit,
+            rows=names,
+            numbers=None if values.shape[1] < 9 else False,
+        )
+        _regions.features(panel, values.shape[1])
+        panel.set_title(title)
+    small = sheet.panels(1, 3, left=3.6, right=2, bottom=5.6, top=2.2, gap=(3.6, 3), within=(0, 0, 0.52, split))[0]
+    points = [seen.points[name].values for name in ("before", "attended", "middle")]
+    told = _regions.important(seen.verdicts)
+    for panel, xy, title in zip(small, points, heats.values(), strict=True):
+        _draw.plane_axes(panel, seen.plane, xy, theme=t, margin=0.2, names=panel is small[0])
+        if panel is not small[0]:
+            panel.set_xlabel(seen.plane.labels[0])
+        _draw.dots(panel, xy, colour=t.ink, scale=0.7)
+        _draw.labels(panel, xy, drawn(names), colours=t.ink, first=told)
+        panel.set_title(title.strip("+= "))
+    big = sheet.panels(1, 1, left=4, right=1, bottom=5.8, top=2.2, within=(0.52, 0, 1, 1), square=True)[0, 0]
+    _moves(big, seen, t, points[0], points[2], seen.points["out"].values if feed_forward else None)
+    _regions.ticks(big, seen.plane)
+    big.set_title("arrows over the token that wins there")
+    sheet.legend(
+        ["right", "wrong", ("free", ">", t.quiet), *([("feed-forward", "D", t.feed_forward)] if feed_forward else [])]
+    )
+    sheet.note(f"heat maps: one scale from {_draw.number(limit[0])} to {_draw.number(limit[1])}")
+
+
+def _moves(ax: Axes, seen: Residual, t: _style.Theme, begin: Array, end: Array, out: Array | None) -> None:
+    _regions.winners(ax, seen.land, t)
+    colours = [_regions.colour(verdict, t) for verdict in seen.verdicts]
+    judged = [verdict in ("right", "wrong") for verdict in seen.verdicts]
+    for group in (False, True):
+        these = [k for k, each in enumerate(judged) if each == group]
+        _draw.arrows(
+            ax,
+            begin[these],
+            end[these],
+            colours=[colours[k] for k in these],
+            width=1.3 if group else 0.6,
+            zorder=3 + group,
+        )
+    if out is not None:
+        _draw.arrows(ax, end, out, colours=t.feed_forward, width=0.6)
+    names = drawn(seen.before.axes["position"])
+    texts = [_regions.signed(name, verdict) for name, verdict in zip(names, seen.verdicts, strict=True)]
+    _draw.dots(ax, begin, colour=t.ink, scale=0.4, zorder=3)
+    before = len(ax.texts)
+    _draw.labels(
+        ax,
+        end,
+        texts,
+        colours=colours,
+        first=_regions.important(seen.verdicts),
+        keep_clear=np.concatenate([begin, end]),
+    )
+    for text in ax.texts[before:]:
+        _regions.halo_one(text, t)
+
+
+def _values(sheet: _draw.Sheet, seen: Residual) -> None:
+    """What each position offers, what each takes away, and where that puts it."""
+    t, names = sheet.theme, drawn(seen.before.axes["position"])
+    told = _regions.important(seen.verdicts)
+    panels = sheet.panels(1, 3, left=4.5, right=1.2, bottom=4.8, top=2.4, gap=(4, 3), square=True)[0]
+    value, mixed = seen.points["value"].values, seen.points["attended"].values
+    _draw.plane_axes(panels[0], seen.plane, np.concatenate([value.reshape(-1, 2), mixed]), theme=t, margin=0.15)
+    _draw.plane_axes(panels[1], seen.plane, np.concatenate([value.reshape(-1, 2), mixed]), theme=t, margin=0.15)
+    panels[1].set_ylabel("")
+    for each in value:
+        _draw.dots(panels[0], each, colour=t.value, marker=_style.MARKER["value"])
+        _draw.labels(panels[0], each, names, colours=t.value)
+    _draw.dots(panels[1], mixed, colour=t.ink)
+    _draw.labels(panels[1], mixed, names, colours=t.ink, first=told)
+    _moves(panels[2], seen, t, seen.points["before"].values, seen.points["middle"].values, None)
+    _regions.ticks(panels[2], seen.plane, y=False)
+    for panel, title in zip(
+        panels, ("value: what each offers", "attended: what each takes", "middle: where that puts it"), strict=True
+    ):
+        panel.set_title(title)
+    sheet.legend(["value", "right", "wrong"])

@@ -1,0 +1,146 @@
+"""What each query of one input is looking for: a small plane per query, then scores and attention."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses._attend import not_asking
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses.scoring import say_field, scoring, spoken
+from glassformer.figures import _attend, _draw, _style
+from glassformer.run import Run
+
+SECTION = "attend"
+ORDER = 60
+ANSWERS = ("4.r15",)
+COST = "c"
+applies = not_asking
+
+
+@_draw.drawing
+def plot_score_field(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    block: int = 0,
+    head: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """One small plane per query of the input, coloured by its score; then scores and attention of the input."""
+    seen = scoring(run, sequence=sequence, block=block, head=head, step=step, member=member)
+    length = len(seen.tokens)
+    names = drawn(seen.attention.axes["key_position"])
+    slide = sheet_is_low(size)
+    chosen = (
+        list(range(length))
+        if length <= 8 and not slide
+        else _some(seen.source, spoken(seen), length, 4 if slide else 8)
+    )
+    columns = 4
+    rows = -(-len(chosen) // columns)
+    sheet = _draw.Sheet(ax, theme, size, say_field(seen), seen.clock, height=4.6 + 2.7 * rows)
+    share = 0.46 if slide else 2.7 * rows / (4.1 + 2.7 * rows)
+    panels = sheet.panels(
+        rows, columns, left=2.5, right=7.5, bottom=1.5, top=2.2, gap=(1.5, 2.4), within=(0, 1 - share, 1, 1)
+    )
+    scores, weights = seen.scores.values, seen.attention.values
+    future = ~np.tri(length, dtype=bool) if seen.causal else np.zeros((length, length), bool)
+    limit = _draw.limits("signed", np.where(future, 0.0, scores))
+    keys = seen.drawn_key.values
+    around = (
+        np.vstack([keys, seen.drawn_query.values]) if not seen.others else np.vstack([keys, seen.others["key"].values])
+    )
+    for panel, q in zip(panels.flat, chosen, strict=False):
+        _draw.frame(panel, np.vstack([around, np.zeros((1, 2))]))
+        window = panel.get_xlim(), panel.get_ylim()
+        _attend.field(panel, seen.field.values[q], seen.reach, limit, sheet.theme, lines=False)
+        panel.set_xlim(window[0])
+        panel.set_ylim(window[1])
+        panel.plot([0], [0], marker="+", color=sheet.theme.quiet)
+        may = ~future[q]
+        area = np.clip(weights[q], 0.02, 1)
+        for k in np.flatnonzero(may):
+            _draw.dots(
+                panel,
+                keys[k][None],
+                colour=sheet.theme.key,
+                marker=_style.MARKER["key"],
+                scale=0.5 + 1.6 * float(area[k]) ** 0.5,
+                zorder=3,
+            )
+        since = len(panel.texts)
+        order = [int(k) for k in np.argsort(-weights[q], kind="stable") if may[k]]
+        _draw.labels(panel, keys[order], [names[k] for k in order], colours=sheet.theme.key, most=8)
+        _attend.plate(panel, since, sheet.theme)
+        best = order[0]
+        panel.set_title(
+            f"{names[q]} → {names[best]} {round(100 * float(weights[q, best]))} %"
+            if np.isfinite(weights[q, best])
+            else names[q],
+            color=sheet.theme.query,
+        )
+        panel.set_xticks([])
+        panel.set_yticks([])
+    for panel in panels.flat[len(chosen) :]:
+        panel.remove()
+    _draw.bar(
+        sheet,
+        "signed",
+        limit,
+        "score",
+        beside=list(panels[:, -1]) if len(chosen) >= columns else panels[0, len(chosen) - 1],
+    )
+    left, right = sheet.panels(1, 2, left=6, right=7.5, bottom=6.6, top=2.4, gap=(14, 0), within=(0, 0, 1, 1 - share))[
+        0
+    ]
+    labels = seen.attention.axes["key_position"]
+    numbers = None if length <= 12 else False
+    _draw.heat(
+        left,
+        scores,
+        kind="signed",
+        theme=sheet.theme,
+        limit=limit,
+        masked=future,
+        rows=labels,
+        columns=labels,
+        numbers=numbers,
+        digits=1,
+        row_name="query position",
+        column_name="key position",
+    )
+    _draw.heat(
+        right,
+        weights,
+        kind="share",
+        theme=sheet.theme,
+        masked=future,
+        rows=labels,
+        columns=labels,
+        numbers=numbers,
+        column_name="key position",
+    )
+    for panel, title in ((left, "scores"), (right, "attention: the softmax of each row")):
+        panel.set_title(title)
+        _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
+    _draw.bar(sheet, "signed", limit, "score", beside=left)
+    _draw.bar(sheet, "share", (0, 1), "share of attention", beside=right)
+    if len(chosen) < length:
+        sheet.note(f"{len(chosen)} of {length} queries have a plane: those with an answer to look up first")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
+
+
+def sheet_is_low(size: str) -> bool:
+    """Whether a size leaves little height."""
+    return _style.size(size).fixed is not None
+
+
+def _some(source: tuple[int, ...], spoken_of: int, length: int, most: int) -> list[int]:
+    """The queries that get a plane: those that look something up, from the last back, then evenly among the rest."""
+    asks = [q for q, s in enumerate(source) if s >= 0][-most:]
+    asks = asks or [spoken_of]
+    rest = [q for q in range(length - 1, -1, -1) if q not in asks]
+    return sorted((asks + rest)[:most])

@@ -1,0 +1,113 @@
+"""Where one input begins: its tokens and positions among all that there could be."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses.sequence_embeddings import SequenceEmbeddings, say, sequence_embeddings
+from glassformer.figures import _draw
+from glassformer.figures.embeddings import roomy
+from glassformer.run import Run
+
+SECTION = "know"
+ORDER = 30
+ANSWERS = ("4.12", "4.r13")
+COST = "b"
+
+
+@_draw.drawing
+def plot_sequence_embeddings(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """The input's rows framed in the embedding tables, and its points in front of all others in the planes."""
+    seen = sequence_embeddings(run, sequence=sequence, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.4)
+    _maps(sheet, seen)
+    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
+    widths = [1.0] * (len(kinds) - 1) + [1.5]
+    panels = sheet.panels(
+        1, len(kinds), widths=widths, left=6, right=1.2, bottom=3.8, top=2.2, gap=(6.4, 0), within=(0, 0, 1, 0.52)
+    )[0]
+    used = sorted({row for row in seen.rows if row >= 0})
+    for panel, kind in zip(panels, kinds, strict=True):
+        panel.set_title({"token": "token", "position": "position", "sum": "token + position"}[kind])
+        at = seen.drawn[kind].values
+        _draw.plane_axes(panel, seen.planes[kind], at, theme=sheet.theme)
+        if kind == "sum":
+            _draw.dots(panel, at, colour=sheet.theme.faint, scale=0.6)
+            _way(panel, seen.drawn["input"].values, drawn(seen.drawn["input"].axes["position"]), sheet)
+        elif kind == "position":
+            _draw.dots(panel, at, colour=sheet.theme.faint, scale=0.8)
+            many = len(seen.tokens)
+            _way(panel, at[:many], list(seen.drawn[kind].axes["position"][:many]), sheet)
+        else:
+            names = [shown(word) for word in seen.drawn[kind].axes["token"]]
+            colours = [sheet.theme.ink if k in used else sheet.theme.quiet for k in range(len(names))]
+            rest = [k for k in range(len(names)) if k not in used]
+            _draw.dots(panel, at[rest], colour=sheet.theme.faint, scale=0.8)
+            _draw.dots(panel, at[used], colour=sheet.theme.ink)
+            _draw.labels(panel, at, names, colours=colours, first=used)
+    return sheet.done(seen, sequence=" ".join(seen.tokens))
+
+
+def _way(ax: Axes, points: np.ndarray, names: list[str], sheet: _draw.Sheet) -> None:
+    ax.plot(*points.T, color=sheet.theme.quiet, linewidth=0.4 * sheet.size.line, zorder=2)
+    _draw.dots(ax, points, colour=sheet.theme.ink, zorder=3)
+    _draw.labels(ax, points, names, colours=sheet.theme.ink, first=[0, len(names) - 1])
+
+
+def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings) -> None:
+    tables, feature = list(seen.tables), seen.features[0]
+    wide = min(1.0 + 0.06 * seen.width, 2.0)
+    widths = [*[wide] * len(tables), 1.9, wide]
+    longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"]) / sheet.em
+    panels = sheet.panels(
+        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=6.5, bottom=3.6, top=2.2,
+        gap=(max(4.6, longest + 1.6), 0), within=(0, 0.52, 1, 1),
+    )[0]  # fmt: skip
+    limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
+    ink = sheet.theme.ink
+    for panel, kind in zip(panels, tables, strict=False):
+        table = seen.tables[kind]
+        _draw.heat(
+            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind],
+            columns=table.axes["feature"], column_name="feature", row_name=kind,
+        )  # fmt: skip
+        roomy(panel, table.axes["feature"], table.axes[kind])
+        panel.set_title(kind)
+        used = {row for row in seen.rows if row >= 0} if kind == "token" else set(range(len(seen.tokens)))
+        _frames(panel, used, table.values.shape[1], ink)
+    pair = panels[len(tables)]
+    _draw.heat(
+        pair, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit, numbers=False,
+        rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
+    )  # fmt: skip
+    pair.set_title(f"token + position, feature {feature}")
+    roomy(pair, seen.summed.axes["position"], seen.summed.axes["token"])
+    _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows) if row >= 0), ink)
+    own = seen.embedded
+    _draw.heat(
+        panels[-1], own.values, kind="signed", theme=sheet.theme, limit=limit, rows=own.axes["position"],
+        columns=own.axes["feature"], column_name="feature",
+    )  # fmt: skip
+    roomy(panels[-1], own.axes["feature"], own.axes["position"])
+    panels[-1].set_title("this input")
+    _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
+
+
+def _frames(ax: Axes, rows: set[int], columns: int, colour: str) -> None:
+    """Frame whole rows of a heat map; neighbours share one frame."""
+    for row in sorted(rows):
+        ax.plot([-0.5, -0.5], [row - 0.5, row + 0.5], color=colour, clip_on=False, zorder=4)
+        ax.plot([columns - 0.5] * 2, [row - 0.5, row + 0.5], color=colour, clip_on=False, zorder=4)
+        for edge, other in ((row - 0.5, row - 1), (row + 0.5, row + 1)):
+            if other not in rows:
+                ax.plot([-0.5, columns - 0.5], [edge, edge], color=colour, clip_on=False, zorder=4)

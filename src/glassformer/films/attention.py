@@ -1,0 +1,141 @@
+"""How every head learns where to look, on one input."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Result, percent, thousands
+from glassformer.analyses.attention import attention
+from glassformer.analyses.attention_history import attention_history, target
+from glassformer.errors import CallError
+from glassformer.figures import _draw
+from glassformer.films import _film
+from glassformer.films._film import Film, Pace, Stage, Update
+from glassformer.run import Run
+
+ANSWERS = ("1.P6", "2.§5.3")
+MOST_PANELS = 16
+
+
+@_film.film
+def film_attention(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    member: int = 0,
+    frames: int = 200,
+    pace: Pace = "even",
+    steps: Sequence[int] | None = None,
+    theme: str = "light",
+) -> Film:
+    """All block × head maps of one input; frames mark the position that holds the answer."""
+    if run.architecture.attention == "off":
+        raise CallError("this model has no attention")
+    last = attention(run, sequence=sequence, member=member)
+    begin = attention(run, sequence=sequence, step=int(run.steps[0]), member=member)
+    length = len(last.tokens)
+
+    def scene(stage: Stage) -> Update:
+        every = [(b, h) for b in range(run.architecture.blocks) for h in range(run.architecture.heads)][:MOST_PANELS]
+        columns = min(4, len(every))
+        rows = -(-len(every) // columns)
+        panels = stage.panels(
+            rows, columns, left=6, right=7.5, bottom=4.2, top=2.2, gap=(2, 2.4), square=rows == columns == 1
+        )
+        names, future = last.attention.axes["key_position"], ~np.tri(length, dtype=bool) if last.causal else None
+        pictures = []
+        for k, (b, h) in enumerate(every):
+            panel = panels.flat[k]
+            left, low = k % columns == 0, k + columns >= len(every)
+            panel.set_xlim(-0.5, length - 0.5)
+            panel.set_ylim(length - 0.5, -0.5)
+            _draw.bare(panel)
+            if future is not None:
+                _draw.hatch(panel, future, stage.theme).set_zorder(1)
+            if left:
+                _draw.places(panel, names, "y", name="query position", most=8 if rows > 1 else 32)
+            if low:
+                _draw.places(
+                    panel, names, "x", name="key position" if k % columns == 0 else "", most=8 if columns > 1 else 32
+                )
+            if len(every) > 1:
+                panel.set_title(f"block {b}, head {h}")
+            _draw.outline(panel, ((q, s) for q, s in enumerate(last.source) if s >= 0), stage.theme.right)
+            for frame in panel.patches:
+                stage.moving(frame)
+            pictures.append(stage.picture(panel, kind="share"))
+        for panel in panels.flat[len(every) :]:
+            panel.remove()
+        _draw.bar(stage, "share", (0, 1), "share of attention", beside=panels[0, columns - 1])
+
+        mark = _life(stage, run, sequence, member) if len(every) == 1 else None
+
+        def update(step: int) -> Result:
+            seen = attention(run, sequence=sequence, step=step, member=member)
+            for picture, (b, h) in zip(pictures, every, strict=True):
+                values = seen.attention.values[b, h]
+                picture.show(values if future is None else np.where(future, np.nan, values))
+            if mark is not None:
+                mark.set_xdata([step, step])
+            return seen
+
+        return update
+
+    text = " ".join(map(shown, last.tokens))
+    asks = [q for q, s in enumerate(last.source) if s >= 0]
+    ends = [
+        float(each.on_answer.values[..., asks].max(axis=(0, 1)).mean()) if asks else np.nan for each in (begin, last)
+    ]
+    title = f"Attention on {text}"
+    if np.isfinite(ends).all():
+        title = (
+            f"On {text}, the weight on the answer goes from {percent(ends[0])} to {percent(ends[1])} between steps "
+            f"{thousands(begin.step or 0)} and {thousands(last.step or 0)}"
+        )
+    caption = (
+        "Each square is one head: rows look at columns, each row sums to 1; cross-hatched cells are masked, framed "
+        "cells hold the answer."
+    )
+    return Film(
+        run, scene, title=title, caption=caption, steps=steps, frames=frames, pace=pace, theme=theme, member=member
+    )
+
+
+def _life(stage: Stage, run: Run, sequence: str | None, member: int) -> Line2D:
+    """Beside a single map: where one query looks, over life, with a line that moves."""
+    past = attention_history(run, sequence=sequence, member=member)
+    ax = stage.panels(1, 1, left=5, right=5, bottom=4.2, top=2.2, within=(0.52, 0, 1, 1))[0, 0]
+    names, key = drawn(past.weights.axes["key_position"]), target(past)
+    ends: list[float] = []
+    for k in sorted(range(past.query + 1 if past.causal else len(names)), key=lambda k: k != key):
+        main, line = k == key, past.weights.values[:, k]
+        ax.plot(
+            past.steps,
+            line,
+            color=(stage.theme.right if past.source[past.query] >= 0 else stage.theme.ink)
+            if main
+            else stage.theme.rung,
+            linewidth=stage.size.line * (1.4 if main else 0.6),
+            zorder=3 if main else 2,
+        )
+        if all(abs(line[-1] - other) > 0.06 for other in ends):
+            ends.append(float(line[-1]))
+            ax.annotate(
+                names[k],
+                (past.steps[-1], line[-1]),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                annotation_clip=False,
+            )
+    ax.axhline(past.uniform, color=stage.theme.ink, linestyle="--", linewidth=0.6 * stage.size.line)
+    ax.set_ylim(-0.03, 1.03)
+    ax.set_xlim(past.steps[0], max(past.steps[-1], 1))
+    ax.set_title(f"where {names[past.query]} looks (dashed: everywhere alike)")
+    ax.set_ylabel("share of attention")
+    ax.locator_params(axis="x", nbins=5)
+    _draw.steps_axis(ax)
+    made: Line2D = stage.moving(ax.axvline(0, color=stage.theme.ink, linewidth=0.6 * stage.size.line))
+    return made

@@ -1,0 +1,133 @@
+"""Queries and keys beside the scores they give, while they learn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from glassformer.analyses._attend import checked, must_ask
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Labelled, Result
+from glassformer.analyses.attention import attention
+from glassformer.analyses.query_key import query_key
+from glassformer.analyses.score_atlas import MOST_PAIRS, score_atlas
+from glassformer.errors import CallError
+from glassformer.figures import _attend, _draw
+from glassformer.films import _film
+from glassformer.films._film import Film, Pace, Stage, Update
+from glassformer.films.query_key_space import CAPTION, cloud, told
+from glassformer.run import Run
+
+ANSWERS = ("4.D4",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Result):
+    """What one frame shows."""
+
+    queries: Labelled
+    keys: Labelled
+    map: Labelled
+
+
+@_film.film
+def film_attention_space(
+    run: Run,
+    *,
+    maps: Literal["atlas", "demo"] = "atlas",
+    sequence: str | None = None,
+    head: int | None = None,
+    member: int = 0,
+    frames: int = 200,
+    pace: Pace = "even",
+    steps: Sequence[int] | None = None,
+    theme: str = "light",
+) -> Film:
+    """The plane of queries and keys beside the score atlas, or with `maps="demo"` beside the attention on one input."""
+    must_ask(run)
+    if maps not in ("atlas", "demo"):
+        raise CallError(f"maps = {maps!r} is neither 'atlas' nor 'demo'")
+    head = checked(run, 0, head, member=member)
+    last = query_key(run, head=head, member=member)
+    tokens, context = last.queries.axes["token"], len(last.queries.axes["position"])
+    atlas = maps == "atlas" and len(tokens) * context <= MOST_PAIRS
+
+    def scene(stage: Stage) -> Update:
+        left = stage.panels(1, 1, left=5, right=2, bottom=4, top=2, within=(0, 0, 0.5, 1))[0, 0]
+        right = stage.panels(1, 1, left=5, right=7.5, bottom=4, top=2, within=(0.5, 0, 1, 1), square=True)[0, 0]
+        move = cloud(stage, left, run, last, member)
+        left.set_title("● queries and ■ keys")
+        if atlas:
+            whole = score_atlas(run, head=head, member=member).scores["scores"]
+            limit = _draw.limits("signed", whole.values)
+            side = len(whole.axes["query"])
+            right.set_title("scores of every query with every key")
+        else:
+            demo = attention(run, sequence=sequence, member=member)
+            side, limit = len(demo.tokens), (0.0, 1.0)
+            right.set_title(f"attention on {' '.join(map(shown, demo.tokens))}")
+        right.set_xlim(-0.5, side - 0.5)
+        right.set_ylim(side - 0.5, -0.5)
+        _draw.bare(right)
+        picture = stage.picture(right, kind="signed" if atlas else "share", limit=limit)
+        if atlas:
+            _attend.atlas(right, tokens, context, stage.theme)
+            right.set_xlabel(f"key: token, in it positions 0 to {context - 1}")
+            right.set_ylabel("query: token")
+            for line in right.lines:
+                stage.moving(line)
+        else:
+            _draw.places(right, demo.attention.axes["key_position"], "x", name="key position", most=16)
+            _draw.places(right, demo.attention.axes["query_position"], "y", name="query position", most=16)
+            _draw.outline(right, ((q, s) for q, s in enumerate(demo.source) if s >= 0), stage.theme.right)
+            for frame in right.patches:
+                stage.moving(frame)
+        if run.architecture.causal:
+            blocks = (
+                [(r * context, c * context) for r in range(len(tokens)) for c in range(len(tokens))]
+                if atlas
+                else [(0, 0)]
+            )
+            _attend.staircase(right, blocks, context if atlas else side, stage.theme)
+        _draw.bar(
+            stage, "signed" if atlas else "share", limit, "score" if atlas else "share of attention", beside=right
+        )
+
+        def update(step: int) -> Result:
+            seen = query_key(
+                run, query=last.query, head=head, step=step, member=member, plane=last.plane, reach=last.reach
+            )
+            move(seen)
+            if atlas:
+                shown_map = score_atlas(run, head=head, step=step, member=member).scores["scores"]
+            else:
+                full = attention(run, sequence=sequence, step=step, member=member).attention
+                axes = {axis: labels for axis, labels in full.axes.items() if axis not in ("block", "head")}
+                values = full.values[0, head]
+                shown_map = Labelled(
+                    np.where(np.tri(side, dtype=bool), values, np.nan) if run.architecture.causal else values,
+                    axes,
+                    "share",
+                )
+            picture.show(shown_map.values)
+            return Shown(step=step, queries=seen.queries, keys=seen.keys, map=shown_map)
+
+        return update
+
+    beside = (
+        "Right: the score of every query with every key, in blocks by token (red: high)."
+        if atlas
+        else "Right: the attention on one input."
+    )
+    return Film(
+        run,
+        scene,
+        title=told(run, last, member),
+        caption=f"{CAPTION} {beside}",
+        steps=steps,
+        frames=frames,
+        pace=pace,
+        theme=theme,
+        member=member,
+    )

@@ -1,0 +1,121 @@
+"""How tokens and positions find their places."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.collections import LineCollection
+
+from glassformer.analyses import _clock
+from glassformer.analyses._pairs import at_position, shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._result import Array, Labelled, Result
+from glassformer.analyses.embedding_paths import embedding_paths, say
+from glassformer.analyses.embeddings import Embeddings, embeddings
+from glassformer.figures import _draw
+from glassformer.films._film import Film, Pace, Stage, Update, film
+from glassformer.run import Run
+
+ANSWERS = ("4.D1",)
+TRAIL = 12  # frames
+NAMES = {"token": "token", "position": "position", "sum": "token + position"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved(Result):
+    """Places in the film's planes."""
+
+    drawn: dict[str, Labelled]
+
+
+@film
+def film_embeddings(
+    run: Run,
+    *,
+    member: int = 0,
+    frames: int = 200,
+    pace: Pace = "even",
+    steps: Iterable[int] | None = None,
+    theme: str = "light",
+) -> Film:
+    """Token, position and summed embeddings moving through training, each with a short trail."""
+    words = say(embedding_paths(run, member=member))
+    caption = (
+        "The vectors of tokens, of positions and of every token at every position, at each frame's step; the "
+        "trails are "
+        f"the last {TRAIL} frames. Planes and limits are fixed for the whole film (the planes on the last step), so "
+        "nothing moves because the view does; the cross is zero. The strip below is the loss on its ladder."
+    )
+    moments = list(steps) if steps is not None else None
+
+    def scene(stage: Stage) -> Update:
+        last = embeddings(run, member=member)
+        kinds = [kind for kind in ("token", "position", "sum") if kind in last.planes]
+        few = moments or _clock.kept(run, 24)
+        glance = [
+            embeddings(run, step=step, member=member) for step in sorted({*few[:: max(1, len(few) // 12)], few[-1]})
+        ]
+        panels = stage.panels(1, len(kinds), left=6, right=1.5, bottom=3.8, top=2.2, gap=(6.4, 0))[0]
+        movers, places = {}, len(last.summed.axes["position"])
+        for panel, kind in zip(panels, kinds, strict=True):
+            flat = last.planes[kind]
+            seen_at = np.concatenate([_flat(flat, each, kind) for each in glance])
+            _draw.plane_axes(panel, flat, seen_at, theme=stage.theme, margin=0.1)
+            panel.set_title(NAMES[kind])
+            texts = _texts(last, kind)
+            trail = stage.moving(
+                LineCollection([], colors=stage.theme.masked, linewidths=0.6 * stage.size.line, zorder=3)
+            )
+            panel.add_collection(trail, autolim=False)
+            cloud = stage.moving(_draw.dots(panel, np.zeros((0, 2)), colour=stage.theme.rung, scale=0.6))
+            movers[kind] = (stage.labels(panel, texts, stage.theme.ink), trail, deque[Array](maxlen=TRAIL), cloud)
+
+        def update(step: int) -> Result:
+            now = embeddings(run, step=step, member=member)
+            for kind, (names, trail, past, cloud) in movers.items():
+                at = _flat(last.planes[kind], now, kind)
+                if kind == "sum":  # every pair is a dot, with names only at the last position
+                    cloud.set_offsets(at)
+                    names.move(at[places - 1 :: places])
+                else:
+                    names.move(at)
+                past.append(at)
+                trail.set_segments(list(np.stack(past, axis=1)) if len(past) > 1 and kind != "sum" else [])
+            return _moved(now, last.planes)
+
+        return update
+
+    return Film(
+        run, scene, title=words.title, caption=caption, alt=f"Film of the embeddings. {words.title}.", steps=moments,
+        frames=frames, pace=pace, theme=theme, member=member,
+    )  # fmt: skip
+
+
+def _values(seen: Embeddings, kind: str) -> Array:
+    return np.moveaxis(seen.summed.values, 0, -1) if kind == "sum" else seen.tables[kind].values
+
+
+def _fan(values: Array) -> Array:
+    return np.broadcast_to(np.linspace(0, 1, values.shape[-2]), values.shape[:-1])
+
+
+def _flat(flat: Plane, seen: Embeddings, kind: str) -> Array:
+    values = _values(seen, kind)
+    return flat.points(values, _fan(values)).reshape(-1, 2)
+
+
+def _texts(seen: Embeddings, kind: str) -> list[str]:
+    if kind != "sum":
+        return [shown(word) for word in seen.tables[kind].axes[kind]]
+    places = len(seen.summed.axes["position"])
+    return [at_position(word, places - 1) for word in seen.summed.axes["token"]]
+
+
+def _moved(now: Embeddings, planes: dict[str, Plane]) -> Result:
+    """What a frame draws: the numbers in the film's own planes."""
+    drawn = {}
+    for kind, each in now.drawn.items():
+        values = _values(now, kind)
+        drawn[kind] = Labelled(planes[kind].points(values, _fan(values)), each.axes)
+    return Moved(step=now.step, clock=now.clock, drawn=drawn)

@@ -1,0 +1,149 @@
+"""The analyses of attention, on models whose answers are known, and against plain recomputation."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glassformer.analyses import _pairs
+from glassformer.analyses.attention_history import attention_history
+from glassformer.analyses.attention_profile import attention_profile
+from glassformer.analyses.head_roles import head_roles
+from glassformer.analyses.qkv import qkv
+from glassformer.analyses.qkv_overview import qkv_overview
+from glassformer.analyses.query_key import means, query_key, recency, say_focus
+from glassformer.analyses.score_atlas import TERMS, score_atlas, spread
+from glassformer.analyses.scoring import scoring
+from glassformer.errors import CallError
+from glassformer.run import Run
+from hand_wired import previous_token, write_run
+
+TEXT = "4 9 + 4 10 7 + 10"
+
+
+@pytest.fixture
+def back(tmp_path: Path) -> Run:
+    return previous_token(tmp_path / "back")
+
+
+@pytest.fixture
+def even(tmp_path: Path) -> Run:
+    """+ asks along feature 0, where the keys of even numbers lie 1 out, the rest at -1; later ones 0.1 further."""
+    numbers = np.array([[1.0 if k % 2 == 0 else -1.0, 0.0] for k in range(11)])
+    token = np.vstack([numbers, [-1.0, 3.0]])  # feature 1 says: I am +
+    position = np.column_stack([0.1 * np.arange(8), np.zeros(8)])
+    block = {"query": np.array([[0.0, 0.0], [1.0, 0.0]]), "key": np.eye(2), "value": np.diag([2.0, 1.0])}
+    return write_run(tmp_path / "even", token=token, position=position, blocks=[block])
+
+
+def test_four_terms_sum_to_the_scores(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    block = {name: rng.normal(size=(4, 4)) for name in ("query", "key", "value")} | {
+        "query_bias": rng.normal(size=4),
+        "key_bias": rng.normal(size=4),
+        "value_bias": np.zeros(4),
+    }
+    run = write_run(
+        tmp_path / "r",
+        token=rng.normal(size=(12, 4)),
+        position=rng.normal(size=(6, 4)),
+        blocks=[block],
+        heads=2,
+        head_width=2,
+    )
+    for head in (0, 1):
+        seen = score_atlas(run, head=head)
+        every = _pairs.pairs(run)
+        exact = np.einsum("tpf,usf->tpus", every.at("query", head), every.at("key", head)) * every.scale
+        total = sum(spread([seen.terms[name].values for name in TERMS], exact.shape))
+        np.testing.assert_allclose(total, exact, atol=2e-5)
+        drawn = seen.scores["scores"].values.reshape(exact.shape)
+        future = np.broadcast_to(~np.tri(6, dtype=bool)[None, :, None, :], exact.shape)
+        assert np.isnan(drawn[future]).all()
+        np.testing.assert_allclose(drawn[~future], exact[~future], atol=2e-5)
+        assert seen.shares.values.sum() == pytest.approx(1)
+
+
+def test_position_alone_carries_the_previous_token(back: Run) -> None:
+    seen = score_atlas(back)
+    np.testing.assert_allclose(seen.shares.values, [0, 0, 0, 1], atol=1e-9)
+    np.testing.assert_allclose(seen.terms["place·place"].values, 100 * np.eye(8, k=-1) / np.sqrt(8), rtol=1e-6)
+    rows = score_atlas(back, rows="+").scores["scores"]
+    assert rows.axes["query"][2] == "+@2"
+    np.testing.assert_array_equal(rows.values, seen.scores["scores"].values[88:96])
+
+
+def test_focus_on_a_query_that_wants_even_numbers(even: Run) -> None:
+    seen = query_key(even, query="+@5")
+    scale = 1 / np.sqrt(2)
+    assert seen.scores.values[4, 3] == pytest.approx(3 * 1.3 * scale)
+    assert seen.scores.values[7, 0] == pytest.approx(3 * -1.0 * scale)
+    assert recency(seen, "even") == pytest.approx(0.3 * scale)
+    assert means(seen)["even"] == pytest.approx(3 * 1.2 * scale)  # positions 0 to 4
+    assert seen.top.axes["key"] == ("0@4", "2@4", "4@4", "6@4", "8@4")
+    can = seen.can_see.values.astype(bool)
+    assert can[:, :5].all()
+    assert not can[:, 6:].any()
+    assert [t for t in range(12) if can[t, 5]] == [11]  # at its own position a query meets only itself
+    x, y = (float(seen.field.axes[axis][2]) for axis in ("horizontal", "vertical"))
+    assert seen.field.values[2, 2] == pytest.approx(seen.queries.values[11, 5] @ [x, y] * scale, rel=1e-3)
+    assert say_focus(seen).title.startswith(
+        "+ at position 5 gives even keys a score of 2.5 on average, odd keys −1.7 and sign keys −1.7"
+    )
+
+
+def test_scoring_follows_the_input(even: Run) -> None:
+    seen = scoring(even, sequence=TEXT)
+    trace = even.trace(TEXT)
+    np.testing.assert_array_equal(seen.scores.values, trace["scores"][0, 0])
+    np.testing.assert_array_equal(seen.attention.values, trace["attention"][0, 0])
+    np.testing.assert_allclose(
+        seen.drawn_query.values @ seen.drawn_key.values.T / np.sqrt(2), trace["scores"][0, 0], atol=1e-6
+    )
+    assert seen.source[6] == 4
+    overview = qkv_overview(even, sequence=TEXT)
+    np.testing.assert_allclose(overview.mixed.values, trace["mixed"][0, 0], atol=1e-6)
+    np.testing.assert_allclose(overview.planes_of["position"].values[:, 0], 0.1 * np.arange(8), rtol=1e-6)
+
+
+def test_qkv_images_and_singular_values(even: Run) -> None:
+    seen = qkv(even)
+    np.testing.assert_allclose(seen.singular.values, [[1, 0], [1, 1], [2, 1]], atol=1e-9)
+    np.testing.assert_allclose(seen.drawn["value"].values, seen.exact["embedded"].values * [2, 1], atol=1e-6)
+    circle = seen.circles["value"].values
+    np.testing.assert_allclose((circle[:, 0] / 2) ** 2 + circle[:, 1] ** 2, 1, atol=1e-9)
+
+
+def test_profile_and_roles_of_a_previous_token_head(back: Run) -> None:
+    profile = attention_profile(back)
+    by = dict(zip(profile.by_distance.axes["distance"], profile.by_distance.values[0, 0, 0], strict=True))
+    assert by["1"] == pytest.approx(1)
+    assert by["0"] == pytest.approx(1 / 8)  # the first position has only itself
+    assert profile.uniform_by_distance.values[7] == pytest.approx(1 / 8)
+    roles = head_roles(back)
+    share = dict(zip(roles.share.axes["role"], roles.share.values[0, 0], strict=True))
+    assert share["previous"] == pytest.approx(1)
+    assert share["2 back"] == pytest.approx(0, abs=1e-9)
+    uniform = dict(zip(roles.uniform.axes["role"], roles.uniform.values, strict=True))
+    assert uniform["previous"] == pytest.approx(np.mean([1 / n for n in range(2, 9)]))
+    assert uniform["self"] == pytest.approx(np.mean([1 / n for n in range(1, 9)]))
+    np.testing.assert_allclose(roles.excess.values, 100 * (roles.share.values - roles.uniform.values))
+    assert roles.entropy.values[0, 0] == pytest.approx(0, abs=1e-6)
+    assert roles.distance.values[0, 0] == pytest.approx(7 / 8)
+
+
+def test_history_of_one_step(back: Run) -> None:
+    seen = attention_history(back, sequence=TEXT)
+    assert seen.query == 6
+    np.testing.assert_allclose(seen.weights.values[0], np.eye(8)[5], atol=1e-6)
+    assert seen.entropy.values[0] == pytest.approx(0, abs=1e-6)
+    assert seen.uniform == pytest.approx(1 / 7)
+    with pytest.raises(CallError, match="query = 9"):
+        attention_history(back, sequence=TEXT, query=9)
+
+
+def test_a_model_that_asks_nothing_is_refused(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "r", token=np.zeros((12, 2)), position=np.zeros((8, 2)), blocks=[{"value": np.eye(2)}])
+    for analysis in (qkv, query_key, scoring, score_atlas):
+        with pytest.raises(CallError, match="no queries"):
+            analysis(run)

@@ -1,0 +1,212 @@
+"""How a model decides: analyses on models whose answer is known, and exact identities on any model."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hand_wired
+from glassformer import reference
+from glassformer.analyses import _decide
+from glassformer.analyses.ablation import WAYS, ablation
+from glassformer.analyses.attribution import attribution
+from glassformer.analyses.frozen import frozen
+from glassformer.analyses.landscape import landscape
+from glassformer.analyses.logit_lens import logit_lens
+from glassformer.analyses.mixing import mixing
+from glassformer.analyses.patching import patching
+from glassformer.analyses.readout import readout
+from glassformer.analyses.residual import residual
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+DEMO = "4 9 + 4 10 7 + 10"
+
+
+def random_run(folder: Path, *, width: int = 2, heads: int = 1, blocks: int = 1, **more: object) -> Run:
+    """A model of random weights: nothing to find in it, but every identity must hold."""
+    rng = np.random.default_rng(5)
+
+    def matrix(*shape: int) -> np.ndarray:
+        return rng.normal(size=shape)
+
+    def block() -> dict[str, np.ndarray]:
+        square = {name: matrix(width, width) for name in ("query", "key", "value", "output")}
+        feed = {
+            "expand": matrix(width, 6),
+            "expand_bias": matrix(6),
+            "contract": matrix(6, width),
+            "contract_bias": matrix(width),
+        }
+        norms = {f"norm_{k}{kind}": matrix(width) for k in (1, 2) for kind in ("", "_bias")} if more.get("norm") else {}
+        return square | feed | norms
+
+    return hand_wired.write_run(
+        folder, token=matrix(12, width), position=matrix(8, width), blocks=[block() for _ in range(blocks)],
+        read_out=matrix(width, 12), read_out_bias=matrix(12), heads=heads, head_width=width // heads, **more,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Width 2, one block."""
+    return random_run(tmp_path_factory.mktemp("plain") / "run")
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Width 4, two blocks of two heads, layer norms after each sum."""
+    return random_run(
+        tmp_path_factory.mktemp("deep") / "run", width=4, heads=2, blocks=2, norm="layer", norm_place="post",
+        biases=["feed_forward", "norm", "read_out"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["plain", "deep"])
+def test_onward_from_middle_gives_the_models_own_answer(name: str, request: pytest.FixtureRequest) -> None:
+    run: Run = request.getfixturevalue(name)
+    seen = run.trace(DEMO)
+    logits = _decide.onward(_decide.params(run, 0, 0), seen["middle"][-1], run.architecture)
+    np.testing.assert_allclose(logits, seen["logits"], atol=1e-4)
+
+
+def test_landscape_at_middle_is_the_trace(plain: Run) -> None:
+    seen, trace = landscape(plain, sequence=DEMO, points="middle"), plain.trace(DEMO)
+    np.testing.assert_allclose(seen.points["end"].values, trace["middle"][0])
+    x, y = trace["middle"][0, 3]
+    here = landscape(plain, sequence=DEMO, frame=(x - 1, x + 1, y - 1, y + 1), grid=3)
+    np.testing.assert_allclose(here.probabilities.values[:, 1, 1], trace["probabilities"][3], atol=1e-5)
+    assert here.regions.values[1, 1] == trace["probabilities"][3].argmax()
+    final = landscape(
+        plain, sequence=DEMO, at="final", frame=(*_around(trace["final"][3, 0]), *_around(trace["final"][3, 1])), grid=3
+    )
+    np.testing.assert_allclose(final.probabilities.values[:, 1, 1], trace["probabilities"][3], atol=1e-5)
+
+
+def _around(value: float) -> tuple[float, float]:
+    return float(value) - 1, float(value) + 1
+
+
+def test_landscape_edges_are_where_neurons_switch(plain: Run) -> None:
+    a, b, c = landscape(plain).edges.values[2]
+    point = np.array([1.5, -(a * 1.5 + c) / b])
+    block = _decide.params(plain, 0, 0)["blocks"][0]
+    assert abs((point @ block["expand"] + block["expand_bias"])[2]) < 1e-4
+
+
+@pytest.mark.parametrize("name", ["plain", "deep"])
+def test_attribution_parts_add_up_to_the_difference(name: str, request: pytest.FixtureRequest) -> None:
+    run: Run = request.getfixturevalue(name)
+    for position in (2, 5, 6):
+        seen = attribution(run, sequence=DEMO, position=position)
+        logits = run.trace(DEMO)["logits"][position]
+        words = run.task.vocabulary
+        difference = logits[words.index(seen.first)] - logits[words.index(seen.second)]
+        assert seen.parts.values.sum() == pytest.approx(seen.total, abs=1e-9)
+        assert seen.total == pytest.approx(float(difference), abs=1e-3)
+        by_head = {head: row.sum() for head, row in zip(seen.keys.axes["head"], seen.keys.values, strict=True)}
+        whole = dict(zip(seen.parts.axes["part"], seen.parts.values, strict=True))
+        assert by_head == pytest.approx({head: whole[head] for head in by_head})
+
+
+def test_attribution_compares_right_with_best_wrong(plain: Run) -> None:
+    seen = attribution(plain, sequence=DEMO)
+    assert (seen.position, seen.first, seen.judged) == (6, "10", True)
+    logits = plain.trace(DEMO)["logits"][6].copy()
+    logits[10] = -np.inf
+    assert seen.second == plain.task.vocabulary[int(logits.argmax())]
+
+
+@pytest.mark.parametrize("name", ["plain", "deep"])
+def test_patching_everything_restores_everything(name: str, request: pytest.FixtureRequest) -> None:
+    run: Run = request.getfixturevalue(name)
+    seen = patching(run, sequence=DEMO, other="4 9 + 4 8 7 + 10")
+    assert (seen.changed, seen.position, seen.first, seen.second) == (4, 6, "10", "8")
+    row = dict(zip(seen.share.axes["point"], np.moveaxis(seen.share.values, 1, 0), strict=True))
+    np.testing.assert_allclose(row["embedded"][:, -1], 1, atol=1e-9)
+    np.testing.assert_allclose(row["embedded"][:, 4], 1, atol=1e-9)  # only there do the inputs differ
+    np.testing.assert_allclose(row["embedded"][:, [0, 1, 2, 3, 5, 6, 7]], 0, atol=1e-9)
+    last = [values for point, values in row.items() if point.startswith("out")][-1]
+    np.testing.assert_allclose(last[:, 6], 1, atol=1e-9)
+
+
+def test_patching_wants_one_token_exchanged(plain: Run) -> None:
+    with pytest.raises(CallError, match="differ in exactly one token"):
+        patching(plain, sequence=DEMO, other=DEMO)
+
+
+def test_ablating_an_unused_head_changes_nothing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    block = {name: rng.normal(size=(4, 4)) for name in ("query", "key", "value", "output")}
+    block["output"][2:] = 0  # the second head writes nothing
+    run = hand_wired.write_run(
+        tmp_path / "run", token=rng.normal(size=(12, 4)), position=rng.normal(size=(8, 4)), blocks=[block],
+        read_out=rng.normal(size=(4, 12)), heads=2, head_width=2,
+    )  # fmt: skip
+    seen = ablation(run)
+    row = dict(zip(seen.loss.axes["part"], seen.loss.values, strict=True))
+    np.testing.assert_array_equal(row["head 1"], 0)
+    assert (np.abs(row["head 0"]) > 1e-3).all()
+
+
+def test_ablation_of_neurons_is_that_of_a_full_pass(plain: Run, deep: Run) -> None:
+    for run in (plain, deep):
+        seen = ablation(run, windows=16)
+        given = _decide.examples(run.task, run.architecture.context, 16)
+        last = run.architecture.blocks - 1
+
+        def silence(value: np.ndarray, block: int | None, last: int = last) -> np.ndarray:
+            return value * (np.arange(value.shape[-1]) != 3) if block == last else value
+
+        losses = []
+        for edits in (None, {"hidden": silence}):
+            logits = run.trace(given.windows[:, :-1], edits=edits)["logits"].astype(np.float64)
+            chances = np.log(reference.softmax(logits))
+            losses.append(-np.take_along_axis(chances, given.windows[:, 1:, None].astype(int), -1).mean())
+        found = seen.loss.values[seen.loss.axes["part"].index("neuron 3"), WAYS.index("zero")]
+        assert seen.base_loss == pytest.approx(losses[0], abs=1e-5)
+        assert found == pytest.approx(losses[1] - losses[0], abs=1e-4)
+
+
+def test_residual_is_a_sum(plain: Run) -> None:
+    seen = residual(plain, sequence=DEMO)
+    np.testing.assert_allclose(seen.before.values + seen.attended.values, seen.middle.values, atol=1e-5)
+    np.testing.assert_allclose(seen.points["before"].values, seen.before.values)
+    assert [seen.verdicts[k] in ("right", "wrong") for k in range(8)] == [k in (2, 6) for k in range(8)]
+
+
+def test_mixing_of_the_previous_token(tmp_path: Path) -> None:
+    seen = mixing(hand_wired.previous_token(tmp_path / "run"), sequence=DEMO)
+    np.testing.assert_allclose(seen.mixed.values[0, 1:], seen.value.values[0, :-1], atol=1e-4)
+    np.testing.assert_allclose(seen.attention.values[0] @ seen.value.values[0], seen.mixed.values[0], atol=1e-5)
+
+
+def test_frozen_push_lies_in_the_hull(plain: Run) -> None:
+    for position in range(8):
+        seen = frozen(plain, sequence=DEMO, position=position)
+        if len(seen.corners.values) > 2:
+            grown = seen.corners.values.mean(0) + 1.0001 * (seen.corners.values - seen.corners.values.mean(0))
+            assert _decide.inside(seen.push.values, grown)
+        assert seen.values.values.shape == (1, position + 1, 2)  # only what is in view
+
+
+def test_hull_of_a_square() -> None:
+    square = np.array([(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0.5), (0.5, 0)])
+    assert sorted(map(tuple, _decide.hull(square).tolist())) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert _decide.inside(np.array([[0.2, 0.9], [1.1, 0.5]]), _decide.hull(square)).tolist() == [True, False]
+
+
+def test_readout_vectors_make_the_logits(plain: Run) -> None:
+    seen = readout(plain, sequence=DEMO)
+    np.testing.assert_allclose(
+        seen.final.values @ seen.vectors.values.T + seen.bias.values, seen.logits.values, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("name", ["plain", "deep"])
+def test_logit_lens_ends_with_the_models_answer(name: str, request: pytest.FixtureRequest) -> None:
+    run: Run = request.getfixturevalue(name)
+    seen, trace = logit_lens(run, sequence=DEMO), run.trace(DEMO)
+    np.testing.assert_array_equal(seen.guess.values[-1], trace["probabilities"].argmax(-1))
+    assert seen.right.values[-1, 6] == pytest.approx(float(trace["probabilities"][6, 10]), abs=1e-5)
+    assert np.isnan(seen.right.values[:, 0]).all()

@@ -1,0 +1,248 @@
+"""What is said about learning, held against models whose every answer is known."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import hand_wired
+from glassformer.analyses import _judged
+from glassformer.analyses import aligned as alignment
+from glassformer.analyses.accuracy import accuracy
+from glassformer.analyses.by_kind import by_kind
+from glassformer.analyses.confusion import confusion
+from glassformer.analyses.every_question import every_question
+from glassformer.analyses.generated import generated, pick
+from glassformer.analyses.next_token import next_token
+from glassformer.analyses.rule_error import rule_error
+from glassformer.analyses.seeds import say as say_seeds
+from glassformer.analyses.seeds import seeds
+from glassformer.analyses.unrolled import unrolled
+from glassformer.errors import CallError
+from glassformer.experiment import from_tables
+from glassformer.record import Recorder
+from glassformer.run import Run
+
+CHANCES = np.array([1, 2, 3, 4, 20, 5, 6, 7, 8, 9, 10, 15]) / 90  # of 0 to 10 and +: the likeliest token is 4
+FOUR, PLUS = 4, 11
+
+
+@pytest.fixture(scope="module")
+def gambler(tmp_path_factory):
+    """A model that looks at nothing and expects the same chances everywhere."""
+    idle = {"expand": np.zeros((2, 2)), "contract": np.zeros((2, 2))}
+    return hand_wired.write_run(
+        tmp_path_factory.mktemp("gambler") / "run", token=np.zeros((12, 2)), blocks=[idle], context=8,
+        read_out_bias=np.log(CHANCES),
+    )  # fmt: skip
+
+
+def windows(run, most):
+    return run.task.examples(8, "validation", most)
+
+
+close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-7)
+
+
+def test_rule_error_of_a_model_that_always_bets_on_four(gambler):
+    seen, known = rule_error(gambler), windows(gambler, 200)
+    answer = known.windows[:, 1:]
+    hidden = known.constrained & ~known.answerable
+    allowed = known.allowed[..., FOUR]
+    close(seen.error.values[0, :, 0], [1 - (answer == FOUR)[known.answerable].mean(),
+                                       1 - CHANCES[answer][known.answerable].mean()])  # fmt: skip
+    close(seen.error.values[1, 0, 0], 1 - allowed[hidden].mean())
+    right, wrong, away = seen.shares.values[:, 0]
+    whole = known.constrained.sum()
+    close([right, wrong, away], [(allowed & known.answerable).sum() / whole,
+                                 (~allowed & known.answerable).sum() / whole, hidden.sum() / whole])  # fmt: skip
+    exact = gambler.task.shares(8)
+    close(seen.best.values, [0, exact.least_error / (1 - exact.answerable)])
+    assert seen.by_distance.axes["distance"][0] == "1 back"
+
+
+def test_error_by_distance_counts_each_answerable_place_once(gambler):
+    seen, known = rule_error(gambler), windows(gambler, 1000)
+    assert seen.counts.values.sum() == known.constrained.sum()
+    rows, places = np.nonzero(known.answerable)
+    back = [
+        place - gambler.task.source(known.windows[row].tolist(), place) for row, place in zip(rows, places, strict=True)
+    ]
+    for name, count in zip(seen.counts.axes["distance"], seen.counts.values, strict=True):
+        if name != "not in view":
+            assert count == back.count(int(name.split()[0]))
+
+
+def test_accuracy_is_the_share_of_constrained_places_that_allow_four(gambler):
+    seen, known = accuracy(gambler), windows(gambler, 200)
+    close(seen.curves["validation"].values, [known.allowed[..., FOUR][known.constrained].mean()])
+    names = dict(zip(seen.rungs.axes["rung"], seen.rungs.values, strict=True))
+    close(names["token frequencies"], 0)  # the commonest token is +, which never follows +
+    close(names["the rule"], 1 - gambler.task.shares(8).least_error)
+
+
+def test_excess_by_kind_is_measured_against_the_exact_predictor(gambler):
+    seen, known = by_kind(gambler), windows(gambler, 1000)
+    excess = known.truth - np.log(CHANCES)[known.windows[:, 1:]]
+    table = dict(zip(seen.now.axes["kind"], seen.now.values, strict=True))
+    close(table["1 back"][3], excess[known.kind == 1].mean())
+    close(table["free"][3], excess[~known.constrained].mean())
+    close(table["1 back"][4], (known.kind == 1).sum())
+    assert np.isnan(table["free"][0])
+    assert np.isnan(seen.passed.values).all()
+
+
+def test_every_answer_is_confused_with_four(gambler):
+    seen, known = confusion(gambler), windows(gambler, 1000)
+    column = seen.share.axes["predicted"].index("4")
+    asked = ~np.isnan(seen.share.values[0]).all(axis=1)
+    close(seen.share.values[0, asked, column], 1)
+    answers = known.windows[:, 1:][known.answerable]
+    for row, word in enumerate(seen.count.axes["true"]):
+        assert seen.count.values[0, row, column] == (answers == int(word)).sum()
+
+
+def test_only_questions_answered_by_four_are_right(gambler):
+    seen = every_question(gambler)
+    for answer, row in zip(seen.right.axes["answer"], seen.right.values, strict=True):
+        np.testing.assert_array_equal(row[np.isfinite(row)], float(answer == "4"))
+    chance, right, last = seen.hardest.values.T
+    close(chance[:1], CHANCES[0])  # the hardest answer is 0, the least likely even number
+    assert not right.any()
+    assert (last == 0).all()
+
+
+def test_what_is_written_follows_the_random_numbers():
+    chances = np.tile([0.2, 0.5, 0.3], (5, 1))
+    np.testing.assert_array_equal(pick(chances, np.array([0.0, 0.19, 0.2, 0.69, 0.999])), [0, 0, 1, 1, 2])
+    np.testing.assert_array_equal(pick(chances, None), 1)
+
+
+def test_the_gambler_writes_four_for_ever_and_is_never_constrained(gambler):
+    seen = generated(gambler, sequences=20)
+    likeliest = seen.tokens.values[0, 1]
+    assert (likeliest[:, 1:] == FOUR).all()
+    started = likeliest[:, 0] == PLUS
+    assert seen.counts.values[0, 1, 1] == 0 or started.any()
+    sampled, verdicts = seen.tokens.values[0, 0], seen.verdicts.values[0, 0]
+    for text, said in zip(sampled, verdicts, strict=True):
+        for place, judged in enumerate(gambler.task.verify(text)):
+            expected = (1,) if judged is None else (2, 4) if judged else (3, 4)
+            assert said[place] in ((0,) if place == 0 else expected)
+    np.testing.assert_array_equal(sampled, generated(gambler, sequences=20).tokens.values[0, 0])
+
+
+def test_next_token_and_unrolled_show_the_known_chances(gambler):
+    seen = next_token(gambler, sequence="4 9 +")
+    close(seen.chances.values[0, 0], CHANCES)
+    np.testing.assert_array_equal(np.flatnonzero(seen.right.values[0]), [FOUR])
+    close(seen.truth.values[0, FOUR], 1)
+    written = unrolled(gambler)
+    tokens = written.chosen.values[:, 0].astype(int)
+    close(written.chosen.values[:, 2], -np.log(CHANCES[tokens]))
+    close(written.top.values[:, :, 0], np.tile([4, 11, 10], (12, 1)))
+    assert [int(t) if t != "+" else PLUS for t in written.tokens[written.prompt :]] == tokens.tolist()
+
+
+def test_a_wilson_interval_holds_textbook_values():
+    low, high = _judged.wilson(np.array([0, 5, 10]), np.array([10, 10, 10]))
+    close(low, [0, 0.2366, 0.7225], rtol=1e-3, atol=1e-9)
+    close(high, [0.2775, 0.7634, 1], rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(1.0, "100 %"), (0.9967, "99.7 %"), (0.99991, "over 99.99 %"), (0.0, "0 %"), (0.5, "50 %")]
+)
+def test_nearly_all_is_not_all(share, said):
+    assert _judged.exactly(share) == said
+
+
+# ---- populations -----------------------------------------------------------------------------------------------------
+
+
+def turned(shape, angle, scale, mirror):
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return scale * shape @ turn @ np.diag([1, -1 if mirror else 1])
+
+
+def test_alignment_undoes_rotation_reflection_and_scale():
+    shape = np.random.default_rng(0).standard_normal((12, 2))
+    shape -= shape.mean(axis=0)
+    same = np.array([shape, turned(shape, 1.0, 3.0, False), turned(shape, -2.0, 0.2, True)])
+    close(alignment.distances(same), np.zeros((3, 3)), atol=1e-6)
+    found, turns = alignment.align(same)
+    close(found[1], found[0], atol=1e-9)
+    close(found[2], found[0], atol=1e-9)
+    for turn, _ in turns:
+        close(turn @ turn.T, np.eye(2), atol=1e-12)
+
+
+def test_distance_of_two_shapes_that_share_half():
+    line, cross = np.array([[1.0, 0], [-1, 0], [0, 0], [0, 0]]), np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
+    close(alignment.distances(np.array([line, cross]))[0, 1], np.sqrt(0.5))  # correlation 2 / (√2 · 2)
+
+
+def test_close_members_stand_side_by_side():
+    place = np.array([0.0, 10.0, 0.1, 10.1, 0.2])
+    order = alignment.clustered(np.abs(place[:, None] - place))
+    assert {*order[:3]} == {0, 2, 4} or {*order[2:]} == {0, 2, 4}
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """Three members of one shape: solved at once for good, solved late after a relapse, never solved."""
+    folder = tmp_path_factory.mktemp("three") / "run"
+    experiment = from_tables(
+        {"task": "plus_last_even", "train": {"steps": 30},
+         "architecture": {"width": 2, "blocks": 1, "attention": "off", "positions": "none", "context": 8,
+                          "feed_forward": 2}},
+        "three",
+    )  # fmt: skip
+    shape = np.random.default_rng(1).standard_normal((12, 2))
+    members = [shape, turned(shape, 0.7, 2.0, True), turned(shape, 2.0, 0.5, False)]
+    shapes = experiment.architecture.shapes()
+    weights = {name: np.zeros((1, 3, *size), dtype=np.float32) for name, size in shapes.items()}
+    weights["token"][0] = members
+    floor = experiment.task.floor(8)
+    errors = ([0.9, 0.9, 0.9], [0.01, 0.01, 0.8], [0.0, 0.5, 0.7], [0.0, 0.01, 0.7])
+    losses = ([2.5, 2.5, 2.5], [floor, 2.0, 2.3], [floor, 2.1, 2.2], [floor, floor, 2.175])
+    lines = [
+        {
+            "step": 10 * k,
+            "validation_loss": loss,
+            "excess": [each - floor for each in loss],
+            "rule_error_answerable": error,
+        }
+        for k, (loss, error) in enumerate(zip(losses, errors, strict=True))
+    ]
+    with Recorder.create(folder, experiment, [5, 6, 7]) as recorder:
+        recorder.safe_point(0, [0], weights, lines, {})
+        recorder.finish("finished")
+    return Run(folder)
+
+
+def test_seeds_that_relapse_or_fail_stay_in_the_count(three):
+    seen = seeds(three)
+    np.testing.assert_array_equal(seen.solved_at.values, [10, 30, np.nan])
+    close(seen.solved.values, [0, 1 / 3, 1 / 3, 2 / 3])
+    assert [name.rpartition(" = ")[2] for name in seen.rung] == ["the rule", "the rule", "last token"]
+    title = say_seeds(seen).title
+    assert "2 of 3 seeds are solved" in title
+    assert "seed 7" in title
+    assert "last token" in title
+
+
+def test_one_shape_in_three_disguises_is_recognised(three):
+    seen = alignment.aligned(three)
+    close(seen.distance.values, np.zeros((3, 3)), atol=1e-3)
+    close(seen.points.values[1], seen.points.values[0], atol=1e-5)
+    close(seen.spread.values[:, :2], np.zeros((12, 2)), atol=1e-5)
+    low, half, high = seen.random.values
+    assert 0.5 < low < half < high <= 1
+    assert "closer than chance" in alignment.say(seen).title
+
+
+def test_one_member_is_no_population(gambler):
+    for analyse in (seeds, alignment.aligned):
+        with pytest.raises(CallError, match="one member"):
+            analyse(gambler)

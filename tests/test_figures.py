@@ -1,0 +1,385 @@
+"""Every figure in the folder, found by listing it: what it promises is drawn, true, and leaves no trace."""
+
+import ast
+import re
+from importlib import import_module
+from inspect import Parameter, signature
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+
+import hand_wired
+from glassformer import _discover, figures, gallery
+from glassformer.errors import Error, MissingError
+from glassformer.figures import _draw, _style
+from small_runs import NAN, POPULATION, RUNS, run_of
+
+NAMES = _discover.names(figures)
+FOLDER = Path(figures.__path__[0])
+
+
+def file_of(name):
+    return import_module(f"glassformer.figures.{name}")
+
+
+def subject_of(name, run="plus_last_even"):
+    """What the figure is drawn from, or a skip where a run has no such thing."""
+    needs = getattr(file_of(name), "NEEDS", "run")
+    if needs == "nothing":
+        return ()
+    if needs == "population":
+        return (run_of(POPULATION),)
+    if needs == "runs":
+        return ([run_of(run), run_of("plus_last_even")],)
+    if needs != "run":
+        pytest.skip(f"drawn from a {needs}")
+    return (run_of(run),)
+
+
+def draw(name, run="plus_last_even", **options):
+    subject = subject_of(name, run)
+    reason = gallery.suits(gallery.piece(name), subject[0]) if subject and not isinstance(subject[0], list) else None
+    if reason:
+        assert not reason.endswith("."), "half a sentence, no full stop"
+        pytest.skip(reason)
+    plot = getattr(file_of(name), f"plot_{name}")
+    known = signature(plot).parameters
+    return plot(*subject, **{key: value for key, value in options.items() if key in known})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_says_where_it_belongs_and_takes_what_all_figures_take(name):
+    each = gallery.piece(name)
+    assert each.section in gallery.SECTIONS
+    assert each.cost in gallery.SECONDS
+    assert isinstance(each.order, int)
+    assert file_of(name).ANSWERS, "which codes of the sources it answers, or ('new',)"
+    plot = getattr(figures, f"plot_{name}")
+    given = signature(plot).parameters
+    for option, default in {"ax": None, "theme": "light", "size": "screen"}.items():
+        assert given[option].default == default
+        assert given[option].kind is Parameter.KEYWORD_ONLY
+    if "step" in given:
+        assert given["step"].default == -1
+    assert plot.__doc__
+    assert file_of(name).__doc__
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_neither_computes_nor_colours(name):
+    text = (FOLDER / f"{name}.py").read_text("utf-8")
+    assert not re.search(r"#[0-9A-Fa-f]{6}\b|#[0-9A-Fa-f]{3}\b[\"']", text), "colours live in _style"
+    assert not re.search(r"\.weights\(|reference\.|run\.trace\(|run\.generate\(", text), "models are run in analyses"
+    imported = {
+        (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for module in imported:
+        assert not module.startswith(("jax", "matplotlib.pyplot", "glassformer.model", "glassformer.training"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_title_caption_and_numbers_come_with_the_figure(name):
+    figure = draw(name)
+    shown = _draw.of(figure)
+    for text in (shown.words.title, shown.words.caption, shown.words.alt):
+        assert len(text.split()) >= 3
+        assert text == text.strip()
+        assert not re.search(r"\bnan\b|\binf\b|\{|\}|\bNone\b(?! of)", text), text
+    title = shown.words.title
+    assert not title.endswith(".")
+    assert title[0].isupper() or not title[0].isalpha()
+    titles = [text for text in figure.findobj(matplotlib.text.Text) if text.get_gid() == "title"]
+    assert len(titles) == 1
+    assert titles[0].get_text().replace("\n", " ") == title
+    columns, rows = shown.result.table()
+    assert columns[0] == "panel"
+    assert columns[-1] == "value"
+    assert all(len(row) == len(columns) for row in rows)
+    assert shown.result.size > 0
+
+
+def held(values, arrays):
+    """Whether one of the result's arrays holds these numbers, as a slice of its last two axes or turned round."""
+    values = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
+    for each in arrays:
+        whole = np.asarray(each)
+        if whole.dtype.kind not in "fiub" or whole.ndim < 1:
+            continue
+        whole = whole.astype(float)
+        flat = [whole.reshape(-1, *whole.shape[-2:])] if whole.ndim >= 2 else []
+        turned = [np.swapaxes(part, -1, -2) for part in flat]
+        extra = [np.moveaxis(whole, -1, 0).reshape(-1, *whole.shape[:-1][-2:])] if whole.ndim >= 3 else []
+        rows = [whole.reshape(-1, 1, whole.shape[-1]), whole.reshape(-1, whole.shape[-1], 1)]
+        for stack in [*flat, *turned, *extra, *rows]:
+            if stack.shape[1:] == values.shape:
+                seen = np.isfinite(values)
+                close = np.isclose(stack, values, rtol=1e-5, atol=1e-7) | ~seen
+                if close.all(axis=(1, 2)).any():
+                    return True
+    return False
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_heat_map_holds_numbers_of_the_result(name):
+    figure = draw(name)
+    result = _draw.of(figure).result
+    if hasattr(file_of(name), "drawn_numbers"):  # a figure may say itself how to find its numbers in its artists
+        for artist_values, result_values in file_of(name).drawn_numbers(figure):
+            np.testing.assert_allclose(artist_values, result_values, rtol=1e-5, atol=1e-7)
+        return
+    arrays = [each.values for each in result.arrays().values()]
+    for image in figure.findobj(AxesImage):
+        values = image.get_array()
+        if values is not None and values.ndim == 2 and image.axes.get_label() != "<colorbar>":
+            assert held(values, arrays), f"a heat map of {values.shape} is not in the result"
+    for mesh in figure.findobj(QuadMesh):
+        if mesh.axes.get_label() != "<colorbar>":
+            assert held(mesh.get_array(), arrays)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", ["screen", "slide", "print", "print_narrow"])
+def test_it_draws_at_every_size_with_text_large_enough(name, size):
+    figure = draw(name, size=size, theme="dark" if size == "slide" else "light")
+    _draw.data(figure, "png")
+    least = _style.size(size).text - 0.01
+    for text in figure.findobj(matplotlib.text.Text):
+        if text.get_text().strip() and text.get_visible():
+            assert text.get_fontsize() >= least, text.get_text()
+    width, height = figure.get_size_inches()
+    assert width == pytest.approx(_style.size(size).width)
+    if size == "slide":
+        assert height == pytest.approx(7.5)
+    elif size.startswith("print"):
+        assert height <= 250 / 25.4 + 1e-9
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_is_cut_off_at_the_edge(name):
+    for size in ("screen", "slide"):
+        figure = draw(name, size=size)
+        figure.canvas.draw()
+        for text in figure.findobj(matplotlib.text.Text):
+            if not text.get_text().strip() or not text.get_visible() or text.get_clip_on():
+                continue
+            box = text.get_window_extent()
+            assert box.x0 >= -2, (size, text.get_text())
+            assert box.x1 <= figure.bbox.width + 2, (size, text.get_text())
+            assert box.y0 >= -2, (size, text.get_text())
+            assert box.y1 <= figure.bbox.height + 2, (size, text.get_text())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_draws_into_what_it_is_given(name):
+    whole = Figure(figsize=(14, 9))
+    FigureCanvasAgg(whole)
+    left, right = whole.subfigures(1, 2)
+    assert draw(name, ax=left) is whole
+    assert draw(name, ax=right.add_subplot()) is whole
+    whole.canvas.draw()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_global_is_touched(name):
+    before = dict(matplotlib.rcParams)
+    draw(name, theme="dark", size="print")
+    assert dict(matplotlib.rcParams) == before
+    import sys
+
+    if "matplotlib.pyplot" in sys.modules:
+        assert not sys.modules["matplotlib.pyplot"].get_fignums()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_run_gives_the_same_bytes(name):
+    assert _draw.data(draw(name), "svg") == _draw.data(draw(name), "svg")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_stays_text(name):
+    svg = _draw.data(draw(name), "svg").decode()
+    assert "<text" in svg
+    assert "<dc:date>" not in svg
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("run", RUNS)
+def test_it_draws_any_task_at_its_first_and_last_step(name, run):
+    for step in (0, -1):
+        draw(name, run, step=step).canvas.draw()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_diverged_run_is_drawn_and_named_as_such(name):
+    if getattr(file_of(name), "NEEDS", "run") != "run":
+        pytest.skip("not drawn from a run")
+    figure = draw(name, NAN)
+    figure.canvas.draw()
+    assert not re.search(r"\bnan\b|\binf\b", _draw.of(figure).words.title)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_that_was_not_kept_is_refused_with_the_nearest(name):
+    if "step" not in gallery.piece(name).options or getattr(file_of(name), "NEEDS", "run") == "nothing":
+        pytest.skip("it has no step")
+    with pytest.raises(MissingError, match="nearest"):
+        draw(name, step=7_777_777)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "sequence" in gallery.piece(name).options])
+@pytest.mark.parametrize("sequence", ["4 x 9", "", "1 " * 40])
+def test_a_sequence_the_model_cannot_see_is_refused(name, sequence):
+    with pytest.raises(Error):
+        draw(name, sequence=sequence)
+
+
+# ---- the style -------------------------------------------------------------------------------------------------------
+
+GROUPS = (
+    ("query", "key", "value", "feed_forward", "ink"),
+    ("right", "wrong", "unconstrained", "ink"),
+    ("train", "validation", "wrong", "rung", "ink"),
+)
+VISION = {  # linear RGB of what is seen with one kind of cone missing (Viénot 1999; tritan: Brettel 1997, one plane)
+    "normal": np.eye(3),
+    "protan": [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+    "deutan": [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+    "tritan": [[1.01277, 0.13548, -0.14826], [-0.01243, 0.86812, 0.14431], [0.07589, 0.80500, 0.11911]],
+}
+
+
+def linear(colour):
+    c = np.array(matplotlib.colors.to_rgb(colour))
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def oklab(rgb):
+    lms = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
+                    [0.0883024619, 0.2817188376, 0.6299787005]]) @ np.clip(rgb, 0, 1)  # fmt: skip
+    return np.array([[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099],
+                     [0.0259040371, 0.7827717662, -0.8086757660]]) @ np.cbrt(lms)  # fmt: skip
+
+
+@pytest.mark.parametrize("theme", _style.THEMES)
+@pytest.mark.parametrize("vision", VISION)
+def test_colours_that_stand_together_can_be_told_apart(theme, vision):
+    for group in GROUPS:
+        seen = {name: oklab(np.array(VISION[vision]) @ linear(_style.theme(theme)[name])) for name in group}
+        for a in group:
+            for b in group:
+                if a < b:
+                    assert np.linalg.norm(seen[a] - seen[b]) >= 0.11, (a, b)
+
+
+@pytest.mark.parametrize("theme", _style.THEMES)
+def test_text_and_lines_stand_out_from_the_paper(theme):
+    t = _style.theme(theme)
+
+    def contrast(a, b):
+        bright = sorted(float(np.array([0.2126, 0.7152, 0.0722]) @ linear(c)) + 0.05 for c in (a, b))
+        return bright[1] / bright[0]
+
+    for name in ("ink", "quiet"):
+        assert contrast(t[name], t.paper) >= 4.5, name
+    for name in ("query", "key", "value", "feed_forward", "right", "wrong", "train", "validation", "rung"):
+        assert contrast(t[name], t.paper) >= 3, name
+
+
+def test_every_sign_has_a_glyph():
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    font = get_font(findfont(FontProperties(family=["DejaVu Sans"])))
+    for sign in "✓✗∅●■▲◆␣⏎⇥₀₁₂₃₄₅₆₇₈₉·≈×\u2212\u202f“”":
+        assert font.get_char_index(ord(sign)), f"{sign} ({ord(sign):x})"
+
+
+# ---- the shared parts ------------------------------------------------------------------------------------------------
+
+
+def test_labels_never_cover_each_other_and_those_left_out_are_told():
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    ax = figure.add_axes((0, 0, 1, 1))
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.random((60, 2)), np.full((20, 2), 0.5)])
+    _draw.frame(ax, points)
+    written = _draw.labels(ax, points, [f"t{k}" for k in range(80)], colours="black", first=[70])
+    assert 70 in written
+    assert len(written) < 80
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) == len(written)
+    for k, a in enumerate(boxes):
+        for b in boxes[k + 1 :]:
+            assert min(a.x1, b.x1) - max(a.x0, b.x0) <= 1 or min(a.y1, b.y1) - max(a.y0, b.y0) <= 1
+
+
+def test_tokens_that_look_like_mathematics_are_written_as_they_are():
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    ax = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+    with matplotlib.rc_context(_style.rc("light", "screen")):
+        words = ["$x_1$", "<&>", " ", "$"]
+        _draw.heat(ax, np.eye(4), kind="share", theme=_style.theme("light"), rows=words, columns=words)
+    svg = _draw.data(figure, "svg").decode()
+    assert "$x_1$" in svg
+    assert "&lt;&amp;&gt;" in svg
+    assert "␣" in svg
+
+
+def test_a_title_wraps_into_lines_that_fit():
+    lines = _draw.wrap("one two three four five six seven eight nine ten", 13, 1.5)
+    assert " ".join(lines) == "one two three four five six seven eight nine ten"
+    assert all(_draw.text_width(line, 13) <= 1.5 for line in lines)
+
+
+def test_the_gallery_tells_what_failed_and_draws_the_rest(tmp_path, monkeypatch):
+    run = run_of("plus_last_even")
+    broken = import_module("glassformer.figures.attention")
+    monkeypatch.setattr(broken, "plot_attention", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(gallery, "names", lambda: ["loss", "attention"])
+    made = gallery.gallery(run, tmp_path / "out")
+    assert {each.name: bool(each.files) for each in made} == {"loss": True, "attention": False}
+    assert "ZeroDivisionError" in next(each.failed for each in made if each.name == "attention")
+    text = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert "default-src 'none'" in text
+    assert "<script" not in text
+    assert "http://" not in re.sub(r"data:[^\"]*", "", text)
+    for file in next(each.files for each in made if each.name == "loss"):
+        assert (tmp_path / "out" / file).stat().st_size > 0
+    before = (tmp_path / "out" / "index.html").read_bytes()
+    gallery.gallery(run, tmp_path / "out")
+    assert (tmp_path / "out" / "index.html").read_bytes() == before
+
+
+def test_a_run_without_metrics_is_drawn_too(tmp_path):
+    run = hand_wired.previous_token(tmp_path / "run")
+    figure = figures.plot_attention(run)
+    assert "step 0 of 1" in _draw.of(figure).result.clock
+    assert gallery.suits(gallery.piece("loss"), run)
+
+
+SOURCE_004 = {  # figures.md, section 7
+    "4.01": "architecture", "4.02": "loss rule_error", "4.03": "training_data", "4.04": "generated",
+    "4.05": "embeddings", "4.06": "embeddings", "4.07": "landscape", "4.11": "landscape", "4.08": "qkv", "4.X": "qkv",
+    "4.09": "query_key_space", "4.10": "query_focus", "4.12": "sequence_embeddings", "4.13": "scoring",
+    "4.14": "mixing", "4.15": "residual", "4.S16": "residual", "4.16": "decision_grid", "4.17": "decision_grid",
+    "4.18": "decision_grid", "4.S7": "qkv_overview", "4.S9": "score_atlas", "4.S14": "readout",
+    "4.r07": "landscape_summary", "4.r15": "score_field", "4.r frozen": "frozen",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", SOURCE_004)
+def test_every_figure_of_source_004_is_answered(code):
+    for name in SOURCE_004[code].split():
+        assert name in NAMES, f"{code}: {name} is not there yet"
+        assert code in file_of(name).ANSWERS, f"{name} does not say that it answers {code}"

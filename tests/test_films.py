@@ -1,0 +1,115 @@
+"""Every film in the folder, found by listing it: frames, clock, files, and that only what should move does."""
+
+import csv
+import json
+from importlib import import_module
+from inspect import signature
+
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+
+from glassformer import _discover, films
+from glassformer.errors import CallError, MissingError
+from glassformer.films import _film, _make
+from small_runs import POPULATION, RUNS, run_of
+
+NAMES = _discover.names(films)
+
+
+def film(name, run="plus_last_even", **options):
+    file = import_module(f"glassformer.films.{name}")
+    subject = run_of(POPULATION if getattr(file, "NEEDS", "run") == "population" else run)
+    if reason := _make.suits(name, subject):
+        pytest.skip(reason)
+    make = getattr(file, f"film_{name}")
+    known = signature(make).parameters
+    return make(subject, **{key: value for key, value in options.items() if key in known})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_film_takes_what_all_films_take(name):
+    make = getattr(films, f"film_{name}")
+    assert "theme" in signature(make).parameters
+    assert make.__doc__
+    assert import_module(f"glassformer.films.{name}").ANSWERS
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_frames_are_full_pictures_that_differ(name, theme):
+    before = dict(matplotlib.rcParams)
+    made = film(name, frames=5, theme=theme)
+    frames = list(made.frames())
+    assert dict(matplotlib.rcParams) == before
+    assert len(frames) == len(made.steps) >= 2
+    assert all(frame.shape == (720, 1280, 3) and frame.dtype == np.uint8 for frame in frames)
+    assert (frames[0] != frames[-1]).any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_frame_depends_on_its_step_alone(name):
+    made = film(name, frames=4)
+    first, *_, last = made.frames()
+    again = next(iter(made.frames([made.steps[-1]])))
+    np.testing.assert_array_equal(again, last)
+    del first
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_film_is_written_with_poster_numbers_and_words(name, tmp_path):
+    made = film(name, frames=4)
+    path = tmp_path / f"{name}_film.gif"
+    written = made.save(path, fps=10)
+    assert {each.suffix for each in written} == {".gif", ".png", ".csv", ".json"}
+    with Image.open(path) as picture:
+        assert picture.info["loop"] == 0
+        assert picture.n_frames >= 2
+        assert picture.info["duration"] == 1000
+        picture.seek(picture.n_frames - 1)
+        assert picture.info["duration"] == 2000
+    assert path.stat().st_size <= _film.MOST_BYTES
+    with (tmp_path / f"{name}_film.csv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[0][:2] == ["frame", "step"]
+    assert len({row[0] for row in rows[1:]}) == len(made.steps)
+    assert json.loads((tmp_path / f"{name}_film.json").read_text("utf-8"))["title"] == made.words.title
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("run", RUNS)
+def test_any_task_can_be_filmed(name, run):
+    made = film(name, run, frames=3)
+    assert len(list(made.frames(made.steps[-1:]))) == 1
+
+
+def test_two_processes_make_the_same_film(tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    made = film("loss", frames=50)
+    for processes, name in ((1, "one"), (2, "two")):
+        made.save(tmp_path / f"{name}.mp4", tmp_path / f"{name}.gif", processes=processes)
+    assert (tmp_path / "one.gif").read_bytes() == (tmp_path / "two.gif").read_bytes()
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    video = (tmp_path / "two.mp4").read_bytes()
+    assert video[4:8] == b"ftyp"
+    assert video.index(b"moov") < video.index(b"mdat"), "fast start: the index comes first"
+
+
+def test_without_ffmpeg_an_mp4_is_refused_and_the_way_out_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    monkeypatch.setattr(_film, "which", lambda _: None)
+    with pytest.raises(MissingError, match=r"glassformer\[video\]"):
+        film("loss", frames=3).save(tmp_path / "x.mp4")
+    assert _film.ffmpeg(needed=False) == ""
+
+
+def test_what_cannot_be_filmed_is_said(tmp_path):
+    with pytest.raises(MissingError, match="nearest"):
+        film("loss", steps=[0, 10**7])
+    with pytest.raises(CallError, match="mp4 or gif"):
+        film("loss", frames=3).save(tmp_path / "x.avi")
+    with pytest.raises(CallError, match="frames"):
+        film("loss", frames=1)
+    with pytest.raises(CallError, match="pace"):
+        film("loss", pace="slow")
