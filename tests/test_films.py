@@ -113,3 +113,14 @@ def test_what_cannot_be_filmed_is_said(tmp_path):
         film("loss", frames=1)
     with pytest.raises(CallError, match="pace"):
         film("loss", pace="slow")
+
+
+ANIMATIONS = {
+    "4.D1": "embeddings", "4.D2": "qkv", "4.D3": "query_key_space", "4.D4": "attention_space", "4.D5": "landscape",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", ANIMATIONS)
+def test_every_animation_of_source_004_is_answered(code):
+    assert ANIMATIONS[code] in NAMES
+    assert code in import_module(f"glassformer.films.{ANIMATIONS[code]}").ANSWERS

@@ -1,9 +1,9 @@
 """The command line: one command per verb, everything heavy imported inside it."""
 
 import json
+import os
 import shlex
 import signal
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress

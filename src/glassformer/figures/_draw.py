@@ -497,8 +497,10 @@ def plane_axes(
     if plane is not None and names:
         ax.set_xlabel(plane.labels[0])
         ax.set_ylabel(plane.labels[1])
-    ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(5))
-    ax.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(5))
+    box, em = ax.get_window_extent(), matplotlib.rcParams["font.size"] * ax.get_figure(root=True).dpi / 72
+    across, up = (int(np.clip(length / (share * em), 2, 5)) for length, share in ((box.width, 4.5), (box.height, 2.5)))
+    ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(across))  # as many numbers as fit side by side
+    ax.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(up))
 
 
 def _zero(plane: Plane | PairPlane | None) -> Array:

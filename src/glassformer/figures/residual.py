@@ -78,7 +78,7 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
         )
         _regions.features(panel, values.shape[1])
         panel.set_title(title)
-    small = sheet.panels(1, 3, left=3.6, right=2, bottom=5.6, top=2.2, gap=(3.6, 3), within=(0, 0, 0.52, split))[0]
+    small = sheet.panels(1, 3, left=4.6, right=1, bottom=5.6, top=2.2, gap=(3.6, 3), within=(0, 0, 0.52, split))[0]
     points = [seen.points[name].values for name in ("before", "attended", "middle")]
     told = _regions.important(seen.verdicts)
     for panel, xy, title in zip(small, points, heats.values(), strict=True):
@@ -134,7 +134,7 @@ def _values(sheet: _draw.Sheet, seen: Residual) -> None:
     """What each position offers, what each takes away, and where that puts it."""
     t, names = sheet.theme, drawn(seen.before.axes["position"])
     told = _regions.important(seen.verdicts)
-    panels = sheet.panels(1, 3, left=4.5, right=1.2, bottom=4.8, top=2.4, gap=(4, 3), square=True)[0]
+    panels = sheet.panels(1, 3, left=5.5, right=1.2, bottom=5.8, top=2.4, gap=(4, 3), square=True)[0]
     value, mixed = seen.points["value"].values, seen.points["attended"].values
     _draw.plane_axes(panels[0], seen.plane, np.concatenate([value.reshape(-1, 2), mixed]), theme=t, margin=0.15)
     _draw.plane_axes(panels[1], seen.plane, np.concatenate([value.reshape(-1, 2), mixed]), theme=t, margin=0.15)

@@ -82,7 +82,7 @@ def film_aligned(
     return Film(
         run,
         scene,
-        title=words.title,
+        title=words.title.replace("At step", "By step", 1),
         alt=words.alt,
         steps=None if steps is None else [_clock.resolve(run, int(step)) for step in steps],
         frames=frames,
