@@ -1,22 +1,20 @@
 """The command line: one command per verb, everything heavy imported inside it."""
 
 import json
-import os
 import shlex
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glassformer import terminal
 from glassformer.errors import CallError, Error, MissingError
 
 if TYPE_CHECKING:
     from glassformer.experiment import Experiment
-    from glassformer.notes import Progress
     from glassformer.run import Run
 
 app = typer.Typer(
@@ -92,7 +90,7 @@ def train(
         raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
     from glassformer import training
 
-    with _safe_stop() as stop, _progress(show=not (quiet or as_json)) as progress:
+    with terminal.safe_stop() as stop, terminal.progress(show=not (quiet or as_json)) as progress:
         if folder is not None:
             outcome = training.resume(folder, progress=progress, stop=stop)
         else:
@@ -259,7 +257,7 @@ def figures_(
         others=tuple(str(find(each).path) for each in with_ or ()),
     )  # fmt: skip
     folder = out or Path("figures") / run.name
-    with _counting("figures", show=not as_json) as progress:
+    with terminal.counting("figures", show=not as_json) as progress:
         tell = lambda done, many, name: progress(done, many)  # noqa: E731, ARG005
         if names:
             made = gallery.draw(run, [gallery.piece(name) for name in names], wish, folder, tell)
@@ -267,7 +265,7 @@ def figures_(
             made = gallery.gallery(run, folder, wish, tell)
     failed, absent = [each for each in made if each.failed], [each for each in made if each.absent]
     if open_ and not names:
-        _show(folder / "index.html")
+        terminal.show_page(folder / "index.html")
     if as_json:
         from dataclasses import asdict
 
@@ -325,7 +323,7 @@ def film(
     wrong = 0
     for name in names or [each for each in _make.names() if _make.suits(each, run) is None]:
         try:
-            with _counting(f"film {name}") as progress:
+            with terminal.counting(f"film {name}") as progress:
                 written = list(_make.write(
                     name, run, out or Path("films") / run.name, formats=kinds, fps=fps, sequences=tuple(sequence or ()),
                     wanted=wanted, asked=asked, progress=progress,
@@ -408,61 +406,6 @@ def _agree(run: "Run", settings: "Experiment", seeds: int, given: dict[str, Any]
                 )
 
 
-@contextmanager
-def _safe_stop() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C asks the training to stop at its next safe point; a second one stops it at once."""
-    asked = False
-
-    def ask(number: int, frame: Any) -> None:
-        nonlocal asked
-        if asked:
-            signal.default_int_handler(number, frame)
-        asked = True
-        typer.echo("\nstopping at the next safe point (Ctrl-C again stops at once)", err=True)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _progress(show: bool) -> Iterator[Callable[["Progress"], None]]:
-    """A bar on a terminal, about ten plain lines elsewhere, nothing when not shown."""
-    if not show:
-        yield lambda _: None
-    elif sys.stderr.isatty():
-        from rich import progress as rich
-        from rich.console import Console
-
-        columns = (
-            rich.TextColumn("step"), rich.MofNCompleteColumn(), rich.BarColumn(), rich.TextColumn("{task.description}"),
-            rich.TimeRemainingColumn(),
-        )  # fmt: skip
-        with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("compiling", total=None)
-
-            def draw(p: "Progress") -> None:
-                words = f"{p.steps_per_second:,.0f} steps/s, loss {p.loss:.4f}, excess {p.excess:.4f}"
-                bar.update(task, completed=p.step, total=p.steps, description=words)
-
-            yield draw
-    else:
-        tenths = -1
-
-        def line(p: "Progress") -> None:
-            nonlocal tenths
-            if 10 * p.step // p.steps > tenths:
-                tenths = 10 * p.step // p.steps
-                left = (p.steps - p.step) / p.steps_per_second if p.steps_per_second else float("nan")
-                speed = f"{p.steps_per_second:,.0f} steps/s, {left:.0f} s left" if p.steps_per_second else "compiling"
-                typer.echo(f"step {p.step:,}/{p.steps:,}  loss {p.loss:.4f}  excess {p.excess:.4f}  {speed}", err=True)
-
-        yield line
-
-
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
@@ -531,40 +474,6 @@ def _member(run: "Run", member: int) -> int:
     if not 0 <= member < run.members:
         raise MissingError(f"there is no member {member} in {run.path}; there are 0 to {run.members - 1}")
     return member
-
-
-@contextmanager
-def _counting(what: str, show: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, about five plain lines elsewhere, nothing when not shown."""
-    if not show:
-        yield lambda _, __: None
-    elif sys.stderr.isatty():
-        from rich import progress as rich
-        from rich.console import Console
-
-        columns = (rich.TextColumn(what), rich.MofNCompleteColumn(), rich.BarColumn(), rich.TimeRemainingColumn())
-        with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, many: bar.update(task, completed=done, total=many)
-    else:
-        fifths = -1
-
-        def line(done: int, many: int) -> None:
-            nonlocal fifths
-            if 5 * done // many > fifths:
-                fifths = 5 * done // many
-                typer.echo(f"{what}: {done} of {many}", err=True)
-
-        yield line
-
-
-def _show(page: Path) -> None:
-    """Open a page in the person's browser; without a screen there is none, and the path is printed anyway."""
-    screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    if screen:
-        import webbrowser
-
-        webbrowser.open(page.resolve().as_uri())
 
 
 def _resolved(run: "Run", step: int) -> int:

@@ -13,6 +13,7 @@ from glassformer.run import Run
 from glassformer.tasks import Examples
 
 WAYS = ("zero", "mean", "resample")
+LITTLE = 0.01  # nats: no part is worth naming
 WINDOWS = 128
 SURE = 1.96  # sampling errors on each side of an interval of 95 %
 Change = Callable[[Array], Array]
@@ -199,10 +200,10 @@ def say(seen: Ablation) -> Words:
         error = seen.error.values[best, WAYS.index("mean")] + seen.base_error
         title = (
             f"Averaging {_the(names[best])} costs most, {mean[best]:+.2f} nats and {percent(float(error))} wrong "
-            "instead of "
-            f"{percent(seen.base_error)}"
-            + (f"; {silent} of {seen.neurons} neurons could be averaged unnoticed" if seen.neurons else "")
-        )
+            f"instead of {percent(seen.base_error)}"
+            if mean[best] >= LITTLE
+            else f"Averaging any one part costs less than {LITTLE} nats"
+        ) + (f"; {silent} of {seen.neurons} neurons could be averaged unnoticed" if seen.neurons else "")
     caption = (
         "Each part of the model replaced by zero, by its mean over windows, or by its value in another window "
         "(resample); "

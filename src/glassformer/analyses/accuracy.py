@@ -124,8 +124,12 @@ def say(seen: Accuracy) -> Words:
         last = float(values[-1])
         slack = 0 if seen.exact else 0.02  # about two sampling errors
         below = [k for k in range(len(best)) if last >= best[k] - slack]
+        top = _judged.exactly(float(best[-1]))
         where = (
-            f"“{names[max(below)].rpartition(' = ')[2]}” alone would give {_judged.exactly(float(best[max(below)]))}"
+            f"“{names[-1].rpartition(' = ')[2]}” itself reaches {top}"
+            if below and max(below) == len(best) - 1
+            else f"“{names[max(below)].rpartition(' = ')[2]}” alone would give "
+            f"{_judged.exactly(float(best[max(below)]))}, “{names[-1].rpartition(' = ')[2]}” {top}"
             if below
             else f"even “{names[0].split(' = ')[0]}” would give {_judged.exactly(float(best[0]))}"
         )

@@ -157,7 +157,8 @@ def say(seen: Atlas) -> Words:
         caption = (
             f"Every token at every position at {what}, where the other tokens in view have entered: each mark is "
             "the mean "
-            f"over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate). "
+            f"over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate; "
+            "where there are many, only marks with a label have theirs). "
             f"{shades}"
             "The cross is zero. If context did not matter here, every ellipse would shrink to a dot."
         )

@@ -80,7 +80,7 @@ def say(seen: EmbeddingPaths) -> Words:
     else:
         far = int(np.argmax(token.values))
         title = (
-            f"{shown(token.axes['token'][far])} ends farthest from where it began, {token.values[far]:.2f} away; "
+            f"“{shown(token.axes['token'][far])}” ends farthest from where it began, {token.values[far]:.2f} away; "
             f"the mean of all tokens is {token.values.mean():.2f}"
         )
         if "position" in seen.moved:

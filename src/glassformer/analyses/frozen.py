@@ -1,5 +1,6 @@
 """What attention can reach: one position held, and every push that could be added to it."""
 
+import dataclasses
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +10,7 @@ from glassformer.analyses import _decide
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
-from glassformer.analyses.landscape import Frame, Landscape, landscape
+from glassformer.analyses.landscape import Frame, Landscape, landscape, quick
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -68,8 +69,17 @@ def frozen(
     spots = np.stack(np.meshgrid(x, y), -1)
     # off the plane, the held position keeps what attention does add there
     rest = held + (seen["attended"][block][place] - push @ flat.basis.T if not flat.lossless else 0)
-    where = (rest + spots @ flat.basis.T).astype(np.float32)
-    chances = np.moveaxis(reference.softmax(_decide.onward(w, where, a).astype(np.float64)), -1, 0)
+
+    def chances_at(where: Array) -> Array:
+        stream = (rest + where @ flat.basis.T).astype(np.float32)
+        found: Array = reference.softmax(_decide.onward(w, stream, a).astype(np.float64))
+        return found
+
+    def said_at(where: Array) -> Array:
+        found: Array = np.log(np.maximum(chances_at(where), 1e-300))
+        return found
+
+    chances = np.moveaxis(chances_at(spots), -1, 0)
     winner = chances.argmax(0)
     within = _decide.inside(spots, corners)
     reach = np.bincount(winner[within], minlength=len(chances)) / max(int(within.sum()), 1)
@@ -98,7 +108,7 @@ def frozen(
         right=land.right[place],
         plane=flat,
         frame=box,
-        land=land,
+        land=dataclasses.replace(land, said_at=said_at if quick(run) else None),
     )
 
 

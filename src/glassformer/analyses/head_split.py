@@ -60,7 +60,8 @@ def say(seen: HeadSplit) -> Words:
     """That the columns are shared out and the stream is not."""
     features = f"{seen.width} features" if seen.width > 1 else "feature"
     if seen.heads == 1:
-        title = f"One head reads all {features} of the stream and has every column: there is nothing to share out"
+        whole = "both features" if seen.width == 2 else f"all {features}"
+        title = f"One head reads {whole} of the stream and has every column: there is nothing to share out"
     else:
         title = (
             f"Each of {seen.heads} heads reads all {features} of the stream and makes {seen.head_width} of its own; "

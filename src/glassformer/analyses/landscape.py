@@ -1,5 +1,6 @@
 """What would be said at every point of the plane: the probability of each token from the last attention onwards."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,7 @@ from glassformer.errors import CallError, unknown
 from glassformer.run import Run
 
 GRID = 60
+QUICK = 4096  # width × neurons
 MOST_TOKENS = 40
 WINDOWS = 48  # of the validation part, to know where the points lie
 MARGIN = 0.07
@@ -48,6 +50,7 @@ class Landscape(Result):
     frame: Frame
     at: str
     shown_points: str
+    said_at: Callable[[Array], Array] | None = None  # (..., 2) on the plane → (..., token): log-probabilities
 
     @property
     def is_slice(self) -> bool:
@@ -102,10 +105,18 @@ def landscape(
                            *([drawn["value"]] if "value" in drawn and flat.lossless else [])])  # fmt: skip
     x, y = np.linspace(box[0], box[1], grid), np.linspace(box[2], box[3], grid if flat.width > 1 else 1)
     spots = np.stack(np.meshgrid(x, y), -1)  # (y, x, 2)
-    where = (flat.origin + spots @ flat.basis.T).astype(np.float32)
     after = _decide.onward if at == "middle" else _decide.read_out
-    chances = reference.softmax(after(w, where, a).astype(np.float64))  # (y, x, token)
-    chances = np.moveaxis(chances, -1, 0)
+
+    def chances_at(where: Array) -> Array:
+        stream = (flat.origin + where @ flat.basis.T).astype(np.float32)
+        found: Array = reference.softmax(after(w, stream, a).astype(np.float64))
+        return found
+
+    def said_at(where: Array) -> Array:
+        found: Array = np.log(np.maximum(chances_at(where)[..., list(kept)], 1e-300))
+        return found
+
+    chances = np.moveaxis(chances_at(spots), -1, 0)  # (token, y, x)
     kept = _most_telling(chances)
     winner = chances.argmax(0)
     group = _decide.group_of(run.task)
@@ -149,7 +160,13 @@ def landscape(
         frame=box,
         at=at,
         shown_points=points,
+        said_at=said_at if quick(run) else None,
     )  # fmt: skip
+
+
+def quick(run: Run) -> bool:
+    """Whether the model is small enough to be asked at very many points, for smooth borders."""
+    return run.architecture.width * max(run.architecture.feed_forward, run.architecture.answers) <= QUICK
 
 
 def stage(run: Run, sequence: str | None, member: int, steps: list[int]) -> tuple[Plane, Frame]:

@@ -30,6 +30,13 @@ class Mixing(Result):
     block: int
     causal: bool
 
+    @property
+    def told(self) -> tuple[int, int]:
+        """The head and the key position that give most to the last position to look at: what the title tells."""
+        weights = np.nan_to_num(self.attention.values[:, self.places[-1]])
+        head, key = np.unravel_index(int(weights.argmax()), weights.shape)
+        return int(head), int(key)
+
 
 def mixing(run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0, block: int = 0) -> Mixing:
     """Attention × values = mixes, for every head of a block, on one input (the task's first showcase when None)."""
@@ -81,7 +88,7 @@ def say(seen: Mixing) -> Words:
         title = f"At step {seen.step} the attention is not a number: the training has diverged"
     else:
         query = seen.places[-1]
-        head, key = np.unravel_index(int(weights[:, query].argmax()), weights[:, query].shape)
+        head, key = seen.told
         many = f" in head {head}" if len(weights) > 1 else ""
         share = percent(float(weights[head, query, key]))
         title = (

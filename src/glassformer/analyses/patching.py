@@ -159,9 +159,9 @@ def say(seen: Patching) -> Words:
         for k in tell:
             best = int(np.nanargmax(seen.share.values[0, k, :-1]))
             share = percent(float(seen.share.values[0, k, best]))
-            parts.append(f"{share} {'of the difference ' if not parts else ''}by {names[k]} at position {best}")
-        rivals = f"{shown(seen.first)} instead of {shown(seen.second)}"
-        title = f"{rivals} after position {seen.position} is restored {listed(parts)}"
+            parts.append(f"{names[k]} at position {best} brings back {share}")
+        rivals = f"{shown(seen.first)} and {shown(seen.second)}"
+        title = f"Of the difference between {rivals} after position {seen.position}, {listed(parts)}"
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. The answer is read after "
         "position "

@@ -93,6 +93,9 @@ def say(seen: RuleError) -> Words:
     inside = seen.error.values[0, 0]
     away = [k for k, name in enumerate(seen.by_distance.axes["distance"]) if name == "not in view"]
     outside = float(seen.by_distance.values[away[0], 0]) if away else float("nan")  # the larger sample
+    near = [k for k in range(len(seen.counts.values)) if k not in away]
+    asked = float(seen.counts.values[near].sum())
+    reached = float(seen.counts.values[near] @ seen.by_distance.values[near, 0]) / asked if asked else float("nan")
     caption = (
         "Left: share of constrained positions where the answer breaks the rule, on "
         f"{numbers(seen.windows + 1)[-1]} held-out "
@@ -107,23 +110,24 @@ def say(seen: RuleError) -> Words:
         "model that writes freely is judged in “generated”. An error in view that stays up refutes that the rule "
         "was learnt."
     )
-    if not np.isfinite(inside[now]):
+    if not np.isfinite(inside[now]) or not np.isfinite(reached):
         title = (
             "No constrained position has its answer in view" if np.isnan(inside).all() else "The error is not a number"
         )
     else:
         if len(at) > 1 and now > 0:
-            verb = "falls" if inside[now] < inside[0] else "rises" if inside[now] > inside[0] else "stays"
+            verb = "falls" if reached < inside[0] else "rises" if reached > inside[0] else "stays"
             move = (
-                f"at {_judged.exactly(float(inside[now]))}"
+                f"at {_judged.exactly(reached)}"
                 if verb == "stays"
-                else f"from {_judged.exactly(float(inside[0]))} to {_judged.exactly(float(inside[now]))}"
+                else f"from {_judged.exactly(float(inside[0]))} to {_judged.exactly(reached)}"
             )
             title = f"Where the answer is in view, rule error {verb} {move} by step {thousands(at[now])}"
         else:
-            move = _judged.exactly(float(inside[now]))
+            move = _judged.exactly(reached)
             title = f"Where the answer is in view, rule error is {move} at step {thousands(at[now])}"
         if np.isfinite(outside):
             best = _judged.exactly(float(seen.best.values[1]))
-            title += f"; where it is not, it is {_judged.exactly(outside)} (at best {best})"
+            sure = "" if outside > seen.best.values[1] else " on average"  # a sample may do better than can be expected
+            title += f"; where it is not, it is {_judged.exactly(outside)} (at best {best}{sure})"
     return Words(title, caption, f"Error curves, stacked shares and bars by distance. {title}.")

@@ -85,6 +85,10 @@ def say(seen: Sparsity) -> Words:
         title = f"{percent(float(rates.mean()))} of the hidden values are active at step {thousands(seen.step)}"
         if seen.step != steps[0]:
             title += f", {percent(float(first[0].mean()))} at step {thousands(steps[0])}"
-        title += f"; {dead} of {rates.size} neurons {'is' if dead == 1 else 'are'} never active"
+        title += (
+            f"; {dead} of {rates.size} neurons {'is' if dead == 1 else 'are'} never active"
+            if dead
+            else f"; all {rates.size} neurons are active somewhere"
+        )
     del now
     return Words(title, caption, f"Curves of active shares over training and a histogram of activity. {title}.")

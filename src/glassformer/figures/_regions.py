@@ -1,6 +1,7 @@
 """The winning regions of a landscape, and marks on it: shared by the figures that move points over them."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 
 import matplotlib
 import numpy as np
@@ -14,6 +15,8 @@ from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Array
 from glassformer.analyses.landscape import Landscape
 from glassformer.figures import _draw, _style
+
+FINE = 300  # places along a side, to draw borders; half as many on a slice of a wider (slower) model
 
 
 def field(ax: Axes, values: Array, frame: tuple[float, float, float, float], *, kind: str, theme: _style.Theme,
@@ -38,7 +41,8 @@ def square(ax: Axes, frame: tuple[float, float, float, float]) -> None:
 def ticks(ax: Axes, plane: Plane, *, x: bool = True, y: bool = True) -> None:
     """Numbers and names on the axes of a panel at the edge."""
     if x:
-        ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
+        ems = ax.get_window_extent().width / ax.figure.dpi * 72 / float(matplotlib.rcParams["font.size"])
+        ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4 if ems > 14 else 2, prune="both"))
         ax.set_xlabel(plane.labels[0])
     if y:
         ax.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
@@ -57,14 +61,15 @@ def tints(seen: Landscape, theme: _style.Theme) -> list[tuple[float, float, floa
     return [found[group] for group in seen.groups]
 
 
-def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = False, names: bool = True) -> None:
-    """Which token wins where: greys by group, borders, a large pale name in the middle of each region."""
+def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = False, names: bool = True,
+            avoid: Array | None = None) -> None:  # fmt: skip
+    """Which token wins where: greys by group, borders, a large pale name in each region, away from points `avoid`."""
     line = float(matplotlib.rcParams["lines.linewidth"])
     if edges:
         _edges(ax, seen, theme, 0.35 * line)
     chances = seen.probabilities.values
     if np.isfinite(chances).all():
-        chances = finer(np.log(np.maximum(chances, 1e-300)), 4)  # differences of logits: borders come out straight
+        chances = fine(seen)  # differences of logits: borders come out straight
         x, y = (np.linspace(seen.frame[k], seen.frame[k + 1], chances.shape[2 - k // 2]) for k in (0, 2))
         top = np.partition(chances, -2, axis=0)[-2:]  # second, first
         colours = tints(seen, theme)
@@ -80,7 +85,20 @@ def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = Fal
                 ax.contour(x, y, each - rival, levels=[0], colors=[theme.quiet], linewidths=0.6 * line, zorder=1)
     square(ax, seen.frame)
     if names:
-        region_names(ax, seen, theme)
+        region_names(ax, seen, theme, avoid)
+
+
+def fine(seen: Landscape, side: int = FINE, times: int = 4) -> Array:
+    """(token, y, x): log-probabilities on a grid fine enough for smooth borders, from the model where it is at hand."""
+    if seen.said_at is None:
+        return finer(np.log(np.maximum(seen.probabilities.values, 1e-300)), times)
+    return _evaluated(seen.said_at, seen.frame, side if seen.plane.lossless else side // 2)
+
+
+@functools.lru_cache(maxsize=1)  # the panels of one figure share it
+def _evaluated(said_at: Callable[[Array], Array], frame: tuple[float, float, float, float], side: int) -> Array:
+    x, y = (np.linspace(frame[k], frame[k + 1], side) for k in (0, 2))
+    return np.moveaxis(said_at(np.stack(np.meshgrid(x, y), -1)), -1, 0)
 
 
 def finer(values: Array, times: int) -> Array:
@@ -103,11 +121,17 @@ def apart(points: Array, least: float, order: list[int]) -> Array:
     return np.isin(np.arange(len(points)), kept)
 
 
-def region_names(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
-    """The winner's name where its region is widest; very small regions stay without."""
+def region_names(ax: Axes, seen: Landscape, theme: _style.Theme, avoid: Array | None = None) -> None:
+    """The winner's name where its region is widest and free of points; very small regions stay without."""
     size = 1.5 * float(matplotlib.rcParams["font.size"])
     box = ax.get_window_extent()
-    for token, (x, y), depth in centres(seen.regions.values, seen.frame):
+    free = np.ones(seen.regions.values.shape, dtype=bool)
+    if avoid is not None and len(avoid):
+        em = size / 1.5 * ax.figure.dpi / 72 / box.width * (seen.frame[1] - seen.frame[0])
+        across, up = (np.linspace(seen.frame[k], seen.frame[k + 1], free.shape[1 - k // 2]) for k in (0, 2))
+        for left, low in avoid[np.isfinite(avoid).all(-1)]:  # as far as a label beside the point reaches
+            free &= ~(np.outer(abs(up - low) < 1.9 * em, abs(across - left) < 3.4 * em))
+    for token, (x, y), depth in centres(seen.regions.values, seen.frame, free):
         room = depth * box.width / seen.regions.values.shape[1] * 72 / ax.figure.dpi
         if room > 0.5 * size:
             text = ax.text(
@@ -125,15 +149,23 @@ def region_names(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
             text.set_path_effects([withStroke(linewidth=0.2 * size, foreground=theme.paper, alpha=0.7)])
 
 
-def centres(regions: Array, frame: tuple[float, float, float, float]) -> list[tuple[int, tuple[float, float], int]]:
-    """For each winner: its id, the point deepest inside its region, how many cells deep that is."""
+def centres(
+    regions: Array, frame: tuple[float, float, float, float], free: Array | None = None
+) -> list[tuple[int, tuple[float, float], int]]:
+    """For each winner: its id, the point deepest inside its region (if some of it is `free`, there), how many cells."""
     found = []
     for token in np.unique(regions):
         left = np.pad(regions == token, 1)
-        depth = 0
+        empty = left if free is None else np.pad(free, 1)
+        core, depth, layer = left, 0, 0
         while left.any():
-            core, depth = left, depth + 1
+            layer += 1
+            if (left & empty).any():
+                core, depth = left & empty, layer
+            elif not depth:  # nowhere free: the deepest
+                core = left
             left = left & np.roll(left, 1, 0) & np.roll(left, -1, 0) & np.roll(left, 1, 1) & np.roll(left, -1, 1)
+        depth = depth or layer
         rows, columns = np.nonzero(core)
         middle = int(np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2))
         high, wide = regions.shape

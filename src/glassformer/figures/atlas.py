@@ -14,6 +14,7 @@ SECTION = "know"
 ORDER = 40
 ANSWERS = ("4.05", "4.r token–position space")
 COST = "b"
+CROWD = 40  # more ellipses than this hide one another
 
 
 @_draw.drawing
@@ -45,14 +46,6 @@ def plot_atlas(
         for own, m in zip(seen.groups.values(), _style.markers(seen.groups).values(), strict=True)
         for word in own
     }
-    if not seen.exact and there.any():
-        sizes, turns = np.linalg.eigh(shapes[there])
-        sizes = 2 * np.sqrt(np.maximum(sizes, 0))
-        angle = np.degrees(np.arctan2(turns[:, 1, 1], turns[:, 0, 1]))
-        panel.add_collection(EllipseCollection(
-            sizes[:, 1], sizes[:, 0], angle, units="xy", offsets=at[there], offset_transform=panel.transData,
-            facecolors="none", edgecolors=(colour, 0.22), linewidths=0.4 * sheet.size.line, zorder=1,
-        ), autolim=False)  # fmt: skip
     for word, way in zip(words, at, strict=True):
         some = np.isfinite(way).all(axis=1)
         panel.plot(*way[some].T, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=1.5)
@@ -66,7 +59,7 @@ def plot_atlas(
     picks = picks if moved else picks[: len(words)]
     where = np.array([at[pick] for pick in picks]).reshape(-1, 2)
     texts = [at_position(words[k], place) if moved else shown(words[k]) for k, place in picks]
-    _draw.labels(
+    written = _draw.labels(
         panel,
         where,
         texts,
@@ -74,6 +67,19 @@ def plot_atlas(
         first=outside(where) if len(where) else None,
         keep_clear=at[np.isfinite(at).all(axis=-1)],
     )
+    circled = there.copy()
+    if int(there.sum()) > CROWD:  # a cloud: only those that have a name
+        circled[:] = False
+        for k in written:
+            circled[picks[k]] = there[picks[k]]
+    if not seen.exact and circled.any():
+        sizes, turns = np.linalg.eigh(shapes[circled])
+        sizes = 2 * np.sqrt(np.maximum(sizes, 0))
+        angle = np.degrees(np.arctan2(turns[:, 1, 1], turns[:, 0, 1]))
+        panel.add_collection(EllipseCollection(
+            sizes[:, 1], sizes[:, 0], angle, units="xy", offsets=at[circled], offset_transform=panel.transData,
+            facecolors="none", edgecolors=(colour, 0.45), linewidths=0.5 * sheet.size.line, zorder=1,
+        ), autolim=False)  # fmt: skip
     if len(seen.groups) > 1:
         sheet.legend(keys(seen.groups, t))
     return sheet.done(seen, point=point, block=block, head=head)

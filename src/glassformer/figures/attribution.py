@@ -43,7 +43,7 @@ def plot_attribution(
     bars.axhline(len(values) - 0.5, color=t.faint, linewidth=0.5 * sheet.size.line)
     low, high = min(0.0, *every), max(0.0, *every)
     reach = (high - low) or 1.0
-    bars.set_xlim(low - 0.16 * reach, high + 0.16 * reach)
+    bars.set_xlim(low - (0.26 if low < 0 else 0.04) * reach, high + 0.16 * reach)  # room for the numbers
     for k, value in enumerate(every):
         bars.annotate(
             f"{value:+.2f}".replace("-", "−"),
@@ -58,7 +58,9 @@ def plot_attribution(
     for side in ("left",):
         bars.spines[side].set_visible(False)
     if heads:
-        split = sheet.panels(1, 1, left=5.5, right=7, bottom=4, top=2.2, within=(edge, 0, 1, 1))[0, 0]
+        split = sheet.panels(
+            1, 1, left=5.5, right=8.5, bottom=4, top=2.2, within=(edge, 0 if heads > 1 else 0.4, 1, 1)
+        )[0, 0]
         limit = _draw.limits("signed", seen.keys.values)
         _draw.heat(
             split,
@@ -71,9 +73,6 @@ def plot_attribution(
         )
         if heads > 1:
             _regions.rows_named(split, seen.keys.axes["head"])
-        split.set_title("attention's part, by the position it was fetched from")
-        if heads == 1:
-            box = split.get_position()
-            split.set_position((box.x0, box.y0 + 0.55 * box.height, box.width, 0.45 * box.height))
+        split.set_title("attention's part, by position")
         _draw.bar(sheet, "signed", limit, "logit difference", beside=split)
     return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)

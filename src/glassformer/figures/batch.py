@@ -72,7 +72,8 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
     corpus.set_position((other.x0, box.y0, other.width, box.height)) if not isinstance(sheet.host, Axes) else None
     corpus.set_ylim((many - 1) * APART + 1.6, -0.6)
     _draw.bare(corpus)
-    corpus.set_xlabel(f"place in the {thousands(seen.corpus)} tokens")
+    shown = f"\n{many} of the {seen.batch} windows shown" if seen.batch > many else ""
+    corpus.set_xlabel(f"place in the {thousands(seen.corpus)} tokens{shown}")
     weight = sheet.panels(1, 1, left=6.5, right=1, bottom=3.6, top=1.8, within=(0, 0, share, low))[0, 0]
     shares = seen.weights.values
     weight.bar(range(seen.context), shares, width=0.8, color=sheet.theme.train)

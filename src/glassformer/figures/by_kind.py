@@ -63,10 +63,12 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
             at, values, color=colour, linestyle=style, marker=marker, markevery=every, markersize=0.5 * sheet.size.text
         )
         last = float(values[np.isfinite(values)][-1])
+        told = accuracy and seen.step == at[-1]  # the bars tell it, from more windows
+        value = "" if told else exactly(last) if accuracy else _draw.number(last, 3)
         names.append(
             (
                 last,
-                f"{glyph} {kind}  {exactly(last) if accuracy else _draw.number(last, 3)}",
+                f"{glyph} {kind}  {value}".rstrip(),
                 sheet.theme.ink if colour == sheet.theme.ink else sheet.theme.quiet,
             )
         )

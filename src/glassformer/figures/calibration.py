@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import percent, thousands
 from glassformer.analyses.calibration import BINS, calibration, say
@@ -78,6 +79,7 @@ def plot_calibration(
     life.plot(steps, errors, color=t.validation, linestyle="--", marker="o", markersize=sheet.size.text * 0.35)
     life.axvline(seen.step, color=t.quiet, linewidth=sheet.size.line * 0.4)
     life.set_ylim(0, max(0.02, 1.15 * float(np.nanmax(errors))) if np.isfinite(errors).any() else 1)
+    life.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))  # no 12.5 %, which would be written 12 %
     life.yaxis.set_major_formatter(lambda value, _: percent(value))
     life.set_ylabel("expected calibration error")
     life.set_title("by step")

@@ -76,11 +76,11 @@ def plot_comparison(
         "at step",
         "last",
         "parameters",
-        "seconds",
+        *(["seconds"] if np.isfinite(seen.reached.values[:, 4]).any() else []),
         "loss above the lowest" if seen.same else "above the lowest",
     )
     rows = [_row(seen, k, name) for k, name in enumerate(names)]
-    _table.table(table, sheet.em, header, rows, theme=sheet.theme, align="lrrrrrr")
+    _table.table(table, sheet.em, header, rows, theme=sheet.theme, align="l" + "r" * (len(header) - 1))
     return sheet.done(seen, metric=seen.metric)
 
 
@@ -88,6 +88,7 @@ def _row(seen: Comparison, k: int, name: str) -> tuple[str, ...]:
     best, at, last, parameters, seconds = seen.reached.values[k]
     gap, half = seen.difference.values[k]
     words = "–" if k == seen.best else f"{_draw.number(gap, 3)}{f' ± {half:.3f}' if np.isfinite(half) else ''}"
+    timed = [f"{seconds:.0f}" if np.isfinite(seconds) else "–"] if np.isfinite(seen.reached.values[:, 4]).any() else []
     many = f" ({seen.members[k]} members)" if seen.members[k] > 1 else ""
     return (
         name + many,
@@ -95,7 +96,7 @@ def _row(seen: Comparison, k: int, name: str) -> tuple[str, ...]:
         thousands(int(at)),
         f"{last:.4g}",
         thousands(int(parameters)),
-        f"{seconds:.0f}" if np.isfinite(seconds) else "–",
+        *timed,
         words,
     )
 

@@ -13,7 +13,7 @@ SECTION = "decide"
 ORDER = 50
 ANSWERS = ("4.16", "4.17", "4.18", "4.r18")
 COST = "c"
-MOST = {"screen": 12, "slide": 5, "print": 12, "print_narrow": 4}
+MOST = {"screen": 12, "slide": 6, "print": 12, "print_narrow": 4}
 ROWS = ("values", "arrows", "ends")
 
 
@@ -87,7 +87,7 @@ def plot_decision_grid(
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[2, -1]])
     left = len(seen.words) - many
     axes = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
-    sheet.note(axes + (f" · {left} more tokens neither win nor are right in this input" if left else ""))
+    sheet.note(axes + (f" · {left} other tokens are not shown" if left else ""))
     sheet.legend(["right", "wrong"])
     return sheet.done(seen, sequence=" ".join(seen.tokens))
 

@@ -33,8 +33,9 @@ def plot_embedding_paths(
         panel.set_title({"token": "tokens", "position": "positions"}[kind])
         _trails(panel, seen, kind, sheet)
     steps = [int(each) for each in seen.drawn["token"].axes["step"]]
-    bar = _draw.bar(sheet, "time", (steps[0], max(steps[-1], steps[0] + 1)), "step", beside=panels[-1])
-    bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(round(value))))
+    if len(steps) > 1:
+        bar = _draw.bar(sheet, "time", (steps[0], steps[-1]), "step", beside=panels[-1])
+        bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(round(value))))
     sheet.legend(
         [
             *(keys(seen.groups, sheet.theme) if len(seen.groups) > 1 else []),

@@ -46,7 +46,9 @@ def plot_frozen(
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.1)
     t = sheet.theme
     big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=(0, 0, 0.45, 1), square=True)[0, 0]
-    _regions.winners(big, _as_land(seen), t)
+    _regions.winners(
+        big, _as_land(seen), t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), seen.push.values[None]])
+    )
     grounds = len(big.texts)
     _hull(big, seen, t.ink, 1.4 * sheet.size.line)
     values, weights = seen.values.values, seen.weights.values

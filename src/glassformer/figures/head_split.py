@@ -51,14 +51,16 @@ def plot_head_split(
                    column_name="feature of the head" if not turned else "feature of the stream")  # fmt: skip
         if turned and not few:
             panel.set_ylabel("feature of the heads")
-        panel.set_title(f"{name} matrix", pad=sheet.size.text * 2.1, color=sheet.theme[meaning])
+        long = _draw.text_width(f"head {seen.heads - 1}  ", sheet.size.text) * seen.heads
+        fits = long < sheet.rects[panel][3 if turned else 2] * sheet.inches[1 if turned else 0]
+        if not few:
+            panel.set_xlabel("feature of the stream" if turned else "feature of the head")
+        panel.set_title(
+            f"{name} matrix" if fits else f"{name}, by head", pad=sheet.size.text * 2.1, color=sheet.theme[meaning]
+        )
         for head in range(seen.heads):
             at = (head + 0.5) * seen.head_width - 0.5
-            label = (
-                f"head {head}"
-                if seen.heads <= 4 and not (seen.heads == 4 and sheet.size.name == "slide")
-                else str(head)
-            )
+            label = f"head {head}" if fits else str(head)
             if turned:
                 panel.text(
                     seen.width - 0.5, at, f" {label}", rotation=270, ha="left", va="center", color=sheet.theme[meaning]

@@ -39,13 +39,24 @@ def plot_mixing(
     """Attention × values = mixes: heat maps, and the plane with each mix joined to what it averages."""
     seen = mixing(run, sequence=sequence, step=step, member=member, block=block)
     rows = 1 if size == "slide" else MOST_HEADS
-    heads = list(range(len(seen.planes)))[page * rows : (page + 1) * rows]
+    order = list(range(len(seen.planes)))
+    if len(order) > rows:  # the head of the title first
+        order = [seen.told[0], *(head for head in order if head != seen.told[0])]
+    heads = sorted(order[page * rows : (page + 1) * rows])
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 3.2 * len(heads))
     t = sheet.theme
     narrow = min(1.0, 0.3 + 0.07 * seen.value.values.shape[-1])
-    panels = sheet.panels(
-        len(heads), 5, widths=[1.25, narrow, narrow, 1.3, 1.3], left=4, right=1.2, bottom=5.4, top=2.4, gap=(4.9, 5.8)
-    )
+    slide = sheet.size.name == "slide"
+    widths = [1.15, 0.85 * narrow, 0.85 * narrow, 1.6, 1.6] if slide else [1.25, narrow, narrow, 1.3, 1.3]
+    panels = sheet.panels(len(heads), 5, widths=widths, left=4, right=1.2, bottom=5.4, top=2.4, gap=(4.9, 5.8))
+    if slide:  # one tall row: the planes keep equal sides, the heat maps their width
+        for panel in panels[0, 3:]:
+            x, y, wide, high = sheet.rects[panel]
+            side = wide * sheet.inches[0] / sheet.inches[1]
+            panel.remove()
+            if side < high:
+                y, high = y + high - side, side
+            panels[0, list(panels[0]).index(panel)] = sheet.place((x, y, wide, high))
     names = seen.attention.axes["key_position"]
     limit = _draw.limits("signed", seen.value.values, seen.mixed.values)
     future = ~np.tri(len(names), dtype=bool) if seen.causal else None
@@ -71,7 +82,8 @@ def plot_mixing(
             *([("all pairs", "^", t.faint)] if seen.all_points.values.size else []),
         ]
     )
-    more = f"heads {heads[0]} to {heads[-1]} of {len(seen.planes)} · " if len(heads) < len(seen.planes) else ""
+    pages = -(-len(order) // rows)
+    more = f"page {page + 1} of {pages}: {len(heads)} of {len(order)} heads · " if pages > 1 else ""
     sheet.note(
         f"{more}colours of the numbers from {_draw.number(limit[0])} (blue) to {_draw.number(limit[1])} (red)"
         if t.name == "light"

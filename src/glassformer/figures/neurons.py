@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses.neurons import DESCRIBED, Neurons, neurons, say
+from glassformer.analyses.neurons import Neurons, neurons, say
 from glassformer.figures import _draw
 from glassformer.figures.embeddings import roomy
 from glassformer.run import Run
@@ -40,7 +40,7 @@ def plot_neurons(
     split = 0.44
     shown_rows = min(len(seen.mean["token"].axes["neuron"]), 12 if slide else 1000)
     _means(sheet, seen, shown_rows, (0, split, 1, 1))
-    left = 0.36 if seen.lines is not None else 0.0
+    left = (0.48 if slide else 0.36) if seen.lines is not None else 0.0
     if seen.lines is not None:
         panel = sheet.panels(1, 1, left=4.8, right=1, bottom=3.6, top=2.2, within=(0, 0, left, split))[0, 0]
         _boundaries(panel, seen, sheet)
@@ -172,7 +172,9 @@ def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
         _draw.labels(
             ax, np.array([[x, y] for x, y, _ in names]), [name for _, _, name in names], colours=t.ink, around=False
         )
-    ax.set_title("where neurons begin to fire (`middle`)")
+    heading = "where neurons begin to fire (`middle`)"
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    ax.set_title(heading if _draw.text_width(heading, 1.1 * sheet.size.text) <= wide else "where they begin to fire")
 
 
 def _hidden(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
@@ -196,17 +198,17 @@ def _hidden(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
 
 def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
     _draw.bare(ax)
-    ax.set_title(f"what the {min(DESCRIBED, len(seen.order))} most selective fire on")
     ax.set_xlim(0, 1)
     box = ax.get_window_extent()
     inches, high = box.width / ax.figure.dpi, box.height / ax.figure.dpi
     line = 1.35 * sheet.em / high
-    y = 1.0
+    y, many = 1.0, 0
     for name, text in zip(seen.order, seen.descriptions, strict=False):
         rows = _draw.wrap(text, sheet.size.text, inches - 2.6 * sheet.em)
         if y - line * len(rows) < -0.02:
             break
         ax.text(1.8 * sheet.em / inches, y, name, ha="right", va="top", color=sheet.theme.feed_forward)
         ax.text(2.4 * sheet.em / inches, y, "\n".join(rows), ha="left", va="top")
-        y -= line * len(rows) + 0.25 * line
+        y, many = y - 1.25 * line - line * (len(rows) - 1), many + 1
+    ax.set_title(f"what the {many} most selective fire on" if many > 1 else "what the most selective fires on")
     ax.set_ylim(0, 1)

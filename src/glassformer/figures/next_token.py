@@ -89,9 +89,14 @@ def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) 
         ax.plot(
             [truth[token], truth[token]], [k - 0.42, k + 0.42], color=t.ink, linewidth=1.3 * sheet.size.line, zorder=4
         )
-        far = max(float(chances[token]), float(truth[token])) > 0.75
+        said, true = float(np.nan_to_num(chances[token])), float(np.nan_to_num(truth[token]))
         text = f"{_draw.number(float(chances[token]))}{' ✓' if right[token] else ''}"
-        x = 0.02 if far else max(chances[token], truth[token]) + 0.02
+        if true > said + 0.3:  # room between the bar and the tick
+            x = said + 0.02
+        elif max(said, true) > 0.75:  # inside the bar, past a tick that lies there
+            x = true + 0.02 if true < 0.4 else 0.02
+        else:
+            x = max(said, true) + 0.02
         ax.text(x, k, text, va="center", ha="left", color=t.ink, zorder=5)
     words = seen.chances.axes["token"]
     ax.set_yticks(range(len(order)), [shown(words[token]) for token in order])

@@ -36,12 +36,13 @@ def plot_positions(
     limit = _draw.limits("signed", seen.embedding.values)
     _draw.heat(left, seen.embedding.values, kind="signed", limit=limit, theme=sheet.theme, rows=names,
                columns=numbers(width) if width <= 16 else (), row_name="position", column_name="feature")  # fmt: skip
+    left.set_xlabel("feature" if width <= 16 else f"feature (0 to {width - 1})")
     left.set_title("embedding")
     _draw.bar(sheet, "signed", limit, "", beside=left, gap=0.7)
     _draw.heat(middle, seen.cosine.values, kind="signed", limit=(-1, 1), theme=sheet.theme, rows=names, columns=names,
                column_name="position", numbers=False if count > 10 else None, digits=1)  # fmt: skip
     middle.set_title("cosine of every two")
-    _draw.bar(sheet, "signed", (-1, 1), "", beside=middle, gap=0.7)
+    _draw.bar(sheet, "signed", (-1, 1), "", beside=middle, gap=0.7).set_yticks([-1, -0.5, 0, 0.5, 1])
     points = seen.points.values
     _draw.plane_axes(right, seen.plane, points, theme=sheet.theme, margin=0.12)
     right.set_title("joined in order")

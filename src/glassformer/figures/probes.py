@@ -31,14 +31,18 @@ def plot_probes(
     columns = 3 if len(targets) > 2 else len(targets)
     rows = -(-len(targets) // columns)
     wide = max(_draw.text_width(point, sheet.size.text) for point in points) / sheet.em + 1.5
-    panels = sheet.panels(rows, columns, left=wide + 1.2, right=6.5, bottom=4, top=2.2, gap=(2.2, 3.4))
     when = [thousands(int(each)) for each in seen.above.axes["step"]]
+    cell = (sheet.room[0] - wide - 7.7 - 2.2 * (columns - 1)) * sheet.em / columns / max(len(when), 1)
+    longest = max((_draw.text_width(each, sheet.size.text) for each in when), default=0.0)
+    bottom = 4 if longest < 0.85 * cell else 2.8 + longest / sheet.em  # names of steps that lie on their side
+    panels = sheet.panels(rows, columns, left=wide + 1.2, right=6.5, bottom=bottom, top=2.2, gap=(2.2, 3.4))
+    written = _draw.text_width("−0.00", sheet.size.text) < 0.95 * cell  # in every panel or in none
     for k, target in enumerate(targets):
         panel = panels.flat[k]
         _draw.heat(
             panel, seen.above.values[k], kind="signed", theme=sheet.theme, limit=(-1, 1),
-            rows=points if k % columns == 0 else (), columns=when if k + columns >= len(targets) else (),
-            column_name="step" if k + columns >= len(targets) else "",
+            rows=[point.replace(" ", "\N{NO-BREAK SPACE}") for point in points] if k % columns == 0 else (), columns=when if k + columns >= len(targets) else (),
+            column_name="step" if k + columns >= len(targets) else "", numbers=written,
         )  # fmt: skip
         panel.set_title(f"{target} (chance {percent(float(seen.chance.values[k]))})")
     for panel in panels.flat[len(targets) :]:

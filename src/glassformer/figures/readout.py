@@ -53,7 +53,7 @@ def plot_readout(
         _draw.heat(
             look, seen.attention.values, kind="share", theme=t, rows=names, columns=names, masked=future, numbers=False
         )
-        look.set_title("attention" + (" (mean of heads)" if seen.heads > 1 else ""))
+        look.set_title("mean attention" if seen.heads > 1 else "attention")
     final, logits, chances = top
     _draw.heat(
         final,

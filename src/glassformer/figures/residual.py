@@ -99,7 +99,7 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
 
 
 def _moves(ax: Axes, seen: Residual, t: _style.Theme, begin: Array, end: Array, out: Array | None) -> None:
-    _regions.winners(ax, seen.land, t)
+    _regions.winners(ax, seen.land, t, avoid=np.concatenate([begin, (begin + end) / 2, end]))
     colours = [_regions.colour(verdict, t) for verdict in seen.verdicts]
     judged = [verdict in ("right", "wrong") for verdict in seen.verdicts]
     for group in (False, True):

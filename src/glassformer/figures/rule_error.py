@@ -107,7 +107,7 @@ def _shares(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
         inner = [j for j in range(len(at)) if k == 1 or 0.3 * width <= at[j] - at[0] <= 0.7 * width] or [len(at) // 2]
         j = max(inner, key=lambda j: values[k, j])
         side = "left" if at[j] - at[0] < 0.2 * width else "right" if at[j] - at[0] > 0.8 * width else "center"
-        if values[k, j] > 0.08:
+        if values[k, j] > 0.055:
             box = {"facecolor": t.paper, "edgecolor": "none", "alpha": 0.85, "pad": 0.25 * sheet.size.text}
             ax.text(
                 at[j],

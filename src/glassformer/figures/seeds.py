@@ -120,7 +120,7 @@ def _last(ax: Axes, seen: Seeds, sheet: _draw.Sheet) -> None:
     labels = []
     for k in order:
         name = f"{members[k]}" if len(order) > 16 else f"seed {members[k]}"
-        lines = _draw.wrap(seen.rung[k].rpartition(" = ")[2], sheet.size.text, 0.95 * wide) if len(order) <= 16 else []
+        lines = _draw.wrap(seen.rung[k].rpartition(" = ")[2], sheet.size.text, 0.88 * wide) if len(order) <= 16 else []
         labels.append("\n".join([name, *lines]))
     ax.set_xlim(-0.6, len(order) - 0.4)
     ax.set_xticks(range(len(order)), labels)

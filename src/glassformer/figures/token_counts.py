@@ -2,7 +2,7 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import percent
@@ -36,6 +36,7 @@ def plot_token_counts(run: Run, *, ax: _draw.Host = None, theme: str = "light", 
     _draw.places(bars, [names[k] for k in top], "x", name="token")
     bars.set_ylim(0, 1.12 * float(share[top[0]]))
     bars.set_xlim(-0.6, len(top) - 0.4)
+    bars.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     bars.yaxis.set_major_formatter(lambda value, _: percent(value))
     bars.set_ylabel("share of the training part")
     bars.set_title("the most frequent tokens" if len(top) < len(names) else "all tokens")

@@ -58,7 +58,7 @@ def film_aligned(
         strip.set_xlim(-1, 1)
         strip.set_xticks([])
         strip.set_ylabel("distance between two seeds after the best turn")
-        strip.text(0.98, half, "random embeddings", ha="right", va="bottom", color=t.quiet)
+        strip.text(0.98, low - 0.01, "random embeddings", ha="right", va="top", color=t.quiet)
         pairs = stage.moving(
             strip.plot([], [], linestyle="", marker="_", color=t.ink, markersize=2 * stage.size.text)[0]
         )

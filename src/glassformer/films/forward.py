@@ -18,6 +18,7 @@ ANSWERS = ("3.§3.3.2", "3.§8", "3.§9")
 HOLD = 4  # frames a finished stage stands still
 MOST_COLUMNS = 64
 MOST_NAMES = 21  # columns with a name each
+LETTERS = 44  # that fit under a panel
 COLUMNS = {"scores": "key position", "attention": "key position", "logits": "next token", "probabilities": "next token",
            "hidden": "neuron", "token id": ""}  # fmt: skip
 
@@ -125,8 +126,10 @@ def film_forward(
             )
             for text in names:
                 text.set_visible(True)
+            longest = max((len(label) for label in labels[:wide]), default=1)
+            every = 1 if wide * (longest + 1) <= LETTERS else 2  # names must not touch
             for k, text in enumerate(columns):
-                text.set_visible(k < wide <= MOST_NAMES and bool(what))
+                text.set_visible(k < wide <= MOST_NAMES and bool(what) and k % every == 0)
                 if k < wide <= MOST_NAMES:
                     text.set_text(labels[k])
                     text.set_position(((k + 0.5) / wide, 1.02))

@@ -10,7 +10,7 @@ from glassformer.analyses._result import Labelled, Result
 from glassformer.analyses.landscape import landscape
 from glassformer.analyses.landscape import stage as fixed
 from glassformer.errors import unknown
-from glassformer.figures import _regions, _style
+from glassformer.figures import _draw, _regions, _style
 from glassformer.films import _film
 from glassformer.films._film import Film, Pace, Stage, Update
 from glassformer.run import Run
@@ -54,7 +54,7 @@ def film_landscape(
     def scene(stage: Stage) -> Update:
         columns = 6 if len(picked) > 4 else len(picked)
         rows = -(-len(picked) // columns)
-        panels = stage.panels(rows, columns, left=2, right=2, bottom=1, top=2.2, gap=(1, 2.4), square=True)
+        panels = stage.panels(rows, columns, left=2, right=7, bottom=1, top=2.2, gap=(1, 2.4), square=True)
         light = _style.theme("dark").ink
         name = "end" if points == "middle" else "embedded"
         texts = drawn(last.points[name].axes["position" if points == "middle" else "pair"])
@@ -69,6 +69,8 @@ def film_landscape(
             picture.origin = "lower"
             pictures.append(picture)
             stamps.append(stage.labels(panel, texts, light, scale=0.9))
+
+        _draw.bar(stage, "probability", (0, 1), "probability", beside=panels[0, -1])
 
         def update(step: int) -> Result:
             seen = landscape(run, sequence=sequence, step=step, member=member, plane=plane, frame=frame, grid=GRID)

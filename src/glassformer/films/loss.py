@@ -34,7 +34,7 @@ def film_loss(
 
     def scene(stage: Stage) -> Update:
         t, line = stage.theme, stage.size.line
-        ax = stage.panels(1, 1, left=5, right=14, bottom=3.6, top=1.5)[0, 0]
+        ax = stage.panels(1, 1, left=5, right=16, bottom=3.6, top=1.5)[0, 0]
         prices, crossed = seen.rungs.values, seen.crossed.values
         ax.set_xlim(0, max(seen.steps, 1))
         _draw.steps_axis(ax)

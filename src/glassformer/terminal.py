@@ -1,0 +1,103 @@
+"""What a person at a terminal sees and does while work goes on: bars, plain lines, Ctrl-C, a page that opens."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from glassformer.notes import Progress
+
+
+@contextmanager
+def safe_stop() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C asks the training to stop at its next safe point; a second one stops it at once."""
+    asked = False
+
+    def ask(number: int, frame: Any) -> None:
+        nonlocal asked
+        if asked:
+            signal.default_int_handler(number, frame)
+        asked = True
+        typer.echo("\nstopping at the next safe point (Ctrl-C again stops at once)", err=True)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def progress(show: bool) -> Iterator[Callable[["Progress"], None]]:
+    """A bar on a terminal, about ten plain lines elsewhere, nothing when not shown."""
+    if not show:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from rich import progress as rich
+        from rich.console import Console
+
+        columns = (
+            rich.TextColumn("step"), rich.MofNCompleteColumn(), rich.BarColumn(), rich.TextColumn("{task.description}"),
+            rich.TimeRemainingColumn(),
+        )  # fmt: skip
+        with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("compiling", total=None)
+
+            def draw(p: "Progress") -> None:
+                words = f"{p.steps_per_second:,.0f} steps/s, loss {p.loss:.4f}, excess {p.excess:.4f}"
+                bar.update(task, completed=p.step, total=p.steps, description=words)
+
+            yield draw
+    else:
+        tenths = -1
+
+        def line(p: "Progress") -> None:
+            nonlocal tenths
+            if 10 * p.step // p.steps > tenths:
+                tenths = 10 * p.step // p.steps
+                left = (p.steps - p.step) / p.steps_per_second if p.steps_per_second else float("nan")
+                speed = f"{p.steps_per_second:,.0f} steps/s, {left:.0f} s left" if p.steps_per_second else "compiling"
+                typer.echo(f"step {p.step:,}/{p.steps:,}  loss {p.loss:.4f}  excess {p.excess:.4f}  {speed}", err=True)
+
+        yield line
+
+
+@contextmanager
+def counting(what: str, show: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, about five plain lines elsewhere, nothing when not shown."""
+    if not show:
+        yield lambda _, __: None
+    elif sys.stderr.isatty():
+        from rich import progress as rich
+        from rich.console import Console
+
+        columns = (rich.TextColumn(what), rich.MofNCompleteColumn(), rich.BarColumn(), rich.TimeRemainingColumn())
+        with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, many: bar.update(task, completed=done, total=many)
+    else:
+        fifths = -1
+
+        def line(done: int, many: int) -> None:
+            nonlocal fifths
+            if 5 * done // many > fifths:
+                fifths = 5 * done // many
+                typer.echo(f"{what}: {done} of {many}", err=True)
+
+        yield line
+
+
+def show_page(page: Path) -> None:
+    """Open a page in the person's browser; without a screen there is none, and the path is printed anyway."""
+    screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if screen:
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
