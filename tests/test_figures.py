@@ -2,7 +2,7 @@
 
 import ast
 import re
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
@@ -54,7 +54,7 @@ def draw(name, run="plus_last_even", **options):
     return plot(*subject, **{key: value for key, value in options.items() if key in known})
 
 
-@lru_cache(maxsize=None)
+@cache
 def plain(name):
     """The figure as it is drawn without any option; several promises are looked up in the one drawing."""
     return draw(name)

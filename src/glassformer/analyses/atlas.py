@@ -176,7 +176,7 @@ def say(seen: Atlas) -> Words:
         most = int(np.argmax(per_token))
         title = (
             f"At {what} token and position settle {percent(seen.settled)} of where a point lies; "
-            f"context moves {shown(seen.mean.axes['token'][most])} most, by {per_token[most] ** 0.5:.2f}"
+            f"context moves “{shown(seen.mean.axes['token'][most])}” most, by {per_token[most] ** 0.5:.2f}"
         )
     title += projection({"": seen.plane})
     return Words(title, caption, f"Plane of all token and position pairs at {what}. {title}.")

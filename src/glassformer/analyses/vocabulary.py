@@ -91,8 +91,8 @@ def say_counts(seen: Vocabulary) -> Words:
     used = int((counts > 0).sum())
     never = f"; {len(names) - used} of {len(names)} never occur" if used < len(names) else ""
     title = (
-        f"“{shown(names[top])}” is the most frequent token with {percent(float(counts[top] / max(seen.total, 1)))} of "
-        f"{thousands(seen.total)}; the counts' entropy is {seen.nats:.2f} of at most {blind:.2f} nats{never}"
+        f"“{shown(names[top])}” is the most frequent: {percent(float(counts[top] / max(seen.total, 1)))} of "
+        f"{thousands(seen.total)} tokens; the counts' entropy is {seen.nats:.2f} of at most {blind:.2f} nats{never}"
     )
     rung = (
         f" The second rung of the ladder, the exact price of guessing what must be predicted by frequency alone, is "

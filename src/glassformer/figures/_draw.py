@@ -233,9 +233,6 @@ class Sheet:
     def _clock(self, x: float, y: float, clock: str) -> None:
         self._text(x, y, clock, va="top", ha="right", color=self.theme.quiet, gid="clock")
 
-    def _add(self, rect: tuple[float, float, float, float], alone: bool = False) -> Axes:  # noqa: ARG002
-        return self.place(rect)
-
 
 def text_width(text: str, points: float) -> float:
     """Width of a line in inches, in the font of the figures."""

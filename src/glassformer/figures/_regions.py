@@ -42,7 +42,10 @@ def ticks(ax: Axes, plane: Plane, *, x: bool = True, y: bool = True) -> None:
     """Numbers and names on the axes of a panel at the edge."""
     if x:
         ems = ax.get_window_extent().width / ax.figure.dpi * 72 / float(matplotlib.rcParams["font.size"])
-        ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4 if ems > 14 else 2, prune="both"))
+        low, high = ax.get_xlim()
+        found = matplotlib.ticker.MaxNLocator(4).tick_values(low, high)
+        edge = min(1 / max(ems, 1.0), 0.2) * (high - low)  # a number nearer to the edge would touch the neighbour's
+        ax.set_xticks([v for v in found if low + edge <= v <= high - edge])
         ax.set_xlabel(plane.labels[0])
     if y:
         ax.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))

@@ -48,9 +48,11 @@ def plot_atlas(
     }
     for word, way in zip(words, at, strict=True):
         some = np.isfinite(way).all(axis=1)
+        if not some.any():  # this token never stands in a window
+            continue
         panel.plot(*way[some].T, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=1.5)
         fade = np.linspace(0.3, 1, length)[some]
-        _draw.dots(panel, way[some], colour=[(colour, float(a)) for a in fade], marker=sign[word], scale=0.8)
+        _draw.dots(panel, way[some], colour=colour, alpha=fade, marker=sign[word], scale=0.8)
     ends = [(k, np.flatnonzero(np.isfinite(way).all(axis=1))) for k, way in enumerate(at)]
     picks = [(k, int(some[-1])) for k, some in ends if len(some)] + [
         (k, int(some[0])) for k, some in ends if len(some) > 1

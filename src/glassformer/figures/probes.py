@@ -37,11 +37,12 @@ def plot_probes(
     bottom = 4 if longest < 0.85 * cell else 2.8 + longest / sheet.em  # names of steps that lie on their side
     panels = sheet.panels(rows, columns, left=wide + 1.2, right=6.5, bottom=bottom, top=2.2, gap=(2.2, 3.4))
     written = _draw.text_width("−0.00", sheet.size.text) < 0.95 * cell  # in every panel or in none
+    names = [point.replace(" ", "\N{NO-BREAK SPACE}") for point in points]  # not tokens: no sign for the space
     for k, target in enumerate(targets):
         panel = panels.flat[k]
         _draw.heat(
             panel, seen.above.values[k], kind="signed", theme=sheet.theme, limit=(-1, 1),
-            rows=[point.replace(" ", "\N{NO-BREAK SPACE}") for point in points] if k % columns == 0 else (), columns=when if k + columns >= len(targets) else (),
+            rows=names if k % columns == 0 else (), columns=when if k + columns >= len(targets) else (),
             column_name="step" if k + columns >= len(targets) else "", numbers=written,
         )  # fmt: skip
         panel.set_title(f"{target} (chance {percent(float(seen.chance.values[k]))})")

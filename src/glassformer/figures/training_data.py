@@ -23,7 +23,7 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
     seen = sequences(run)
     sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.4)
     left = 2.6 + max(_draw.text_width(name, 72) for name in seen.ids.axes["sequence"])
-    panel = sheet.panels(1, 1, left=left, right=3.6, bottom=6.6 if not seen.one else 3.4, top=0.8)[0, 0]
+    panel = sheet.panels(1, 1, left=left, right=3.6, bottom=7.0 if not seen.one else 3.4, top=0.8)[0, 0]
     widest = max(_draw.text_width(token, 72) for row in seen.tokens for token in row)
     fits = int((sheet.room[0] - left - 3.6) / max(CELL, widest + 1.5))
     longest = max(map(len, seen.tokens))
@@ -64,12 +64,12 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
             f"in {seen.windows} training windows: {percent(free)} unconstrained · {percent(known)} constrained "
             "and in view"
         )
-        sheet.note(shares + f" · {percent(away)} not in view", y=3.3 * sheet.em / sheet.inches[1])
+        sheet.note(shares + f" · {percent(away)} not in view", y=3.6 * sheet.em / sheet.inches[1])
     notes = []
     if any(s >= 0 and s != c - 1 for source in seen.source for c, s in enumerate(source[:columns])):
         notes.append("arc: from the token that asks to where the answer lies")
     if longest > columns:
         notes.append("+: so many more tokens do not fit the page")
     if notes:
-        sheet.note(" · ".join(notes), y=0 if seen.one else 1.7 * sheet.em / sheet.inches[1])
+        sheet.note(" · ".join(notes), y=0 if seen.one else 2.0 * sheet.em / sheet.inches[1])
     return sheet.done(seen)
