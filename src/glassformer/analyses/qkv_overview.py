@@ -79,7 +79,7 @@ def qkv_overview(
 
 
 def say(seen: QkvOverview) -> Words:
-    """The same sentence as the scores give: where the query of the input looks."""
+    """How wide the three clouds lie; in the text for readers of the screen also where the query of the input looks."""
     text = " ".join(map(shown, seen.tokens))
     caption = (
         "Read from the top left: token embeddings, position embeddings and their sum for every pair; queries, keys "
@@ -95,4 +95,18 @@ def say(seen: QkvOverview) -> Words:
         )
         + "Exact. A mixed point outside the cloud of values would be impossible."
     )
-    return Words(seen.title, caption, f"Nine panels from embeddings to the output of the head. {seen.title}.")
+    title = _spreads(seen) or seen.title
+    return Words(title, caption, f"Nine panels from embeddings to the output of the head. {title}. {seen.title}.")
+
+
+def _spreads(seen: QkvOverview) -> str:
+    """How wide queries, keys and values lie, as they are drawn; empty where that is no number."""
+    wide = {
+        name: float(seen.planes_of[name].values.reshape(-1, 2).std(axis=0).max()) for name in ("query", "key", "value")
+    }
+    if not all(np.isfinite(each) and each > 0 for each in wide.values()):
+        return ""
+    return (
+        f"Queries spread by {wide['query']:.2g} around their mean, keys by {wide['key']:.2g} and values by "
+        f"{wide['value']:.2g}"
+    )

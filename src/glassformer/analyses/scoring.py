@@ -167,4 +167,12 @@ def say_field(seen: Scoring) -> Words:
         )
         + "Exact. A pale plane means a short query: it cares little where it looks."
     )
-    return Words(told.title, caption, told.alt)
+    lengths = np.linalg.norm(seen.query.values, axis=1)
+    if not np.isfinite(lengths).all() or len(lengths) < 2:
+        return Words(told.title, caption, told.alt)
+    sharp, mild = int(lengths.argmax()), int(lengths.argmin())
+    title = (
+        f"{shown(seen.tokens[sharp])} at position {sharp} asks most sharply, with a query {_number(lengths[sharp])} "
+        f"long; {shown(seen.tokens[mild])} at position {mild} least, {_number(lengths[mild])}"
+    )
+    return Words(title, caption, f"{title}. {told.alt}")

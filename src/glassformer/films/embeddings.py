@@ -52,9 +52,9 @@ def film_embeddings(
     def scene(stage: Stage) -> Update:
         last = embeddings(run, member=member)
         kinds = [kind for kind in ("token", "position", "sum") if kind in last.planes]
-        few = moments or _clock.kept(run, 24)
+        few = moments or _clock.kept(run, 60)  # enough that nothing leaves the panel on its way
         glance = [
-            embeddings(run, step=step, member=member) for step in sorted({*few[:: max(1, len(few) // 12)], few[-1]})
+            embeddings(run, step=step, member=member) for step in sorted({*few[:: max(1, len(few) // 60)], few[-1]})
         ]
         panels = stage.panels(1, len(kinds), left=6, right=1.5, bottom=3.8, top=2.2, gap=(6.4, 0))[0]
         movers, places = {}, len(last.summed.axes["position"])
