@@ -147,6 +147,8 @@ def say(seen: Frozen) -> Words:
             f"Attention makes {token} say {shown(seen.words[best])} ({percent(float(seen.said.values[best]))}); "
             + (
                 "the values in view leave it hardly any choice" if not could
+                else f"the values in view could make it say any of {len(could)} tokens"
+                if plain == "plane" and len(could) == len(seen.words)
                 else f"the values in view could only make it say {few}" if plain == "plane"
                 else f"on this slice the reach of the values in view covers {few}"
             )
