@@ -20,7 +20,7 @@ Made by `python benchmarks/rule_tasks.py --markdown docs/rules.md` on {device}. 
 positions where one answer is right, excess loss under 0.02 nats where several are. *Error* and *excess* are medians
 over the seeds, on validation windows; excess is over the exact predictor on the same windows. An experiment called
 `NAME_as_published` has the source's settings; where there is none, `NAME` itself has them. Two rules resist at their
-published size whatever the schedule: they have more rows, each the published model with other training settings.
+published size under the schedules tried: they have more rows, each the published model with other training settings.
 
 | experiment | parameters | steps, batch, rate, schedule | solved | error (answerable) | excess (nats) |
 |---|---:|---|---:|---:|---:|
