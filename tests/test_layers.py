@@ -17,6 +17,7 @@ WITHOUT_JAX = (
     "__init__", "_discover", "architecture", "catalogue", "cli", "errors", "experiment", "folder", "glossary", "lock",
     "record", "reference", "run", "settings", "storage", "summary", "tensors", "trace",
     *(f"tasks.{path.stem}" for path in sorted((PACKAGE / "tasks").glob("*.py"))),
+    *(f"commands.{path.stem}" for path in sorted((PACKAGE / "commands").glob("*.py"))),
 )  # fmt: skip
 HEAVY = {"jax", "jaxlib", "optax", "matplotlib"}
 

@@ -1,0 +1,107 @@
+"""What several commands share: their common arguments, and the words of their answers."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glassformer.errors import CallError, MissingError
+
+if TYPE_CHECKING:
+    from glassformer.run import Run
+
+RunName = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN]", help="A run's folder, or the beginning of its name under runs/; none: the newest."),
+]
+Step = Annotated[int, typer.Option(help="A kept step of the training; -1 is the last.")]
+Member = Annotated[int, typer.Option(help="Which member of a population, counted from 0.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def counted(number: int, word: str) -> str:
+    """A number of things: 1 problem, 2 problems."""
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def megabytes(size: int) -> str:
+    """A number of bytes, in words."""
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e6:.2g} MB"
+
+
+def run_and_names(words: list[str], kind: str) -> "tuple[Run, list[str]]":
+    """The run, and the pieces named after it; where the first word is a piece, the run is the newest."""
+    from glassformer import catalogue
+    from glassformer.errors import unknown
+    from glassformer.run import find
+
+    there = catalogue.pieces(kind)
+    run: Run
+    if words and words[0] in there and not Path(words[0]).is_dir():
+        run, names = find(None), words
+    else:
+        run, names = find(words[0] if words else None), words[1:]
+    for name in names:
+        if name not in there:
+            raise unknown(name, kind, there)
+    return run, list(dict.fromkeys(names))
+
+
+def formats(given: str | None, known: Sequence[str], otherwise: str) -> tuple[str, ...]:
+    """File formats written with commas, each of them known."""
+    found = tuple(dict.fromkeys(word.strip().lower().lstrip(".") for word in (given or otherwise).split(",")))
+    for each in found:
+        if each not in known:
+            from glassformer.errors import unknown
+
+            raise unknown(each, "the formats", known)
+    return found
+
+
+def options(assignments: Sequence[str], names: list[str], kind: str) -> dict[str, Any]:
+    """NAME=VALUE texts as options: whole numbers, numbers, true, false, none, or the text itself."""
+    if assignments and not names:
+        raise CallError(f"--set needs the names of the {kind} it is for")
+    found: dict[str, Any] = {}
+    for text in assignments:
+        name, sign, value = text.partition("=")
+        if not sign or not name.isidentifier():
+            raise CallError(f"--set {text!r} is not of the form NAME=VALUE")
+        try:
+            found[name] = {"true": True, "false": False, "none": None}.get(value.lower(), json.loads(value))
+        except json.JSONDecodeError:
+            found[name] = {"true": True, "false": False, "none": None}.get(value.lower(), value)
+    return found
+
+
+def kept_steps(run: "Run", text: str | None) -> list[int] | None:
+    """Kept steps written with commas; none may be missing."""
+    from glassformer.analyses import _clock
+
+    if text is None:
+        return None
+    try:
+        return [_clock.resolve(run, int(word)) for word in text.split(",")]
+    except ValueError:
+        raise CallError(f"--steps {text!r} is not a list of whole numbers with commas, such as 0,500,20000") from None
+
+
+def checked_member(run: "Run", member: int) -> int:
+    """The member, if there is one."""
+    if not 0 <= member < run.members:
+        raise MissingError(f"there is no member {member} in {run.path}; there are 0 to {run.members - 1}")
+    return member
+
+
+def resolved(run: "Run", step: int) -> int:
+    """The step meant by -1."""
+    return run.last_step if step == -1 else step
+
+
+def print_json(value: Any) -> None:
+    """One JSON object, for scripts."""
+    from glassformer.record import plain
+
+    typer.echo(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))

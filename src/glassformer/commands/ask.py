@@ -1,0 +1,54 @@
+"""Next-token probabilities after a text."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from glassformer.commands import _shared
+from glassformer.errors import CallError
+
+if TYPE_CHECKING:
+    from glassformer.run import Run
+
+ORDER = 40
+
+
+def ask(
+    run: Annotated[str, typer.Argument(metavar="[RUN] TEXT", help="A run (none: the newest), then the text.")],
+    text: Annotated[str | None, typer.Argument(metavar="", hidden=True)] = None,
+    step: _shared.Step = -1,
+    top: Annotated[int, typer.Option(help="How many tokens to show.")] = 5,
+    member: _shared.Member = 0,
+    as_json: _shared.Json = False,
+) -> None:
+    """Next-token probabilities after a text, beside those of the exact predictor."""
+    from glassformer.run import find
+
+    opened = find(None if text is None else run)
+    given = run if text is None else text
+    if top < 1:
+        raise CallError(f"--top {top} shows nothing; the least is 1")
+    answers = opened.ask(given, step=step, member=member)[:top]
+    if as_json:
+        tokens, chances = [token for token, _ in answers], [chance for _, chance in answers]
+        _shared.print_json(
+            {
+                "run": str(opened.path),
+                "step": _shared.resolved(opened, step),
+                "text": given,
+                "tokens": tokens,
+                "probabilities": chances,
+            }
+        )
+        return
+    truth = _truth(opened, given)
+    typer.echo(f"{'token':>8}  {'model':>7}  {'exact':>7}")
+    for token, chance in answers:
+        typer.echo(f"{token:>8}  {chance:7.1%}  {truth[token]:7.1%}")
+
+
+def _truth(run: "Run", text: str) -> dict[str, float]:
+    """The exact predictor's probabilities at the place where the model answers."""
+    tokens = run.tokens(text)
+    chances = run.task.true_distribution(tokens, run.architecture.context)[-1]
+    return dict(zip(run.task.vocabulary, chances.tolist(), strict=False))

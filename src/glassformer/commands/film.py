@@ -1,0 +1,64 @@
+"""Let a training run before your eyes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glassformer import terminal
+from glassformer.commands import _shared
+from glassformer.errors import Error
+
+ORDER = 80
+
+
+def film(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN] [NAME ...]", help="A run, then films by name; none: all that apply."),
+    ] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="mp4, gif, with commas; mp4 if none, and gif without ffmpeg.")
+    ] = None,
+    fps: Annotated[int | None, typer.Option(help="Frames per second.")] = None,
+    frames: Annotated[int | None, typer.Option(help="How many of the kept steps to show.")] = None,
+    pace: Annotated[str | None, typer.Option(help="even (in steps) or change (in how far the weights move).")] = None,
+    step: Annotated[int | None, typer.Option(help="The step of a film that shows a single one.")] = None,
+    steps: Annotated[str | None, typer.Option(help="The very steps to show, with commas.")] = None,
+    sequence: Annotated[
+        list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
+    ] = None,
+    member: _shared.Member = 0,
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the films named; repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write; else films/RUN.")] = None,
+) -> None:
+    """Let a training run before your eyes: films of what moves, as MP4 or GIF."""
+    from glassformer.figures import _style
+    from glassformer.films import _film, _make
+
+    run, names = _shared.run_and_names(words or [], "films")
+    _style.theme(theme)
+    for text in sequence or ():
+        run.tokens(text)  # refuses what this model cannot look at
+    kinds = _shared.formats(format_, _film.FORMATS, "mp4" if _film.ffmpeg(needed=False) else "gif")
+    wanted = {"frames": frames, "pace": pace, "step": step, "steps": _shared.kept_steps(run, steps), "theme": theme,
+              "member": _shared.checked_member(run, member)}  # fmt: skip
+    asked = _shared.options(set_ or (), names, "films")
+    wrong = 0
+    for name in names or [each for each in _make.names() if _make.suits(each, run) is None]:
+        try:
+            with terminal.counting(f"film {name}") as progress:
+                written = list(_make.write(
+                    name, run, out or Path("films") / run.name, formats=kinds, fps=fps, sequences=tuple(sequence or ()),
+                    wanted=wanted, asked=asked, progress=progress,
+                ))  # fmt: skip
+            for path in written:
+                typer.echo(path)
+        except Error as problem:  # the other films are still made
+            typer.echo(f"glassformer: {problem}", err=True)
+            wrong = wrong or problem.exit_code
+    if wrong:
+        raise typer.Exit(wrong)

@@ -1,0 +1,129 @@
+"""Train a model and keep its whole life in a folder."""
+
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glassformer import terminal
+from glassformer.commands import _shared
+from glassformer.errors import CallError, Error, MissingError
+
+if TYPE_CHECKING:
+    from glassformer.experiment import Experiment
+    from glassformer.run import Run
+
+ORDER = 30
+
+
+def train(
+    experiment: Annotated[str, typer.Argument(help="A ready-made experiment, or a path to your own TOML file.")],
+    seed: Annotated[int | None, typer.Option(help="Initial weights, batches and dropout.")] = None,
+    seeds: Annotated[int, typer.Option(help="Train this many members together, from the seed upwards.")] = 1,
+    steps: Annotated[int | None, typer.Option(help="How many steps to train.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting, as train.rate=3e-3; repeatable."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder; else runs/EXPERIMENT-SEED.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary; just the run's folder.")] = False,
+    as_json: _shared.Json = False,
+) -> None:
+    """Train a model and keep its whole life in a folder."""
+    from glassformer.experiment import load
+
+    settings = load(experiment, set_ or (), seed=seed, steps=steps)  # before JAX: a wrong setting is answered at once
+    folder = _interrupted(settings, seeds, out, _given(set_ or (), seed, steps)) if resume else None
+    if folder is None and out is not None and out.name in ("", ".."):
+        raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
+    from glassformer import training
+
+    with terminal.safe_stop() as stop, terminal.progress(show=not (quiet or as_json)) as progress:
+        if folder is not None:
+            outcome = training.resume(folder, progress=progress, stop=stop)
+        else:
+            outcome = training.begin(settings, seeds=seeds, out=out, progress=progress, stop=stop)
+    for notice in outcome.notices:
+        typer.echo(f"notice: {notice}", err=True)
+    run = outcome.run
+    if outcome.interrupted:
+        again = shlex.join(["glassformer", "train", experiment, "--resume", "--out", str(run.path)])
+        last = run.experiment.train.steps
+        raise Error(f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits")
+    from glassformer import summary
+
+    if as_json:
+        result = {
+            "run": str(run.path),
+            "experiment": run.experiment.name,
+            "steps": run.last_step,
+            "seconds": round(outcome.seconds, 3),
+            "steps_per_second": round(outcome.steps_per_second, 1),
+            "floor": run.experiment.floor,
+            "members": summary.members(run),
+        }
+        _shared.print_json(result)
+        return
+    if quiet:
+        typer.echo(run.path)
+        return
+    typer.echo(
+        f"{outcome.steps:,} steps in {outcome.seconds:.1f} s on {outcome.device} "
+        f"({outcome.compile_seconds:.1f} s of them compiling; then {outcome.steps_per_second:,.0f} steps a second)"
+    )
+    for sentence in summary.sentences(run):
+        typer.echo(sentence)
+    typer.echo(f"run: {run.path} ({_shared.counted(len(run.steps), 'kept step')}, {_shared.megabytes(run.size)})")
+
+
+def _given(assignments: Sequence[str], seed: int | None, steps: int | None) -> dict[str, Any]:
+    """The settings that this very call names, by table."""
+    from glassformer.settings import assign
+
+    tables = assign({"train": {}}, list(assignments))
+    tables["train"] |= {name: value for name, value in {"seed": seed, "steps": steps}.items() if value is not None}
+    return tables
+
+
+def _interrupted(settings: "Experiment", seeds: int, out: Path | None, given: dict[str, Any]) -> Path:
+    """The run to resume: the folder named, or the newest interrupted one with these settings."""
+    from glassformer.run import Run
+    from glassformer.run import open as open_run
+
+    def fits(run: Run) -> bool:
+        return run.status == "interrupted" and run.experiment.tables() == settings.tables() and run.members == seeds
+
+    root = out or Path("runs")
+    if out is not None and (out / "run.json").exists():
+        _agree(open_run(out), settings, seeds, given)
+        return out
+    runs = []
+    for path in sorted(root.glob("*/run.json")) if root.is_dir() else []:
+        with suppress(Error):  # a damaged run beside the one we look for
+            runs.append(open_run(path.parent))
+    found = sorted((run for run in runs if fits(run)), key=lambda run: str(run.about.get("times")))
+    if not found:
+        raise MissingError(
+            f"no interrupted run of {settings.name} with these settings in {root}; leave out --resume to begin one"
+        )
+    return found[-1].path
+
+
+def _agree(run: "Run", settings: "Experiment", seeds: int, given: dict[str, Any]) -> None:
+    """A resumed run keeps the settings it was begun with; to ask for others is refused, not ignored."""
+    if run.experiment.name != settings.name:
+        raise CallError(f"{run.path} is a run of {run.experiment.name}, not of {settings.name}; name the one it is")
+    if seeds not in (1, run.members):
+        raise CallError(f"{run.path} was begun with {run.members} seeds, not {seeds}; leave out --seeds")
+    begun = run.experiment.tables()
+    for table, values in given.items():
+        for name, value in values.items():
+            if begun[table].get(name) != value:
+                raise CallError(
+                    f"{run.path} was begun with {table}.{name} = {begun[table].get(name)}, not {value}; "
+                    "a resumed run keeps its settings"
+                )
