@@ -22,7 +22,7 @@ GUIDE = Path(__file__).parents[1] / "docs/add-a-task.md"
 @pytest.mark.parametrize("name", experiment.names())
 def test_a_ready_made_experiment_trains_and_opens(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    answer = call("train", name, *FEW, "--json")
+    answer = call("train", name, *FEW, *_extra(name, tmp_path), "--json")
     assert answer.code == 0, answer.err
     run = glassformer.run.open(answer.json["run"])
     assert (run.experiment.name, run.status, run.steps.tolist()) == (name, "finished", [0, 1, 2, 3])
@@ -30,6 +30,18 @@ def test_a_ready_made_experiment_trains_and_opens(name, tmp_path, monkeypatch):
     assert np.isfinite(run.metrics["validation_loss"]).all()
     assert call("ask", run.path, run.task.showcase[0], "--top", 2).code == 0
     assert run.architecture.parameters == sum(array.size for array in run.weights(3).values())
+
+
+def _extra(name: str, folder: Path) -> list[object]:
+    """What a text experiment needs: its text, and a batch that a test can afford."""
+    if name.startswith("shakespeare"):
+        if not os.environ.get("GLASSFORMER_DATA"):
+            pytest.skip("needs tinyshakespeare.txt: let GLASSFORMER_DATA name its folder")
+        return ["--set", "train.batch=2", "--set", "train.keep_bytes=999999999"]
+    if name == "own_text":
+        (folder / "mine.txt").write_text("one potato two potato three potato four\n" * 200)
+        return ["--set", f"data.file={folder / 'mine.txt'}", "--set", "data.tokenizer=words"]
+    return []
 
 
 def test_what_show_prints_trains_to_the_same_bits(tmp_path, monkeypatch):

@@ -59,6 +59,8 @@ class Engine:
         self.sizes = {name: int(np.prod(shape)) for name, shape in a.shapes().items()}
         self.parts = list(dict.fromkeys(part(name) for name in self.sizes))
         self.tokens_per_step = len(seeds) * settings.batch * a.context
+        mixed = settings.precision == "mixed" and self.devices[0].platform == "gpu"
+        self.product_type = jnp.bfloat16 if mixed else jnp.float32
         self.compile_seconds = 0.0
         mesh = Mesh(np.array(self.devices), ("member",))
         spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
@@ -166,9 +168,11 @@ class Engine:
         windows = jax.vmap(lambda key: draw(key, at, source), out_axes=1)(seeds)  # (step, member, batch, span)
 
         def batch_loss(params: model.Params, window: Array, step: Array, key: Array) -> Array:
+            params = jax.tree.map(lambda value: value.astype(self.product_type), params)
             chance = jax.random.fold_in(jax.random.fold_in(key, batches.DROPOUT), step) if a.dropout else None
-            targets = window[:, 1:] if a.read_position is None else window[:, -1:]
-            return model.loss(model.answers(params, window[:, :-1], a, key=chance), targets).mean()
+            skip = self.experiment.task.skip
+            targets = window[:, 1 + skip :] if a.read_position is None else window[:, -1:]
+            return model.loss(model.answers(params, window[:, :-1], a, key=chance)[:, skip:], targets).mean()
 
         def move(flat: Array, memory: Any, window: Array, key: Array, scale: Array, step: Array) -> Any:
             loss, gradient = jax.value_and_grad(batch_loss)(self.unravel(flat), window, step, key)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,7 @@ from glassformer.tasks import Task
 
 MOST_BYTES = 4_000_000  # of one TOML file
 MOST_STEPS = 10_000_000
+SHORT_TEXT = 200_000  # bytes; below, characters are the better tokens
 
 
 def _number(least: float | None = None, above: float | None = None, below: float | None = None, **given: Any) -> Any:
@@ -53,6 +55,7 @@ class Training:
     stop_after: int | None = _count(None)  # the same, until training stops early
     log_every: int | None = _count(None)  # None: about 200 lines over the training
     keep_bytes: int = field(default=64_000_000, metadata={"least": 0})  # budget for the kept weights
+    precision: Literal["float32", "mixed"] = "float32"  # mixed: products in bfloat16 where there is a GPU
     judged: int = field(default=1000, metadata={"least": 1, "most": 1_000_000})  # windows behind every logged number
 
 
@@ -112,8 +115,28 @@ def load(name_or_path: str | Path, assignments: Iterable[str] = (), **train: Any
     return from_tables(tables, name)
 
 
-def from_tables(tables: Mapping[str, Any], name: str) -> Experiment:
-    """An experiment from plain values."""
+def for_text(
+    path: Path, tokenizer: str | None, entries: int | None, assignments: Iterable[str] = (), **train: Any
+) -> Experiment:
+    """The experiment that learns a text: settings of own_text, named after the file."""
+    given = {"file": str(path), "tokenizer": tokenizer or _tokenizer_for(path), "entries": entries}
+    tables = tomllib.loads(text("own_text"))
+    tables["data"] |= {name: value for name, value in given.items() if value is not None}
+    tables = settings.assign(tables, list(assignments))
+    tables["train"] |= {key: value for key, value in train.items() if value is not None}
+    return from_tables(tables, re.sub(r"[^\w-]+", "_", path.stem) or "text")
+
+
+def _tokenizer_for(path: Path) -> str:
+    """A short text has too few pairs worth merging."""
+    try:
+        return "characters" if path.stat().st_size < SHORT_TEXT else "byte_bpe"
+    except OSError:
+        return "characters"  # the text itself is read next, and its absence said there
+
+
+def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None) -> Experiment:
+    """An experiment from plain values; that of a run finds what its folder keeps."""
     for key in tables:
         if key not in ("name", "task", "data", "architecture", "train"):
             raise unknown(key, "an experiment", ("task", "data", "architecture", "train"))
@@ -121,6 +144,7 @@ def from_tables(tables: Mapping[str, Any], name: str) -> Experiment:
     if not isinstance(task_name, str):
         raise CallError(f"task = {task_name!r} is not the name of a task; there are: {', '.join(tasks.names())}")
     task = settings.read(tasks.find(task_name), settings.table(tables, "data"), "data")
+    task = task if folder is None else task.within(folder)
     vocabulary = len(task.vocabulary)
     model = settings.table(tables, "architecture")
     architecture = settings.read(Architecture, {"vocabulary": vocabulary, **model}, "architecture")

@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
@@ -16,6 +17,8 @@ from glassformer.experiment import Experiment, from_tables
 SCHEMA = 1
 ABOUT, METRICS, INDEX, WEIGHTS, RESUME = "run.json", "metrics.jsonl", "index.jsonl", "weights", "resume.safetensors"
 TIMES = "times.jsonl"
+TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # of runs that learn a text
+MOST_TEXT = 256_000_000  # bytes of one of these
 MOST_ABOUT = 4_000_000  # bytes of run.json
 MOST_LINE = 64_000_000  # bytes of one line
 MOST_DEPTH = 32  # objects and lists within each other
@@ -110,13 +113,30 @@ def experiment(about: dict[str, Any], run: Path) -> Experiment:
         raise DamagedError(f"{where} is damaged: it names no experiment")
     if not isinstance(seeds, list) or not seeds or not all(type(seed) is int for seed in seeds):
         raise DamagedError(f"{where} is damaged: seeds = {seeds!r:.60} is not a list of seeds")
+    _verify_files(about, run)
     try:
-        found = from_tables(tables, tables["name"])
+        found = from_tables(tables, tables["name"], run)
     except Error as problem:
         raise DamagedError(f"{where} tells of an experiment this version cannot make: {problem}") from None
     if about.get("members") != len(seeds) or about.get("parameters") != found.architecture.parameters:
         raise DamagedError(f"{where} is damaged: members or parameters are not those of its seeds and architecture")
     return found
+
+
+def _verify_files(about: dict[str, Any], run: Path) -> None:
+    """What the task keeps in the folder must be what was written there."""
+    files = about.get("files", {})
+    if not isinstance(files, dict):
+        raise DamagedError(f"{run / ABOUT} is damaged: files = {files!r:.60} is not a table")
+    for name, digest in files.items():
+        if name not in (TEXT, TOKENIZER):
+            raise DamagedError(f"{run / ABOUT} is damaged: {name!r:.60} is not a file that a run keeps")
+        try:
+            data = content(run / name, MOST_TEXT)
+        except OSError:
+            raise DamagedError(f"{run / name} is missing, and the run cannot be read without it; put it back") from None
+        if sha256(data).hexdigest() != digest:
+            raise DamagedError(f"{run / name} is not what was written there; put back the file of this run")
 
 
 def lines(path: Path, read: Callable[[bytes], T]) -> Lines[T]:

@@ -25,14 +25,18 @@ class Judged:
             part: task.examples(architecture.context, part, most)
             for part in (("train", "validation", "test") if has_test else ("train", "validation"))
         }
-        self.floors = {part: float(-examples.truth.mean()) for part, examples in self.parts.items()}
+        self.floors = {part: float(-seen.truth[:, task.skip :].mean()) for part, seen in self.parts.items()}
+        a = architecture
+        self.widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
+
+    def _places(self, examples: Examples) -> int:
+        """Predictions of one window that count."""
+        return int(examples.kind.shape[1]) - self.task.skip
 
     def over_members(self, unravel: Callable[[Array], model.Params], members: int) -> Callable[[Array], Any]:
         """(member, parameter) → counts for every member; as many side by side as memory allows."""
-        a = self.architecture
-        widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
         windows = max(len(examples.windows) for examples in self.parts.values())
-        together = max(1, min(members, AT_ONCE // (windows * a.context * widest)))
+        together = max(1, min(members, AT_ONCE // (windows * self.architecture.context * self.widest)))
 
         def one(flat: Array) -> dict[str, dict[str, Array]]:
             return {part: self._count(unravel(flat), examples) for part, examples in self.parts.items()}
@@ -46,35 +50,58 @@ class Judged:
         line["excess"] = counts["validation"]["loss"] - self.floors["validation"]
         if self.task.measure == "rule_error":
             seen = self.parts["validation"]
-            line["rule_error"] = _share(counts["validation"]["wrong"], seen.constrained.sum())
-            line["rule_error_answerable"] = _share(counts["validation"]["wrong_answerable"], seen.answerable.sum())
+            constrained, answerable = seen.constrained[:, self.task.skip :], seen.answerable[:, self.task.skip :]
+            line["rule_error"] = _share(counts["validation"]["wrong"], constrained.sum())
+            line["rule_error_answerable"] = _share(counts["validation"]["wrong_answerable"], answerable.sum())
             return line
         unseen = [part for part in self.parts if part != "train"]
-        line["train_accuracy"] = _share(counts["train"]["right"], self.parts["train"].kind.size)
+        asked = {part: len(seen.windows) * self._places(seen) for part, seen in self.parts.items()}
+        line["train_accuracy"] = _share(counts["train"]["right"], asked["train"])
         right = sum(counts[part]["right"] for part in unseen)
-        line["accuracy"] = _share(right, sum(self.parts[part].kind.size for part in unseen))
+        line["accuracy"] = _share(right, sum(asked[part] for part in unseen))
         for k, kind in enumerate(self.task.kinds):
-            asked = sum(int((self.parts[part].kind == k).sum()) for part in unseen)
+            asked_kind = sum(int((self.parts[part].kind[:, self.task.skip :] == k).sum()) for part in unseen)
             right = sum(counts[part]["by_kind"][..., k] for part in unseen)
-            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked)
+            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked_kind)
         return line
 
     def _count(self, params: model.Params, examples: Examples) -> dict[str, Array]:
-        a, windows = self.architecture, jnp.asarray(examples.windows.astype(np.int32))
-        logits = model.answers(params, windows[:, :-1], a)
-        targets = windows[:, 1:] if a.read_position is None else windows[:, -1:]
-        guess = logits.argmax(-1)
-        count = {"loss": model.loss(logits, targets).mean()}
+        """Sums over the windows of a part; as many windows at once as memory allows."""
+        a, many = self.architecture, len(examples.windows)
+        at_once = max(1, AT_ONCE // (a.context * self.widest))
+        known = {"windows": examples.windows.astype(np.int32), "kind": examples.kind}
         if self.task.measure == "rule_error":
-            wrong = ~jnp.take_along_axis(jnp.asarray(examples.allowed), guess[..., None], axis=-1)[..., 0]
-            count["wrong"] = (wrong & examples.constrained).sum()
-            count["wrong_answerable"] = (wrong & examples.answerable).sum()
+            known |= {name: getattr(examples, name) for name in ("constrained", "answerable", "allowed")}
+        if many <= at_once:
+            sums = self._sums(params, {name: jnp.asarray(value) for name, value in known.items()})
         else:
-            right = guess == targets
-            kinds = range(len(self.task.kinds))
-            count["right"] = right.sum()
-            count["by_kind"] = jnp.array([(right & (examples.kind == k)).sum() for k in kinds], jnp.int32)
-        return count
+            rows = np.minimum(np.arange(-(-many // at_once) * at_once), many - 1).reshape(-1, at_once)
+            fresh = jnp.asarray(np.arange(rows.size).reshape(rows.shape) < many)  # the last windows fill up, uncounted
+            table = {name: jnp.asarray(value) for name, value in known.items()}
+
+            def some(which: tuple[Array, Array]) -> dict[str, Array]:
+                return self._sums(params, {name: value[which[0]] for name, value in table.items()}, which[1])
+
+            sums = {name: value.sum(0) for name, value in jax.lax.map(some, (jnp.asarray(rows), fresh)).items()}
+        return {**sums, "loss": sums["loss"] / (many * self._places(examples))}
+
+    def _sums(self, params: model.Params, seen: dict[str, Array], fresh: Array | None = None) -> dict[str, Array]:
+        """Loss, right and wrong answers of some windows."""
+        a, windows, skip = self.architecture, seen["windows"], self.task.skip
+        logits = model.answers(params, windows[:, :-1], a)[:, skip:]
+        targets = windows[:, 1 + skip :] if a.read_position is None else windows[:, -1:]
+        guess, loss = logits.argmax(-1), model.loss(logits, targets)
+        counted = jnp.ones(guess.shape, bool) if fresh is None else jnp.broadcast_to(fresh[:, None], guess.shape)
+        sums = {"loss": jnp.where(counted, loss, 0).sum()}
+        if self.task.measure == "rule_error":
+            wrong = ~jnp.take_along_axis(seen["allowed"][:, skip:], guess[..., None], axis=-1)[..., 0] & counted
+            sums["wrong"] = (wrong & seen["constrained"][:, skip:]).sum()
+            sums["wrong_answerable"] = (wrong & seen["answerable"][:, skip:]).sum()
+        else:
+            right, kind = (guess == targets) & counted, seen["kind"][:, skip:]
+            sums["right"] = right.sum()
+            sums["by_kind"] = jnp.array([(right & (kind == k)).sum() for k in range(len(self.task.kinds))], jnp.int32)
+        return sums
 
 
 def _share(part: Any, whole: int) -> Any:

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -50,8 +51,9 @@ class Recorder:
         storage.make_folder(path)
         lock = Lock(path)
         try:
-            # A creation that failed leaves at most its lock and temporary files behind.
-            names = sorted(each.name for each in path.iterdir() if each.name != LOCK)
+            # A creation that failed leaves at most its lock, the task's files and temporary ones behind.
+            files = experiment.task.files()
+            names = sorted(each.name for each in path.iterdir() if each.name not in (LOCK, *files))
             if found := [name for name in names if not storage.is_temporary(name)]:
                 raise CallError(f"{path} is not empty (it holds {found[0]}); choose another folder, or --resume")
             facts = dict(facts or {})
@@ -65,6 +67,10 @@ class Recorder:
                 "parameters": experiment.architecture.parameters,
                 "last_step": 0,
             }
+            if files:
+                about["files"] = {name: sha256(data).hexdigest() for name, data in files.items()}
+                for name, data in files.items():  # before run.json, which makes the folder a run
+                    storage.replace(path / name, data)
             recorder = cls(path, {**about, **_without(facts, about), "times": times}, experiment, lock)
             recorder._describe()
         except BaseException:

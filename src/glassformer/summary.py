@@ -68,7 +68,26 @@ def sentences(run: Run) -> Iterator[str]:
     yield from _out_of_view(run)
 
 
+def _text(run: Run, member: dict[str, Any]) -> Iterator[str]:
+    """A text has no floor that anyone knows: counts are what to compare with."""
+    loss, excess = member["validation_loss"], member["excess"]
+    side = "below" if excess < 0 else "above"
+    best = [rung for rung in run.task.ladder(run.architecture.context) if rung.reachable][-1]
+    yield (
+        f"{run.experiment.name}, seed {member['seed']}: validation loss {loss:.4f} nats per token, perplexity "
+        f"{np.exp(loss):.2f}"
+    )
+    yield (
+        f"that is {abs(excess):.4f} nats {side} the best table of counts ({best.name}, perplexity "
+        f"{np.exp(loss - excess):.2f}) on the same windows"
+    )
+    yield f"accuracy: {_percent(member['accuracy'])} of all next tokens"
+
+
 def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
+    if not run.task.exact:
+        yield from _text(run, member)
+        return
     floor = member["validation_loss"] - member["excess"]
     yield (
         f"{run.experiment.name}, seed {member['seed']}: "

@@ -123,7 +123,7 @@ def _drive(
             notes.log(0, state, None, 0)
         else:
             state = engine.place(_restored(state, saved))
-        status, logged = "finished", int(engine.plan.logged[engine.plan.logged <= step].max())
+        status, logged, saved_at = "finished", int(engine.plan.logged[engine.plan.logged <= step].max()), -1
         for begin, end in engine.plan.stretches(step):
             state, weights, sizes = engine.stretch(state, begin, end)
             notes.keep(engine.plan.rows(begin, end), weights)
@@ -139,11 +139,12 @@ def _drive(
                     break
             if end in engine.plan.safe:
                 notes.save(end, state)
+                saved_at = end
                 if stop() and end != engine.plan.stops[-1]:
                     status = "interrupted"
                     break
         if status != "interrupted":
-            if step not in engine.plan.safe:
+            if saved_at != step:  # a training that ends early does so between two safe points
                 notes.save(step, state)
             if notes.settle() is not None and status == "finished":
                 status = "diverged"

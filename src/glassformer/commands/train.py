@@ -20,7 +20,16 @@ ORDER = 30
 
 
 def train(
-    experiment: Annotated[str, typer.Argument(help="A ready-made experiment, or a path to your own TOML file.")],
+    experiment: Annotated[
+        str | None, typer.Argument(help="A ready-made experiment, or a path to your own TOML file.")
+    ] = None,
+    text: Annotated[
+        Path | None, typer.Option(help="A UTF-8 text of your own to learn, in place of an experiment.")
+    ] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="With --text: characters, words, bpe or byte_bpe; none: chosen by length.")
+    ] = None,
+    vocabulary: Annotated[int | None, typer.Option(help="With --text: how many entries the tokenizer learns.")] = None,
     seed: Annotated[int | None, typer.Option(help="Initial weights, batches and dropout.")] = None,
     seeds: Annotated[int, typer.Option(help="Train this many members together, from the seed upwards.")] = 1,
     steps: Annotated[int | None, typer.Option(help="How many steps to train.")] = None,
@@ -34,9 +43,10 @@ def train(
     as_json: _shared.Json = False,
 ) -> None:
     """Train a model and keep its whole life in a folder."""
-    from glassformer.experiment import load
-
-    settings = load(experiment, set_ or (), seed=seed, steps=steps)  # before JAX: a wrong setting is answered at once
+    settings = _settings(experiment, text, tokenizer, vocabulary, set_ or (), seed, steps)  # before JAX, so at once
+    if not (quiet or as_json or resume):
+        for sentence in settings.task.expectations(settings.architecture, settings.train):
+            typer.echo(sentence, err=True)
     folder = _interrupted(settings, seeds, out, _given(set_ or (), seed, steps)) if resume else None
     if folder is None and out is not None and out.name in ("", ".."):
         raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
@@ -51,7 +61,8 @@ def train(
         typer.echo(f"notice: {notice}", err=True)
     run = outcome.run
     if outcome.interrupted:
-        again = shlex.join(["glassformer", "train", experiment, "--resume", "--out", str(run.path)])
+        what = ["--text", str(text)] if text is not None else [str(experiment)]
+        again = shlex.join(["glassformer", "train", *what, "--resume", "--out", str(run.path)])
         last = run.experiment.train.steps
         raise Error(f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits")
     from glassformer import summary
@@ -78,6 +89,29 @@ def train(
     for sentence in summary.sentences(run):
         typer.echo(sentence)
     typer.echo(f"run: {run.path} ({_shared.counted(len(run.steps), 'kept step')}, {_shared.megabytes(run.size)})")
+
+
+def _settings(
+    experiment: str | None,
+    text: Path | None,
+    tokenizer: str | None,
+    vocabulary: int | None,
+    assignments: Sequence[str],
+    seed: int | None,
+    steps: int | None,
+) -> "Experiment":
+    """The experiment named, or one made for a text."""
+    from glassformer.experiment import for_text, load
+
+    if text is not None:
+        if experiment is not None:
+            raise CallError(f"--text {text} and experiment {experiment} exclude each other; leave one out")
+        return for_text(text, tokenizer, vocabulary, assignments, seed=seed, steps=steps)
+    if experiment is None:
+        raise CallError("nothing to train: name an experiment (`glassformer list experiments`), or a text with --text")
+    if tokenizer is not None or vocabulary is not None:
+        raise CallError("--tokenizer and --vocabulary go with --text; for an experiment use --set data.tokenizer=...")
+    return load(experiment, assignments, seed=seed, steps=steps)
 
 
 def _given(assignments: Sequence[str], seed: int | None, steps: int | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -73,8 +74,10 @@ class Task(ABC):
 
     vocabulary: ClassVar[tuple[str, ...]]
     showcase: ClassVar[tuple[str, ...]]  # texts worth looking at, the first one first
+    exact: ClassVar[bool] = True  # whether the true chances are known; else the best count table stands in for them
     answers: ClassVar[Literal["next", "one"]] = "next"  # predict every next token, or one answer per window
     kinds: ClassVar[tuple[str, ...]] = ()  # what sorts of question there are
+    skip: ClassVar[int] = 0  # this many predictions at the beginning of a window do not count, in training or judging
     measure: ClassVar[Literal["rule_error", "accuracy"]] = "accuracy"  # how right answers are counted while training
 
     @property
@@ -130,6 +133,18 @@ class Task(ABC):
     def floor(self, context: int) -> float:
         """The least loss a model with this window can reach on average."""
         return [rung for rung in self.ladder(context) if rung.reachable][-1].nats
+
+    def files(self) -> dict[str, bytes]:
+        """What a run must keep beside its weights so that it can be opened anywhere: name → content."""
+        return {}
+
+    def within(self, folder: Path) -> "Task":  # noqa: ARG002
+        """The same task, reading what a run's folder keeps instead of what it was made from."""
+        return self
+
+    def expectations(self, architecture: Any, train: Any) -> list[str]:  # noqa: ARG002
+        """What a person should know before training begins, one sentence each."""
+        return []
 
     def encode(self, text: str) -> IntArray:
         """Token ids of a text whose tokens are separated by spaces."""

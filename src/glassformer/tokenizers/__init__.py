@@ -1,0 +1,33 @@
+"""One file per way of cutting a text into tokens; the file's name is the tokenizer's name."""
+
+import json
+
+from glassformer import _discover
+from glassformer.errors import DamagedError
+from glassformer.tokenizers._tokenizer import Tokenizer
+
+__all__ = ["Tokenizer", "find", "load", "names"]
+
+
+def names() -> list[str]:
+    """Every tokenizer there is."""
+    import glassformer.tokenizers as folder
+
+    return _discover.names(folder)
+
+
+def find(name: str) -> type[Tokenizer]:
+    """The class of a tokenizer: tokenizers/byte_bpe.py holds ByteBpe."""
+    import glassformer.tokenizers as folder
+
+    found: type[Tokenizer] = _discover.piece(folder, name, "".join(word.capitalize() for word in name.split("_")))
+    return found
+
+
+def load(data: bytes, where: str) -> Tokenizer:
+    """The tokenizer that `Tokenizer.save` wrote; `where` names the file in what is said about it."""
+    try:
+        saved = json.loads(data)
+        return find(saved["kind"]).restore(saved)
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        raise DamagedError(f"{where} is not a tokenizer of ours ({problem}); put back the file as written") from None

@@ -1,0 +1,79 @@
+"""Byte-pair encoding inside words and runs of punctuation; white space is thrown away."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from glassformer.errors import CallError
+from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, families, sized, stretches
+
+SPECIAL = ["[PAD]", "[UNK]"]  # neither ever occurs: all characters of the text are in the vocabulary
+
+
+class Bpe(Tokenizer):
+    """The tokenizer of the published Shakespeare model: a text cannot be restored from its tokens."""
+
+    kind, lossless, entries = "bpe", False, 500
+
+    def __init__(self, trained: Any) -> None:
+        self._trained = trained
+        size = trained.get_vocab_size()
+        self.vocabulary = tuple(trained.id_to_token(token) for token in range(size))
+
+    @classmethod
+    def learn(cls, text: str, entries: int | None) -> Self:
+        """The most frequent pairs of the text, merged one after the other."""
+        from tokenizers import Tokenizer as Library
+        from tokenizers import models, pre_tokenizers, trainers
+
+        size = sized("bpe", entries, len(set(text)) + len(SPECIAL))
+        library = Library(models.BPE(unk_token=SPECIAL[1]))
+        library.pre_tokenizer = pre_tokenizers.Whitespace()
+        library.train_from_iterator(
+            stretches(text), trainers.BpeTrainer(vocab_size=size, special_tokens=SPECIAL, show_progress=False)
+        )
+        return cls(library)
+
+    @classmethod
+    def restore(cls, saved: Mapping[str, Any]) -> Self:
+        """From the library's own JSON."""
+        from tokenizers import Tokenizer as Library
+
+        try:
+            return cls(Library.from_str(saved["library"]))
+        except Exception as problem:  # the library raises nothing narrower
+            raise ValueError(str(problem)) from None
+
+    def saved(self) -> dict[str, Any]:
+        """The library's own JSON."""
+        return {"library": self._trained.to_str()}
+
+    def encode(self, text: str) -> IntArray:
+        """The pieces of a text; a character that never occurred in training is refused."""
+        found = self._trained.encode(text)
+        if SPECIAL[1] in found.tokens:
+            place = found.offsets[found.tokens.index(SPECIAL[1])][0]
+            raise CallError(f"character {text[place]!r} at position {place} does not occur in the training text")
+        return np.array(found.ids, dtype=np.int32)
+
+    def read(self, text: str) -> IntArray:
+        """The pieces of a whole text, stretch by stretch."""
+        return np.concatenate([self.encode(stretch) for stretch in stretches(text)])
+
+    def decode(self, ids: IntArray) -> str:
+        """The pieces with spaces between them: where words ended is not known."""
+        return " ".join(self.vocabulary[token] for token in np.asarray(ids))
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[int]]:
+        """Single letters, longer pieces, marks, and the two that never occur."""
+        return families(self.vocabulary, _family)
+
+
+def _family(token: str) -> str:
+    if token in SPECIAL:
+        return "special"
+    if not any(character.isalnum() for character in token):
+        return "punctuation"
+    return "letter" if len(token) == 1 else "piece"

@@ -1,0 +1,95 @@
+"""Byte-pair encoding of bytes, white space included: every text comes back as it was."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, families, sized, stretches
+
+
+class ByteBpe(Tokenizer):
+    """Lossless; no text holds anything it cannot write."""
+
+    kind, lossless, entries = "byte_bpe", True, 512
+
+    def __init__(self, trained: Any) -> None:
+        self._trained = trained
+        self.vocabulary = tuple(_shown(piece) for piece in self._pieces)
+
+    @classmethod
+    def learn(cls, text: str, entries: int | None) -> Self:
+        """All 256 bytes, then the most frequent pairs, merged one after the other."""
+        from tokenizers import Tokenizer as Library
+        from tokenizers import decoders, models, pre_tokenizers, trainers
+
+        size = sized("byte_bpe", entries, 257)
+        library = Library(models.BPE())
+        library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        library.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
+        library.train_from_iterator(stretches(text), trainer)
+        return cls(library)
+
+    @classmethod
+    def restore(cls, saved: Mapping[str, Any]) -> Self:
+        """From the library's own JSON."""
+        from tokenizers import Tokenizer as Library
+
+        try:
+            return cls(Library.from_str(saved["library"]))
+        except Exception as problem:  # the library raises nothing narrower
+            raise ValueError(str(problem)) from None
+
+    def saved(self) -> dict[str, Any]:
+        """The library's own JSON."""
+        return {"library": self._trained.to_str()}
+
+    def encode(self, text: str) -> IntArray:
+        """The pieces of a text."""
+        return np.array(self._trained.encode(text).ids, dtype=np.int32)
+
+    def read(self, text: str) -> IntArray:
+        """The pieces of a whole text, stretch by stretch."""
+        return np.concatenate([self.encode(stretch) for stretch in stretches(text)])
+
+    def decode(self, ids: IntArray) -> str:
+        """Exactly the text, if the ids came from one; half a character is shown as �."""
+        return b"".join(self._pieces[token] for token in np.asarray(ids)).decode("utf-8", errors="replace")
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[int]]:
+        """Pieces that begin a word, pieces that go on, marks and spaces, bytes that are no character."""
+        return families(self.vocabulary, _family)
+
+    @cached_property
+    def _pieces(self) -> list[bytes]:
+        """The bytes of each token; the library writes each byte as one printable character."""
+        byte = {character: value for value, character in _alphabet().items()}
+        tokens = (self._trained.id_to_token(token) for token in range(self._trained.get_vocab_size()))
+        return [bytes(byte[character] for character in token) for token in tokens]
+
+
+def _alphabet() -> dict[int, str]:
+    """Byte → the character that stands for it: printable bytes for themselves, the others from 256 on."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {byte: chr(byte) for byte in plain} | {byte: chr(256 + k) for k, byte in enumerate(others)}
+
+
+def _shown(piece: bytes) -> str:
+    """A token as text; bytes that are no character by their number."""
+    try:
+        return piece.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(f"\\x{byte:02x}" for byte in piece)
+
+
+def _family(token: str) -> str:
+    if token.startswith("\\x"):
+        return "byte"
+    if not any(character.isalnum() for character in token):
+        return "punctuation"
+    return "begins a word" if token[0].isspace() else "goes on"

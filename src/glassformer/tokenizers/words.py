@@ -1,0 +1,88 @@
+"""Every word is a token; ids in order of first appearance, and <END> closes a line."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Self
+
+import numpy as np
+
+from glassformer.errors import CallError
+from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, families, sized
+
+END, RARE = "<END>", "<RARE>"
+WORD = re.compile(r"<END>|<RARE>|\w+(?:['’]\w+)*|[^\w\s]")
+
+
+class Words(Tokenizer):
+    """Runs of letters, and each mark of punctuation by itself. Spacing is lost; line ends are kept as <END>."""
+
+    kind, lossless = "words", False
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.vocabulary = tuple(words)
+        self._ids = {word: token for token, word in enumerate(words)}
+
+    @classmethod
+    def learn(cls, text: str, entries: int | None) -> Self:
+        """All words, or the most frequent ones; then the others are read as <RARE>."""
+        words = cut(text)
+        order = list(dict.fromkeys(words))
+        if entries is None or entries >= len(order):
+            return cls(order)
+        counts = Counter(word for word in words if word != END)
+        keep = {word for word, _ in counts.most_common(sized("words", entries, 3) - 2)} | {END}
+        return cls([word for word in order if word in keep] + [RARE])
+
+    @classmethod
+    def restore(cls, saved: Mapping[str, Any]) -> Self:
+        """From the list of words."""
+        words = saved["words"]
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not words:
+            raise ValueError("it has no list of words")
+        return cls(words)
+
+    def saved(self) -> dict[str, Any]:
+        """The words in order."""
+        return {"words": list(self.vocabulary)}
+
+    def encode(self, text: str) -> IntArray:
+        """One id per word; an unknown one is answered with the nearest, or read as <RARE> where there is that."""
+        words = cut(text, ends=False)
+        rare = self._ids.get(RARE)
+        for place, word in enumerate(words):
+            if word not in self._ids and rare is None:
+                near = get_close_matches(word, self.vocabulary, n=3, cutoff=0.5)
+                hint = f"did you mean {' or '.join(near)}?" if near else "it does not occur in the training text"
+                raise CallError(f"word {word!r} at position {place} is not in the vocabulary; {hint}")
+        return np.array([self._ids.get(word, rare) for word in words], dtype=np.int32)
+
+    def read(self, text: str) -> IntArray:
+        """The ids of a whole text, with <END> after each line."""
+        rare = self._ids.get(RARE)
+        return np.array([self._ids.get(word, rare) for word in cut(text)], dtype=np.int32)
+
+    def decode(self, ids: IntArray) -> str:
+        """Words with spaces between them, a new line after each <END>."""
+        text = " ".join(self.vocabulary[token] for token in np.asarray(ids))
+        return re.sub(rf" ?{END} ?", "\n", text)
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[int]]:
+        """Words, marks, line ends."""
+        return families(self.vocabulary, _family)
+
+
+def cut(text: str, ends: bool = True) -> list[str]:
+    """The words of a text; with `ends`, <END> after every line that has any."""
+    if not ends:
+        return WORD.findall(text)
+    lines = (WORD.findall(line) for line in text.splitlines())
+    return [word for line in lines if line for word in (*line, END)]
+
+
+def _family(word: str) -> str:
+    if word in (END, RARE):
+        return "line end" if word == END else "rare word"
+    return "word" if word[0].isalnum() or word[0] == "_" else "punctuation"
