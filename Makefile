@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: setup lab test lint format benchmark clean
+.PHONY: setup lab test lint browser format benchmark clean
 
 setup: $(READY)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[analysis,video,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[analysis,video,cluster,test]'
 	touch $(READY)
 
 lab: $(READY)
@@ -22,8 +22,23 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: $(READY) lint
+test: $(READY) lint browser
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# A browser for tests/test_browser.py: Debian's Chromium, where this machine lets us install it. Never stops the build.
+browser:
+	@found() { for name in $${GLASSFORMER_BROWSER:-} chromium chromium-browser google-chrome; do \
+	    command -v "$$name" >/dev/null 2>&1 && return 0; done; return 1; }; \
+	if found; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ]; then root=""; \
+	elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then root="sudo -n"; \
+	else root="none"; fi; \
+	if [ "$$root" != none ] && command -v apt-get >/dev/null 2>&1; then \
+	    { $$root apt-get update -qq && \
+	      $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
+	      >/dev/null 2>&1 || true; \
+	fi; \
+	found || echo "no browser, so the tests of the page are skipped; install chromium, or name one in GLASSFORMER_BROWSER"
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

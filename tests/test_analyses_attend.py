@@ -11,7 +11,7 @@ from glassformer.analyses.attention_profile import attention_profile
 from glassformer.analyses.head_roles import head_roles
 from glassformer.analyses.qkv import qkv
 from glassformer.analyses.qkv_overview import qkv_overview
-from glassformer.analyses.query_key import means, query_key, recency, say_focus
+from glassformer.analyses.query_key import beats, by_position, latest_wins, means, query_key, recency, say_focus
 from glassformer.analyses.score_atlas import TERMS, score_atlas, spread
 from glassformer.analyses.scoring import scoring
 from glassformer.errors import CallError
@@ -87,9 +87,23 @@ def test_focus_on_a_query_that_wants_even_numbers(even: Run) -> None:
     assert [t for t in range(12) if can[t, 5]] == [11]  # at its own position a query meets only itself
     x, y = (float(seen.field.axes[axis][2]) for axis in ("horizontal", "vertical"))
     assert seen.field.values[2, 2] == pytest.approx(seen.queries.values[11, 5] @ [x, y] * scale, rel=1e-3)
-    assert say_focus(seen).title.startswith(
-        "+ at position 5 gives even keys a score of 2.5 on average, odd keys −1.7 and sign keys −1.7"
+    assert beats(seen, "even") == 1
+    assert beats(seen, "odd") < 0.2  # odd keys never beat even ones, but the later + keys sometimes
+    assert latest_wins(seen, "even") == 1
+    told = say_focus(seen)
+    assert told.title == (
+        "+ at position 5 always scores an even key above any other key, "
+        "and the later of two even keys above the earlier"
     )
+    assert "gives even keys a score of 2.5 on average, odd keys −1.7 and sign keys −1.7" in told.caption
+
+
+def test_focus_on_a_query_that_wants_a_position(back: Run) -> None:
+    seen = query_key(back, query="+@5")
+    place, share = by_position(seen)
+    assert place == 4
+    assert share == pytest.approx(1)
+    assert "keys at position 4 highest, whatever the token: position accounts for 100 %" in say_focus(seen).title
 
 
 def test_scoring_follows_the_input(even: Run) -> None:

@@ -163,7 +163,8 @@ def test_ablation_of_neurons_is_that_of_a_full_pass(plain: Run, deep: Run) -> No
             logits = run.trace(given.windows[:, :-1], edits=edits)["logits"].astype(np.float64)
             chances = np.log(reference.softmax(logits))
             losses.append(-np.take_along_axis(chances, given.windows[:, 1:, None].astype(int), -1).mean())
-        found = seen.loss.values[seen.loss.axes["part"].index("neuron 3"), WAYS.index("zero")]
+        name = "neuron 3" if last == 0 else f"neuron {last}.3"
+        found = seen.loss.values[seen.loss.axes["part"].index(name), WAYS.index("zero")]
         assert seen.base_loss == pytest.approx(losses[0], abs=1e-5)
         assert found == pytest.approx(losses[1] - losses[0], abs=1e-4)
 

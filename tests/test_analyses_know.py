@@ -144,6 +144,13 @@ def test_sparsity_counts_who_works(groups):
     assert seen.histogram.values.sum() == 4
 
 
+def test_sparsity_and_neurons_count_the_same_places(groups):
+    seen, one = sparsity(groups), neurons(groups)
+    assert seen.places == one.samples > seen.some
+    for k, name in enumerate(one.order):
+        assert seen.rates.values[one.block, int(name)] == pytest.approx(one.rate.values[k], abs=1e-12)
+
+
 def test_a_linear_reader_reads_what_a_line_can_cut():
     rng = np.random.default_rng(0)
     label = np.arange(400) % 5

@@ -106,7 +106,7 @@ def test_only_questions_answered_by_four_are_right(gambler):
     seen = every_question(gambler)
     for answer, row in zip(seen.right.axes["answer"], seen.right.values, strict=True):
         np.testing.assert_array_equal(row[np.isfinite(row)], float(answer == "4"))
-    chance, right, last = seen.hardest.values.T
+    chance, right, last, _ = seen.hardest.values.T
     close(chance[:1], CHANCES[0])  # the hardest answer is 0, the least likely even number
     assert not right.any()
     assert (last == 0).all()

@@ -19,7 +19,9 @@ import hand_wired
 from glassformer import _discover, figures, gallery
 from glassformer.errors import Error, MissingError
 from glassformer.figures import _draw, _style
+from glassformer.run import Run
 from small_runs import NAN, POPULATION, RUNS, run_of
+from small_studies import study_of
 
 NAMES = _discover.names(figures)
 FOLDER = Path(figures.__path__[0])
@@ -38,6 +40,8 @@ def subject_of(name, run="plus_last_even"):
         return (run_of(POPULATION),)
     if needs == "runs":
         return ([run_of(run), run_of("plus_last_even")],)
+    if needs == "study":
+        return (study_of(name, run),)
     if needs != "run":
         pytest.skip(f"drawn from a {needs}")
     return (run_of(run),)
@@ -45,7 +49,8 @@ def subject_of(name, run="plus_last_even"):
 
 def draw(name, run="plus_last_even", **options):
     subject = subject_of(name, run)
-    reason = gallery.suits(gallery.piece(name), subject[0]) if subject and not isinstance(subject[0], list) else None
+    from_run = subject and isinstance(subject[0], Run)
+    reason = gallery.suits(gallery.piece(name), subject[0]) if from_run else None
     if reason:
         assert not reason.endswith("."), "half a sentence, no full stop"
         pytest.skip(reason)
@@ -163,7 +168,8 @@ def test_it_draws_at_every_size_with_text_large_enough(name, size):
         if text.get_text().strip() and text.get_visible():
             assert text.get_fontsize() >= least, text.get_text()
     width, height = figure.get_size_inches()
-    assert width == pytest.approx(_style.size(size).width)
+    widths = [_style.size(size).width, *([_style.size("print").width] if size == "print_narrow" else [])]
+    assert any(width == pytest.approx(each) for each in widths)  # a narrow page takes the whole width if it must
     if size == "slide":
         assert height == pytest.approx(7.5)
     elif size.startswith("print"):
@@ -340,10 +346,45 @@ def test_tokens_that_look_like_mathematics_are_written_as_they_are():
     assert "␣" in svg
 
 
+def test_the_first_line_of_a_title_leaves_room_for_the_clock():
+    lines = _draw.wrap("one two three four five six seven eight nine ten", 13, 3.0, first=1.0)
+    assert " ".join(lines) == "one two three four five six seven eight nine ten"
+    assert _draw.text_width(lines[0], 13) <= 1.0
+    assert max(_draw.text_width(line, 13) for line in lines) > 1.0
+
+
+def test_a_number_and_its_sign_stay_on_one_line():
+    for width in (0.6, 0.8, 1.0, 1.2, 1.5, 2.0):
+        assert not any(line.startswith(("%", "×")) for line in _draw.wrap("up to 45 % or 5.3 × of it", 13, width))
+
+
+def test_places_are_written_only_as_many_as_have_room():
+    figure, em = matplotlib.figure.Figure(figsize=(4, 1), dpi=100), matplotlib.rcParams["font.size"] * 100 / 72
+    ax = figure.add_axes((0.2, 0.2, 0.6, 0.6))
+    _draw.places(ax, [f"4@{k}" for k in range(16)], "y")
+    high = ax.get_window_extent().height
+    gaps = np.diff(ax.get_yticks()) * high / 16
+    assert 1 < len(ax.get_yticks()) < 16
+    assert gaps.min() >= em
+
+
 def test_a_title_wraps_into_lines_that_fit():
     lines = _draw.wrap("one two three four five six seven eight nine ten", 13, 1.5)
     assert " ".join(lines) == "one two three four five six seven eight nine ten"
     assert all(_draw.text_width(line, 13) <= 1.5 for line in lines)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_has_the_colours_of_its_figures(theme, tmp_path, monkeypatch):
+    monkeypatch.setattr(gallery, "names", lambda: ["mask"])
+    (made,) = gallery.gallery(run_of("plus_last_even"), tmp_path, gallery.Wish(theme=theme))
+    text = (tmp_path / "index.html").read_text("utf-8")
+    paper = _style.theme(theme).paper
+    assert f"--paper: {paper};" in text
+    assert f"color-scheme: {theme};" in text
+    assert "prefers-color-scheme" not in text, "a page that follows the reader would show light figures on dark"
+    svg = next(name for name in made.files if name.endswith(".svg"))
+    assert paper.lower() in (tmp_path / svg).read_text("utf-8").lower()
 
 
 def test_the_gallery_tells_what_failed_and_draws_the_rest(tmp_path, monkeypatch):

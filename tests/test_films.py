@@ -98,7 +98,7 @@ def test_two_processes_make_the_same_film(tmp_path):
 
 def test_without_ffmpeg_an_mp4_is_refused_and_the_way_out_named(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
-    monkeypatch.setattr(_film, "which", lambda _: None)
+    monkeypatch.setattr("glassformer.films._film.encode.which", lambda _: None)
     with pytest.raises(MissingError, match=r"glassformer\[video\]"):
         film("loss", frames=3).save(tmp_path / "x.mp4")
     assert _film.ffmpeg(needed=False) == ""

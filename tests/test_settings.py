@@ -83,6 +83,8 @@ def test_assignments_read_what_toml_reads():
     }
     assert before == {"task": "mary", "train": {"steps": 3, "clip": 1.0}}  # left as it was
     assert settings.assign({}, ["train.clip=none"]) == {"train": {}}
+    named = [f"architecture.{name}=none" for name in ("positions", "norm", "head_width")]
+    assert settings.assign({}, named) == {"architecture": {"positions": "none", "norm": "none"}}  # theirs as a word
 
 
 @pytest.mark.parametrize("assignment", ["train.rate", "rate=1", "=1", "", "train", "weights.rate=1", "Train.rate=1"])

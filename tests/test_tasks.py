@@ -14,10 +14,12 @@ from numpy.testing import assert_allclose
 from glassformer import tasks
 from glassformer.errors import CallError, LimitError, MissingError
 from glassformer.tasks._beliefs import explore
+from glassformer.tasks._questions import Questions
 from glassformer.tasks._rule import Rule
 from glassformer.tasks._text import Text
 from glassformer.tasks.five_operations import FiveOperations
 from glassformer.tasks.mary import Mary
+from glassformer.tasks.own_table import OwnTable
 from glassformer.tasks.plus_last_even import PlusLastEven
 from glassformer.tasks.step_back import StepBack
 
@@ -41,8 +43,16 @@ PUBLISHED = {
     "even_abs_diff": (12, 3.0445, 2.9425, 2.6376, 1.5648, 1.5648, 1.4636, 0.5193, 0.9247, 0.0624),
     "odd_even_index": (8, 3.0445, 3.0434, 2.3502, 2.3502, 2.3502, 2.3502, 1, 1, 0),
 }
-CONTEXT = {name: row[0] for name, row in PUBLISHED.items()} | {"five_operations": 8, "mary": 6}
-ALL = [name for name in tasks.names() if not issubclass(tasks.find(name), Text)]  # texts: tests/test_text.py
+CONTEXT = {name: row[0] for name, row in PUBLISHED.items()} | {
+    "five_operations": 8,
+    "mary": 6,
+    "sort": 11,
+    "induction": 31,
+    "induction_varied": 31,
+    "modular_addition": 3,
+}
+OF_FILES = [name for name in tasks.names() if issubclass(tasks.find(name), Text | OwnTable)]  # have their own tests
+ALL = [name for name in tasks.names() if name not in OF_FILES]
 RULES = [name for name in ALL if issubclass(tasks.find(name), Rule)]
 
 
@@ -121,7 +131,11 @@ def test_every_rung_costs_what_it_says(name):
         begins = data.starts + rng.integers(data.windows)
         whole = [(data.tokens[s : b + context + 1], context) for s, b in zip(data.starts, begins, strict=True)]
     elif task.answers == "one":
-        whole = [(np.append(*pair), 1) for pair in zip(*task.questions(), strict=True)]
+        listed = (task.every.questions, task.every.answers) if isinstance(task, Questions) else task.questions()
+        whole = [(np.append(*pair), 1) for pair in zip(*listed, strict=True)]
+    elif name == "sort":  # its prices are those of all 729 inputs, in both parts
+        rows = [row for part in ("train", "validation") for row in task.examples(context, part, 1000).windows]
+        whole = [(row, context - task.skip) for row in rows]
     else:
         whole = [(window, context) for window in task.examples(context, "train", 1000).windows]
     whole = whole[:1000] if isinstance(task, Rule) else whole
@@ -131,7 +145,8 @@ def test_every_rung_costs_what_it_says(name):
             view = past if not rung.reachable or task.answers == "one" else past[-context - 1 :]
             ends = range(len(view) - places, len(view))
             nats.append(np.mean([-log(rung.guess(view[:end])[view[end]]) for end in ends]))
-        error = np.std(nats) / np.sqrt(len(nats)) if isinstance(task, Rule) else 0
+        estimated = isinstance(task, Rule) or name == "induction_varied"
+        error = np.std(nats) / np.sqrt(len(nats)) if estimated else 0
         assert abs(np.mean(nats) - rung.nats) <= 4 * error + 1e-9, rung.name
 
 
@@ -139,7 +154,7 @@ def test_every_rung_costs_what_it_says(name):
 def test_rungs_descend_to_the_floor(name):
     rungs = of(name).ladder(context_of(name))
     assert all(lower.nats <= higher.nats for higher, lower in pairwise(rungs))
-    assert rungs[0].nats == pytest.approx(log(len(of(name).vocabulary)))
+    assert rungs[0].nats == pytest.approx(log(getattr(of(name), "outputs", len(of(name).vocabulary))))
     assert of(name).floor(context_of(name)) == [rung.nats for rung in rungs if rung.reachable][-1]
     best = [rung.accuracy for rung in rungs if rung.accuracy is not None]
     assert best == sorted(best)
@@ -549,6 +564,74 @@ def test_five_operations_refuses_what_cannot_be():
         FiveOperations(draws=100, split="multiset")
     with pytest.raises(CallError, match="did you mean Max"):
         FiveOperations().encode("max(1,2,3)")
+
+
+def asked(task, context, part):
+    """The questions of a part, as a set of tuples of tokens with the answer at the end."""
+    return {tuple(row) for row in task.examples(context, part, 100_000).windows.tolist()}
+
+
+@pytest.mark.parametrize("split", ["question", "multiset"])
+def test_five_operations_a_fraction_is_part_of_every_larger_one_and_the_test_stays(split):
+    whole = FiveOperations(split=split)
+    before: set = set()
+    for fraction in (0.02, 0.1, 0.5, 1.0):
+        task = FiveOperations(split=split, fraction=fraction)
+        train = asked(task, 8, "train")
+        assert before < train
+        before = train
+        assert len(train) == pytest.approx(4000 * fraction, rel=0.15)
+        assert asked(task, 8, "test") == asked(whole, 8, "test")
+        assert asked(task, 8, "validation") == asked(whole, 8, "validation")
+        counts = np.bincount([row[0] - 12 for row in train], minlength=5)
+        assert counts.max() == counts.min(), "the same number for every operation"
+    assert before == asked(whole, 8, "train")
+
+
+def test_five_operations_trains_on_the_operations_named_and_tests_all():
+    task, whole = FiveOperations(operations=("Max", "First")), FiveOperations()
+    assert {row[0] for row in asked(task, 8, "train")} == {12, 15}
+    assert asked(task, 8, "train") == {row for row in asked(whole, 8, "train") if row[0] in (12, 15)}
+    assert asked(task, 8, "test") == asked(whole, 8, "test")
+
+
+@pytest.mark.parametrize("arguments", [2, 4])
+def test_five_operations_with_other_numbers_of_arguments(arguments):
+    task, context = FiveOperations(arguments=arguments), 2 * arguments + 2
+    parts = [asked(task, context, part) for part in ("train", "validation", "test")]
+    assert sum(map(len, parts)) == len(set.union(*parts)) == 5 * 10**arguments
+    named = {"First": lambda *d: d[0], "Second": lambda *d: d[1], "Last": lambda *d: d[-1], "Max": max, "Min": min}
+    rng = np.random.default_rng(0)
+    for row in rng.permutation(sorted(parts[2]))[:100]:
+        text = task.decode(row[:-1])
+        name, _, digits = text[:-1].partition("(")
+        values = [int(digit) for digit in digits.split(",")]
+        assert len(values) == arguments
+        answer = named[name](*values)
+        assert row[-1] == 2 + answer
+        assert task.verify(row)[-1] is True
+        assert row[task.source_position(row[:-1])[-1]] == row[-1]
+    assert task.ladder(context)[-1].nats == 0
+    largest = np.array([max(d) for d in np.ndindex(*[10] * arguments)])
+    best = [0.1 if name in ("First", "Second", "Last") else np.bincount(largest).max() / largest.size for name in named]
+    assert task.ladder(context)[2].accuracy == pytest.approx(np.mean(best))
+    for text in task.showcase:
+        assert len(task.encode(text)) == context
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"operations": ()}, "at least one operation"),
+        ({"operations": ("Max", "Max")}, "each once"),
+        ({"operations": ("Sum",)}, "names 'Sum'"),
+        ({"arguments": 5}, "allowed are 2 to 4"),
+        ({"draws": 100, "fraction": 0.5}, "leave out fraction"),
+    ],
+)
+def test_five_operations_refuses_parts_that_cannot_be(given, sentence):
+    with pytest.raises(CallError, match=sentence):
+        FiveOperations(**given)
 
 
 # ---- mary ------------------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None
     task = task if folder is None else task.within(folder)
     vocabulary = len(task.vocabulary)
     model = settings.table(tables, "architecture")
-    architecture = settings.read(Architecture, {"vocabulary": vocabulary, **model}, "architecture")
+    architecture = settings.read(Architecture, {"vocabulary": vocabulary, **task.sizes(), **model}, "architecture")
     train = settings.read(Training, settings.table(tables, "train"), "train")
     if architecture.vocabulary != vocabulary:
         raise CallError(

@@ -308,7 +308,7 @@ def gallery(run: Run, out: Path, wish: Wish | None = None, progress: Progress | 
     told = [{name: value for name, value in asdict(each).items() if name != "seconds"} for each in made]
     about = {"run": run.name, "version": __version__, "figures": told}  # the same run gives the same file
     storage.replace(out / "gallery.json", json.dumps(about, ensure_ascii=False, indent=1).encode())
-    storage.replace(out / "index.html", page(run, made, out).encode())
+    storage.replace(out / "index.html", page(run, made, out, wish.theme).encode())
     return made
 
 
@@ -331,25 +331,22 @@ footer { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1rem
 """
 
 
-def _style_sheet() -> str:
-    """The page's colours are those of the figures."""
+def _style_sheet(theme: str) -> str:
+    """The page's colours are those of its figures: what was drawn for light paper never stands on a dark page."""
     from glassformer.figures import _style
 
-    def colours(theme: str) -> str:
-        return " ".join(
-            f"--{name}: {_style.theme(theme)[name]};" for name in ("ink", "paper", "quiet", "faint", "train")
-        )
-
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours('dark')} }} }}"
-    return f":root {{ color-scheme: light dark; {colours('light')} }}\n{dark}{LOOK}"
+    colours = " ".join(
+        f"--{name}: {_style.theme(theme)[name]};" for name in ("ink", "paper", "quiet", "faint", "train")
+    )
+    return f":root {{ color-scheme: {theme}; {colours} }}{LOOK}"
 
 
-def page(run: Run, made: Sequence[Made], out: Path) -> str:
+def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str:
     """One file that needs no server, no network and no script; every picture is inside it."""
     shown = [each for each in made if each.files]
     sections = {key: inside for key in SECTIONS if (inside := [each for each in shown if each.section == key])}
     told = {each.name: each.absent or f"could not be drawn: {each.failed}" for each in made if not each.files}
-    style = _style_sheet()
+    style = _style_sheet(theme)
     seal = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     size = f"{thousands(run.parameters)} parameters, {thousands(run.last_step)} steps, {len(shown)} figures"
     lines = [

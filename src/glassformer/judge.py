@@ -100,7 +100,8 @@ class Judged:
         else:
             right, kind = (guess == targets) & counted, seen["kind"][:, skip:]
             sums["right"] = right.sum()
-            sums["by_kind"] = jnp.array([(right & (kind == k)).sum() for k in range(len(self.task.kinds))], jnp.int32)
+            if self.task.kinds:
+                sums["by_kind"] = jnp.stack([(right & (kind == k)).sum() for k in range(len(self.task.kinds))])
         return sums
 
 

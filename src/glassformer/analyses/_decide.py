@@ -15,6 +15,7 @@ from glassformer.run import Run
 from glassformer.tasks import Examples, Task
 
 Params = Mapping[str, Any]
+WORK, LEAST = 1e8, 8  # products of one pass over all windows, as far as possible; windows at the least
 
 
 @dataclass(frozen=True)
@@ -85,20 +86,25 @@ def from_stream(w: Params, x: Array, a: Architecture) -> Array:
     return read_out(w, reference.normalise(x, w, "norm", a) if a.final_norm else x, a)
 
 
-def onward(w: Params, middle: Array, a: Architecture) -> Array:
-    """`middle` of the last block, (..., feature) → logits: each position goes on alone, so this is exact."""
-    block, x = w["blocks"][-1], np.asarray(middle)
+def fed(block: Params, middle: Array, a: Architecture) -> Array:
+    """`middle` of a block, (..., feature) → the stream that leaves it; exact, for each position goes on alone."""
+    x = np.asarray(middle)
     if a.norm_place == "post" and a.attention != "off":
         x = reference.normalise(x, block, "norm_1", a)
     if a.feed_forward:
         read = reference.normalise(x, block, "norm_2", a) if a.norm_place == "pre" else x
-        fed = reference.linear(
+        added = reference.linear(
             reference.ACTIVATION[a.activation](reference.linear(read, block, "expand")), block, "contract"
         )
-        x = x + fed if a.residual else fed
+        x = x + added if a.residual else added
         if a.norm_place == "post":
             x = reference.normalise(x, block, "norm_2", a)
-    return from_stream(w, x, a)
+    return x
+
+
+def onward(w: Params, middle: Array, a: Architecture) -> Array:
+    """`middle` of the last block, (..., feature) → logits."""
+    return from_stream(w, fed(w["blocks"][-1], middle, a), a)
 
 
 def entering(seen: Mapping[str, Array], block: int, a: Architecture) -> Array:
@@ -129,6 +135,11 @@ def pushes(w: Params, seen: Mapping[str, Array], block: int, a: Architecture) ->
 def examples(task: Task, context: int, most: int) -> Examples:
     """Validation windows, always the same."""
     return task.examples(context, "validation", most)
+
+
+def affordable(run: Run, most: int) -> int:
+    """How many windows to look at: `most` for small models, fewer for large ones, so that a pass stays cheap."""
+    return int(np.clip(WORK / (run.parameters * run.architecture.context), LEAST, most))
 
 
 def targets(run: Run, given: Examples) -> Array:

@@ -1,18 +1,21 @@
-"""Do seeds find the same thing? Token embeddings of all seeds, turned, mirrored and scaled onto each other."""
+"""Do seeds find the same thing? Embeddings turned onto each other, heads and neurons paired by what they do."""
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _match
 from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 
 RANDOM = 200  # pairs of random embeddings
 ROUNDS = 20  # of turning all members onto their mean
+MOST_PAIRS = 66  # of seeds whose heads and neurons are paired: all of twelve seeds
+QUANTILES = {"quantile": ("5 %", "50 %", "95 %")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +27,13 @@ class Aligned(Result):
     spread: Labelled  # (token, number): half axes of the ellipse of one standard deviation, and its angle in degrees
     distance: Labelled  # (member, other): 0 the same shape, 1 nothing in common; in clustered order
     random: Labelled  # (quantile,): of the same distance between random embeddings of this size
+    matched: dict[str, Labelled]  # heads, neurons: (pair,): 1 - agreement of two seeds after the best pairing
+    by_chance: dict[str, Labelled]  # heads, neurons: (quantile,): the same if each seed saw other inputs
     groups: dict[str, tuple[int, ...]]
     plane: Plane
     width: int
     members: int
+    heads: int  # of each block
 
 
 def aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
@@ -46,6 +52,7 @@ def aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
     words, members = tuple(run.task.vocabulary), tuple(map(str, run.seeds))
     sorted_members = tuple(members[k] for k in order)
     axis = {"axis": ("x", "y")}
+    matched, by_chance = _paired(run, now) if fit is None else ({}, {})
     return Aligned(
         step=now,
         clock=f"{run.members} seeds · step {thousands(now)} of {thousands(_clock.total(run))}",
@@ -55,12 +62,32 @@ def aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
         distance=Labelled(
             distance[np.ix_(order, order)], {"member": sorted_members, "other": sorted_members}, "distance"
         ),
-        random=Labelled(_random(len(words), run.architecture.width), {"quantile": ("5 %", "50 %", "95 %")}, "distance"),
+        random=Labelled(_random(len(words), run.architecture.width), QUANTILES, "distance"),
+        matched=matched,
+        by_chance=by_chance,
         groups={name: tuple(tokens) for name, tokens in run.task.groups.items()},
         plane=to,
         width=run.architecture.width,
         members=run.members,
+        heads=run.architecture.heads,
     )
+
+
+def _paired(run: Run, step: int) -> tuple[dict[str, Labelled], dict[str, Labelled]]:
+    """How unlike the heads and the neurons of every two seeds are, paired as fits best; and by chance."""
+    kinds = {"heads": (_match.looks, _match.unlike_heads)} if run.architecture.attention != "off" else {}
+    if run.architecture.feed_forward:
+        kinds["neurons"] = (_match.fires, _match.unlike_neurons)
+    pairs = list(combinations(range(run.members), 2))[:MOST_PAIRS]
+    names = tuple(f"{run.seeds[i]} and {run.seeds[j]}" for i, j in pairs)
+    matched, by_chance = {}, {}
+    for kind, (parts, unlike) in kinds.items():
+        each = [parts(run, step, member) for member in range(run.members)]
+        found = [unlike(each[i], each[j]) for i, j in pairs]
+        other = [unlike(each[i], _match.elsewhere(each[j], 1 + i)) for i, j in pairs]
+        matched[kind] = Labelled(np.array(found), {"pair": names}, "distance")
+        by_chance[kind] = Labelled(np.quantile(other, [0.05, 0.5, 0.95]), QUANTILES, "distance")
+    return matched, by_chance
 
 
 @lru_cache(maxsize=8)
@@ -161,23 +188,46 @@ def median(seen: Aligned) -> float:
     return float(np.nanmedian(seen.distance.values[np.triu_indices(seen.members, 1)]))
 
 
+def _parts_told(seen: Aligned) -> str:
+    """How heads and neurons were paired, and what that found."""
+    told = []
+    if "heads" in seen.matched:
+        one = (
+            "the one head of each block" if seen.heads == 1 else f"the {seen.heads} heads of each block, in any order,"
+        )
+        told.append(f"{one} by the share of attention on the same places")
+    if "neurons" in seen.matched:
+        told.append("neurons, in any order, by the correlation of their activations")
+    if not told:
+        return ""
+    found = [
+        f"{kind}: median {np.median(each.values):.2f}, by chance {seen.by_chance[kind].values[1]:.2f}"
+        for kind, each in seen.matched.items()
+        if np.isfinite(each.values).all()
+    ]
+    pairing = "there is only one head to a block, so heads need no pairing; " if seen.heads == 1 else ""
+    return (
+        f"Two seeds’ parts are compared on {_match.WINDOWS} held-out inputs: {listed(told)}, paired so that they agree "
+        f"best ({pairing}1 minus the mean agreement is drawn); grey is what the same pairing finds when the two seeds "
+        f"are shown different inputs. {'; '.join(found)}. "
+    )
+
+
 def say(seen: Aligned) -> Words:
     """Closer than random, or not."""
     shown = percent(seen.plane.kept)
     caption = (
         f"Left: token embeddings of all {seen.members} seeds, centred, then rotated, mirrored and scaled onto "
-        "their common mean; "
-        "small marks are single seeds (shape by token group), labels stand at the mean, ellipses show one "
-        "standard deviation. "
+        "their common mean; small marks are single seeds (shape by token group), labels stand at the mean, ellipses "
+        "show one standard deviation. "
         + ("" if seen.plane.lossless else f"All {seen.width} features are aligned, {shown} of the variance is drawn. ")
         + "Right: distance of every seed from every other after the best turn, 0 the same shape, 1 nothing in "
-          "common, similar seeds "
-        "side by side. Below it: all those distances (the diamond is their median) against those of random "
-        "embeddings of the same size "
-        f"(grey: the middle 90 % of {RANDOM} pairs, dashed: their median), which alignment also makes look alike. "
-        "If the seeds’ distances were not below the random ones, "
-        "agreement would be an effect of the alignment."
-    )  # fmt: skip
+        "common, similar seeds side by side. Below: all those distances (the diamond is their median) against those "
+        f"of random embeddings of the same size (grey: the middle 90 % of {RANDOM} pairs, dashed: their median), "
+        "which alignment also makes look alike. "
+        + _parts_told(seen)
+        + "If the seeds’ distances were not below the grey, agreement would be an effect of the alignment."
+    )
     middle, (low, half, _) = median(seen), seen.random.values
     step = thousands(seen.step or 0)
     if not np.isfinite(middle):
@@ -187,6 +237,9 @@ def say(seen: Aligned) -> Words:
         what = "a projection of aligned embeddings: " if seen.plane.is_projection else ""
         title = f"At step {step}, {what}the embeddings of two seeds are {word}"
         title += f": median distance {middle:.2f}, random {half:.2f}"
+        better = [k for k, each in seen.matched.items() if np.nanmedian(each.values) < seen.by_chance[k].values[0]]
+        if seen.matched and np.isfinite([seen.by_chance[k].values[0] for k in seen.matched]).all():
+            title += f"; {listed(better)} agree too" if better else "; heads and neurons agree no more than by chance"
     return Words(
         title, caption, f"Aligned embeddings of {seen.members} seeds, distances, and a random baseline. {title}."
     )

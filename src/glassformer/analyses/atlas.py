@@ -28,6 +28,7 @@ class Atlas(Result):
     count: Labelled  # (token, position): windows behind each mean; 0 everywhere for exact points
     spread: Labelled  # (token, position): root of the mean square distance from the pair's mean; 0 where exact
     ellipse: Labelled  # (token, position, axis, other): covariance in the plane
+    moved: Labelled  # (token,): root mean square distance by which context, or where exact position, moves a token
     plane: Plane
     groups: dict[str, tuple[str, ...]]
     point: str
@@ -75,6 +76,7 @@ def atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 0, ste
         count=Labelled(count, pair, "windows"),
         spread=Labelled(np.sqrt(square), pair),
         ellipse=Labelled(shape, pair | {"axis": axes, "other": axes}),
+        moved=Labelled(_moved(mean, count, square, exact), {"token": words}),
         plane=flat,
         groups=members(run, ids),
         point=point,
@@ -126,6 +128,16 @@ def _covariances(points: Array, windows: Array, many: int) -> Array:
     return np.stack(entries, axis=-1).reshape(many, length, 2, 2)
 
 
+def _moved(mean: Array, count: Array, square: Array, exact: bool) -> Array:
+    """(token,): how far a token's points lie from its mean at each position; where exact, from that over positions."""
+    if exact:
+        off: Array = np.sqrt(((mean - mean.mean(axis=1, keepdims=True)) ** 2).sum(axis=-1).mean(axis=1))
+        return off
+    total = count.sum(axis=1)
+    found: Array = np.sqrt((np.nan_to_num(square, nan=0.0) * count).sum(axis=1) / np.where(total > 0, total, np.nan))
+    return np.where(np.isfinite(square).any(axis=1), found, np.nan)
+
+
 def _shares(mean: Array, weight: Array, within: float) -> tuple[float, float]:
     """Share of the variance that pairs settle, and that tokens alone settle, weighted by how often they occur."""
     some = (weight > 0) & np.isfinite(mean).all(axis=-1)
@@ -145,8 +157,10 @@ def say(seen: Atlas) -> Words:
     what = f"`{seen.point}`" + (f" of block {seen.block}" if seen.point not in WHOLE else "")
     what += f", head {seen.head}" if seen.point in HEADS else ""
     shades = (
-        "Marker shapes are the token groups, later positions are darker (lighter on a dark page), thin lines join a "
-        "token's positions. "
+        "Marker shapes are the token groups, later positions are darker (lighter on a dark page); where there are not "
+        "too many, thin lines join a token's positions. Bars: how far "
+        + ("position" if seen.exact else "context")
+        + " moves each token (root mean square distance, in all features). "
     )
     if seen.exact:
         caption = (
@@ -169,14 +183,10 @@ def say(seen: Atlas) -> Words:
             f"At {what} the token alone settles {percent(seen.by_token)} of all pairs' spread, its position the rest"
         )
     else:
-        weights = seen.count.values
-        per_token = np.nansum(np.nan_to_num(seen.spread.values) ** 2 * weights, axis=1) / np.maximum(
-            weights.sum(axis=1), 1
-        )
-        most = int(np.argmax(per_token))
+        most = int(np.nanargmax(seen.moved.values))
         title = (
             f"At {what} token and position settle {percent(seen.settled)} of where a point lies; "
-            f"context moves “{shown(seen.mean.axes['token'][most])}” most, by {per_token[most] ** 0.5:.2f}"
+            f"context moves “{shown(seen.mean.axes['token'][most])}” most, by {seen.moved.values[most]:.2f}"
         )
     title += projection({"": seen.plane})
     return Words(title, caption, f"Plane of all token and position pairs at {what}. {title}.")

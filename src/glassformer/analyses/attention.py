@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._pairs import drawn, placed, shown
 from glassformer.analyses._result import Labelled, Result, Words, listed, numbers, percent, shared
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -66,10 +66,11 @@ def say(seen: Attention) -> Words:
     """Where the attention lies, and whether that is where the answer is."""
     text = " ".join(map(shown, seen.tokens))
     weights, there = seen.attention.values, seen.on_answer.values
+    names = drawn(seen.attention.axes["key_position"])
     caption = (
-        f"Attention of every block and head on the input {text}. Rows are the positions that look, columns those "
-        "looked at; each row sums to 1, and a darker cell (lighter on a dark page) is a larger share, on a scale fixed "
-        "from 0 to 1. "
+        f"Attention of every block and head on the input {text}; in `{names[0]}` the small number is the position. "
+        "Rows are the positions that look, columns those looked at; each row sums to 1, and a darker cell (lighter on "
+        "a dark page) is a larger share, on a scale fixed from 0 to 1. "
         + ("Cross-hatched cells lie in the future and may not be looked at. " if seen.causal else "")
         + "A framed cell is the position that holds the answer, where the rule has one; the ticks "
         "beside the bars are what it would get if all positions in view counted the same. The numbers are exact. If a "
@@ -80,13 +81,14 @@ def say(seen: Attention) -> Words:
     elif np.isfinite(there).any():
         asks = [k for k, place in enumerate(seen.source) if place >= 0]
         best = {k: float(there[..., k].max()) for k in asks}  # by the head that looks there most
-        each = [f"{shown(seen.tokens[k])} at position {k} puts {percent(best[k])} on the answer" for k in asks[:2]]
-        rest = (
-            f", {percent(float(np.mean(list(best.values()))))} on average over {len(asks)} places"
-            if len(asks) > 2
-            else ""
-        )
-        title = f"{listed(each)}{rest}"
+        each = [
+            f"{shown(seen.tokens[k])} at position {k} puts {percent(best[k])}{' of its attention' if not n else ''} on "
+            f"{shown(seen.tokens[seen.source[k]])} at position {seen.source[k]}"
+            for n, k in enumerate(asks[:2] if len(asks) == 2 else asks[-1:])
+        ]
+        title = f"{listed(each)}, where the answer{'s are' if len(each) > 1 else ' is'}"
+        if len(asks) > 2:
+            title += f"; {percent(float(np.mean(list(best.values()))))} on average over {len(asks)} such places"
         title = title[0].upper() + title[1:]
     else:
         block, head, query, key = np.unravel_index(np.argmax(_asked(weights, seen.read)), weights.shape)
@@ -102,6 +104,17 @@ def say(seen: Attention) -> Words:
     )
     alt = f"Heat maps of attention ({count if weights.shape[:2] != (1, 1) else 'one head'}) on {text}. {title}."
     return Words(title, caption, alt)
+
+
+def told(seen: Attention) -> tuple[int, int]:
+    """The block and head that look at the answers most; without answers, those of the sharpest look."""
+    weights, there = np.nan_to_num(seen.attention.values), seen.on_answer.values
+    if np.isfinite(there).any():
+        most = np.nan_to_num(there).mean(axis=-1)
+    else:
+        most = _asked(weights, seen.read).max(axis=(-2, -1))
+    block, head = np.unravel_index(int(most.argmax()), most.shape)
+    return int(block), int(head)
 
 
 def _asked(weights: np.ndarray, read: int) -> np.ndarray:

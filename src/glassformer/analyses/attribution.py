@@ -7,7 +7,7 @@ import numpy as np
 from glassformer import reference
 from glassformer.analyses import _clock, _decide
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._result import Array, Labelled, Result, Words
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed
 from glassformer.architecture import Architecture
 from glassformer.run import Run
 
@@ -150,6 +150,18 @@ def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
 
+def _fetched(seen: Attribution, part: str) -> str:
+    """From where a head's vote came, if most of it came from one position."""
+    heads = seen.keys.axes["head"]
+    if part not in heads:
+        return ""
+    shares = seen.keys.values[heads.index(part)]
+    most = int(abs(shares).argmax())
+    if abs(shares[most]) < 0.5 * abs(shares).sum():
+        return ""
+    return f" (from {shown(seen.tokens[most])} at position {most})"
+
+
 def say(seen: Attribution) -> Words:
     """Which part votes the most for it, and which against."""
     token = f"{shown(seen.tokens[seen.position])} at position {seen.position}"
@@ -158,12 +170,11 @@ def say(seen: Attribution) -> Words:
     if not np.isfinite(values).all():
         title = f"At step {seen.step} the logits are not numbers: the training has diverged"
     else:
-        up, down = int(values.argmax()), int(values.argmin())
-        lead = f"After {token}, {names[up]} speaks most for {pair} ({_signed(values[up])})" if values[up] > 0 else (
-            f"After {token}, no part speaks for {pair}"
-        )  # fmt: skip
-        against = f", {names[down]} most against it ({_signed(values[down])})" if values[down] < 0 else ""
-        title = f"{lead}{against}; together {_signed(seen.total)}"
+        told = [k for k in np.argsort(-abs(values), kind="stable")[:3].tolist() if values[k]]
+        votes = [f"{names[k]} {_signed(values[k])}{_fetched(seen, names[k])}" for k in told]
+        ahead = "ahead of" if seen.total > 0 else "behind"
+        title = f"After {token}, {shown(seen.first)} is {abs(seen.total):.2f} {ahead} {shown(seen.second)}"
+        title += f": {listed(votes)}" if votes else ""
     who = (
         "the right token (the likeliest, if several are) minus the best wrong one"
         if seen.judged

@@ -6,6 +6,7 @@ import numpy as np
 
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, thousands
+from glassformer.analyses.rule_error import distances
 from glassformer.run import Run
 
 PASSED = 0.95  # accuracy at which a kind counts as learnt
@@ -31,14 +32,13 @@ def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
     at, most = _judged.life(run, step, member)
     curves = [_measure(run, _judged.judged(run, each, member, most)) for each in at]
     names = list(curves[0][0])
-    last_names, last = _measure(
-        run, _judged.judged(run, now, member, WINDOWS if run.parameters < _judged.LARGE else 500)
-    )
+    final = _judged.judged(run, now, member, WINDOWS if run.parameters < _judged.LARGE else 500)
+    last_names, last = _measure(run, final)
     kept = [k for k, name in enumerate(last_names) if last[k, 4] > 0]
     accuracy = np.array([[table[k, 0] for _, table in curves] for k in kept])
     excess = np.array([[table[k, 3] for _, table in curves] for k in kept])
     first = [np.flatnonzero(row >= PASSED) for row in accuracy]
-    kinds = tuple(names[k] for k in kept)
+    kinds = tuple(_exact(run, names[k], final) for k in kept)
     steps = tuple(map(str, at))
     return ByKind(
         step=now,
@@ -72,6 +72,15 @@ def _measure(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array]:
         if name == FREE:  # anything is right there
             table[k, :3] = np.nan
     return tuple(groups), table
+
+
+def _exact(run: Run, name: str, seen: _judged.Judged) -> str:
+    """`3 back` in place of `3 or more back` where no answer lies farther."""
+    if run.task.measure != "rule_error" or " or more back" not in name:
+        return name
+    back = distances(run, seen)
+    found = np.unique(back[back >= int(name.partition(" ")[0])])
+    return f"{int(found[0])} back" if len(found) == 1 else name
 
 
 def say(seen: ByKind) -> Words:

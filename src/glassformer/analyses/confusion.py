@@ -20,6 +20,7 @@ class Confusion(Result):
     share: Labelled  # (step, true, predicted); NaN rows: the token is never asked for
     count: Labelled  # (step, true, predicted)
     answered_as: Labelled | None  # (step, asked, answered_as): five operations only
+    beyond_chance: Labelled | None  # (step, asked, answered_as): the same, minus what coincidence would give
     steps: tuple[int, ...]
     left_out: int  # tokens not shown
     counted: int  # answers judged at each step
@@ -34,7 +35,7 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
     most = 1000 if run.parameters < _judged.LARGE else 500
     rule = run.task.measure == "rule_error"
     size = len(run.task.vocabulary)
-    tables, credits = [], []
+    tables, credits, corrected = [], [], []
     several = False
     for each in chosen:
         seen = _judged.judged(run, each, member, most)
@@ -44,7 +45,9 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
         np.add.at(table, (seen.targets[asked], seen.guess[asked]), 1)
         tables.append(table)
         if hasattr(run.task, "questions"):
-            credits.append(_credited(run, seen))
+            given, by_chance = _credited(run, seen)
+            credits.append(given)
+            corrected.append(given - by_chance)
     counts = np.array(tables)
     used = counts.sum(axis=(0, 2)) + counts.sum(axis=(0, 1))
     shown = np.flatnonzero(used > 0)
@@ -68,6 +71,11 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
         )
         if credits
         else None,
+        beyond_chance=Labelled(
+            np.array(corrected), {"step": axes["step"], "asked": kinds, "answered_as": (*kinds, "none")}, "share"
+        )
+        if corrected
+        else None,
         steps=tuple(chosen),
         left_out=left,
         counted=int(tables[-1].sum()),
@@ -83,26 +91,41 @@ def _three(run: Run, step: int, member: int) -> list[int]:
     return sorted({*before[:1], *(before[1:][-2:-1] or before[-1:]), last})
 
 
-def _credited(run: Run, seen: _judged.Judged) -> Array:
-    """(asked, answered as): a wrong answer is shared among the operations that would give it, or goes to none."""
+def _credited(run: Run, seen: _judged.Judged) -> tuple[Array, Array]:
+    """(asked, answered as) twice: a wrong answer is shared among the operations that would give it, or goes to none.
+
+    The second is what coincidence would give: the same wrong answers, each paired with every question of its operation
+    to which it is as wrong, instead of with its own.
+    """
     task: Any = run.task
     questions, answers = task.questions()
     kinds = len(task.kinds)
     by_operation = answers.reshape(kinds, -1)  # (operation, digits)
     place = {tuple(row): k for k, row in enumerate(questions[: by_operation.shape[1], 1:].tolist())}
-    found = np.zeros((kinds, kinds + 1))
-    for window, target, guess, kind in zip(
-        seen.examples.windows, seen.targets[:, 0], seen.guess[:, 0], seen.examples.kind[:, 0], strict=True
-    ):
-        fits = by_operation[:, place[tuple(window[1:-1].tolist())]] == guess
-        if guess == target:
-            found[kind, kind] += 1
-        elif fits.any():
-            found[kind, :kinds][fits] += 1 / fits.sum()
-        else:
-            found[kind, kinds] += 1
-    shares: Array = found / np.maximum(found.sum(axis=1, keepdims=True), 1)
-    return shares
+    found, chance = np.zeros((kinds, kinds + 1)), np.zeros((kinds, kinds + 1))
+    asked, guess, target = seen.examples.kind[:, 0], seen.guess[:, 0], seen.targets[:, 0]
+    would = by_operation[:, [place[tuple(row)] for row in seen.examples.windows[:, 1:-1].tolist()]].T  # (window, kind)
+    for kind in range(kinds):
+        here = asked == kind
+        found[kind, kind] = chance[kind, kind] = (here & (guess == target)).sum()
+        for wrong in guess[here & (guess != target)]:
+            chance[kind] += _shares(would[here & (target != wrong)], wrong, kinds)
+        for k in np.flatnonzero(here & (guess != target)):
+            found[kind] += _shares(would[k : k + 1], guess[k], kinds)
+    whole = np.maximum(found.sum(axis=1, keepdims=True), 1)
+    return found / whole, chance / whole
+
+
+def _shares(would: Array, answer: int, kinds: int) -> Array:
+    """(kind + none,): an answer shared among the operations that would give it, mean over questions."""
+    found: Array = np.zeros(kinds + 1)
+    if not len(would):
+        found[-1] = 1
+        return found
+    fits = (would == answer).astype(np.float64)
+    many = fits.sum(1, keepdims=True)
+    found[:kinds], found[kinds] = (fits / np.maximum(many, 1)).mean(0), (many == 0).mean()
+    return found
 
 
 def say(seen: Confusion) -> Words:
@@ -111,10 +134,12 @@ def say(seen: Confusion) -> Words:
     caption = (
         f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each "
         "row sums to 1, "
-        "colours run from 0 to 1, and cells hold counts where there is room. Empty rows are never asked for. "
+        "colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, where "
+        "the answer is the token that came; hatched rows are never asked for. "
         + ("Here several tokens may be right, so a cell off the diagonal may be no mistake. " if seen.several else "")
         + ("Lower right: which operation the answers fit; a wrong answer is shared among the operations that "
-           "would give it. "
+           "would give it. In the table also what is left of that after coincidence is taken off: the same wrong "
+           "answers, paired with other questions of the same operation. "
            if seen.answered_as is not None else "")
         + (f"{seen.left_out} rarer tokens are not shown. " if seen.left_out else "")
         + "Exact counts on a fixed sample. A model that guesses blindly fills a column, one that knows fills the "

@@ -40,8 +40,8 @@ class Embeddings(Result):
         return [int(k) for k in np.argsort(-spread, kind="stable")]
 
 
-def embeddings(run: Run, *, step: int = -1, member: int = 0) -> Embeddings:
-    """The embeddings at a kept step, exactly, with a plane for tokens, positions and sums."""
+def embeddings(run: Run, *, step: int = -1, member: int = 0, planes: dict[str, Plane] | None = None) -> Embeddings:
+    """The embeddings at a kept step, exactly, with a plane for tokens, positions and sums; films give `planes`."""
     step, ids = _clock.resolve(run, step), few(run)
     token, position = vectors(run, step, member)
     token = token[ids]
@@ -50,12 +50,13 @@ def embeddings(run: Run, *, step: int = -1, member: int = 0) -> Embeddings:
     places = numbers(run.architecture.context)
     table = np.zeros((len(places), token.shape[1])) if position is None else position
     both = token[:, None] + table  # (token, position, feature)
-    planes = {"token": plane(token), "sum": plane(both)}
+    if planes is None:
+        planes = {"token": plane(token), "sum": plane(both)}
+        planes |= {} if position is None else {"position": plane(position)}
     tables = {"token": Labelled(token, {"token": words, "feature": features})}
     axes = ("across", "up")
     drawn = {"token": Labelled(planes["token"].points(token, _fan(len(ids))), {"token": words, "axis": axes})}
     if position is not None:
-        planes["position"] = plane(position)
         tables["position"] = Labelled(position, {"position": places, "feature": features})
         at = planes["position"].points(position, _fan(len(places)))
         drawn["position"] = Labelled(at, {"position": places, "axis": axes})
@@ -140,9 +141,9 @@ def say(seen: Embeddings) -> Words:
         "scale for "
         "all); the sum adds the vector of the position to that of the token, so its maps hold every token at every "
         f"position. Planes: {flat}; the cross is the point with all features 0. Marker shapes are the token groups "
-        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Thin lines join one token's "
-        "positions in order. Distances are exact and counted in all features. If groups meant nothing to the model, "
-        "tokens of one group would lie as far apart as tokens of two."
+        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Where they are not "
+        "too many, thin lines join one token's positions in order. Distances are exact and counted in all features. "
+        "If groups meant nothing to the model, tokens of one group would lie as far apart as tokens of two."
     )
     if seen.left_out:
         caption += f" {seen.left_out} rarer tokens are left out."

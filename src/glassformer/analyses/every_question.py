@@ -23,7 +23,7 @@ class EveryQuestion(Result):
 
     right: Labelled  # (operation, first, second): share over the third digit; or (answer, distance)
     count: Labelled  # as `right`: questions behind each cell
-    hardest: Labelled  # (question, number): p(right), right (1 or 0), last wrong step (NaN: at none of those looked at)
+    hardest: Labelled  # (question, number): p(right), right (1 or 0), first right step, last wrong step (NaN: none)
     operations: bool
     asked: int
     looked: int  # kept steps at which the hardest were asked again
@@ -60,7 +60,7 @@ def every_question(run: Run, *, step: int = -1, member: int = 0) -> EveryQuestio
             table,
             {
                 "question": tuple(run.task.decode(np.array(q)) for q in hard),
-                "number": ("p_right", "right", "last_wrong"),
+                "number": ("p_right", "right", "last_wrong", "first_right"),
             },
             "",
         ),
@@ -75,12 +75,11 @@ def _listed(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judg
     questions, answers = task.questions()
     every = np.column_stack([questions, answers])
     seen = _judged.judge(run, task.judged(every), step, member)
-    digits = round(len(every) / len(task.kinds)) ** (1 / 3)
-    side = round(digits)
-    right = seen.right.reshape(len(task.kinds), side, side, side)
+    side = len(task.groups["digit"])
+    right = seen.right.reshape(len(task.kinds), side, side, -1)  # what is left of the question comes last
     axes = {"operation": tuple(task.kinds), "first": numbers(side), "second": numbers(side)}
     share = right.mean(axis=-1)
-    return Labelled(share, axes, "share"), Labelled(np.full(share.shape, side), axes, "questions"), seen
+    return Labelled(share, axes, "share"), Labelled(np.full(share.shape, right.shape[-1]), axes, "questions"), seen
 
 
 def _by_distance(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judged.Judged]:
@@ -102,23 +101,24 @@ def _by_distance(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, 
 def _history(
     run: Run, seen: _judged.Judged, hard: dict[tuple[int, ...], tuple[int, int, float]], now: int, member: int
 ) -> tuple[Array, int]:
-    """(question, [p right, right, last step at which it was wrong]), asked again at earlier kept steps."""
+    """(question, [p right, right, last step wrong, first step right]), asked again at earlier kept steps."""
     rows = np.array([row for row, _, _ in hard.values()], dtype=int)
     places = np.array([place for _, place, _ in hard.values()], dtype=int)
     if not len(rows):
-        return np.zeros((0, 3)), 0
+        return np.zeros((0, 4)), 0
     e = seen.examples
     few = Examples(
         e.windows[rows], e.constrained[rows], e.answerable[rows], e.allowed[rows], e.kind[rows], e.truth[rows]
     )
     steps = [s for s in _clock.kept(run, LOOKS, member=member) if s <= now]
     steps = sorted({*steps, now})
-    last = np.full(len(rows), np.nan)
+    last, first = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     for each in steps:
-        again = _judged.judge(run, few, each, member)
-        last[~again.right[np.arange(len(rows)), places]] = each
+        right = _judged.judge(run, few, each, member).right[np.arange(len(rows)), places]
+        last[~right] = each
+        first[right & np.isnan(first)] = each
     chance = [p for _, _, p in hard.values()]
-    return np.column_stack([chance, seen.right[rows, places], last]), len(steps)
+    return np.column_stack([chance, seen.right[rows, places], last, first]), len(steps)
 
 
 def say(seen: EveryQuestion) -> Words:
@@ -136,8 +136,8 @@ def say(seen: EveryQuestion) -> Words:
         f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the "
         f"{HARDEST} questions "
         "with the least probability of a right answer, that probability, a glyph for the likeliest token, and "
-        "the last of "
-        f"{seen.looked} kept steps at which it was wrong. "
+        "of "
+        f"{seen.looked} kept steps the first at which it was right and the last at which it was wrong. "
         + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
         + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
     )

@@ -143,15 +143,18 @@ def say(seen: Frozen) -> Words:
             if 0 < len(could) <= 4
             else f"{len(could)} of {len(seen.words)} tokens"
         )
+        says = f"{shown(seen.words[best])} ({percent(float(seen.said.values[best]))})"
         title = (
-            f"Attention makes {token} say {shown(seen.words[best])} ({percent(float(seen.said.values[best]))}); "
-            + (
-                "the values in view leave it hardly any choice" if not could
-                else f"the values in view could make it say any of {len(could)} tokens"
-                if plain == "plane" and len(could) == len(seen.words)
-                else f"the values in view could only make it say {few}" if plain == "plane"
-                else f"on this slice the reach of the values in view covers {few}"
-            )
+            f"Attention makes {token} say {says}; "
+            if int(seen.unmoved.values.argmax()) != best
+            else f"With or without attention, {token} says {says}; "
+        )
+        title += (
+            "the values in view leave it hardly any choice" if not could
+            else f"the values in view could make it say any of {len(could)} tokens"
+            if plain == "plane" and len(could) == len(seen.words)
+            else f"the values in view could only make it say {few}" if plain == "plane"
+            else f"on this slice the reach of the values in view covers {few}"
         )  # fmt: skip
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))} with {token} held still; the {plain} is what attention may "

@@ -12,6 +12,7 @@ from glassformer.run import Run
 
 WINDOWS = 96
 LIFE = 40  # kept steps looked at
+HAS = 20.0  # percentage points beyond looking everywhere alike from which a head has a role
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,11 @@ class HeadRoles(Result):
     windows: int
     marked: int
     steps: tuple[int, ...]
+
+    def roles(self, block: int, head: int) -> list[str]:
+        """The roles a head has, clearest first: those at least `HAS` points beyond looking everywhere alike."""
+        row, names = self.excess.values[block, head], self.excess.axes["role"]
+        return [names[k] for k in np.argsort(-np.nan_to_num(row), kind="stable") if row[k] >= HAS]
 
 
 def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
@@ -107,11 +113,23 @@ def _roles(run: Run, windows: Array, allowed: Array) -> dict[str, Array]:
             sources = [int(place) for place in run.task.source_position(row) if place >= 0]
             answer[w, read, sources[-1:]] = True
         found["answer"] = answer & allowed
+    if run.task.answers == "one" and "digit" in run.task.groups:
+        found |= _arguments(np.isin(windows, list(run.task.groups["digit"])), windows, (back != 0) & allowed)
     same = windows[:, :, None] == windows[:, None, :]  # (window, query, key)
     after = np.zeros_like(same)
     after[:, :, 1:] = same[:, :, :-1]  # the key just after an earlier copy of the query's token
     found["after a copy"] = after & (back > 0) & allowed
     return {name: use for name, use in found.items() if use.any()}
+
+
+def _arguments(digit: Array, windows: Array, others: Array) -> dict[str, Array]:
+    """The first, second, ... number of each question, and the largest and smallest, ties included; never itself."""
+    place = np.cumsum(digit, axis=1) * digit  # (window, key): 1 for the first number, 0 for none
+    value = np.where(digit, windows, -1)
+    low = np.where(digit, windows, windows.max() + 1)
+    keys = {f"number {k}": place == k for k in range(1, int(place.max(initial=0)) + 1)}
+    keys |= {"largest": value == value.max(1, keepdims=True), "smallest": low == low.min(1, keepdims=True)}
+    return {name: (key & digit)[:, None, :] & others for name, key in keys.items()}
 
 
 def _mean(weights: Array, use: Array) -> Array:
@@ -134,7 +152,9 @@ def say(seen: HeadRoles) -> Words:
         "an earlier copy of the query's own token (induction). Beside it, the mean entropy and the mean distance "
         "of the attention, with the values of "
         f"looking everywhere alike ({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). "
-        f"Below, the roles over life. Roles overlap: a key can be both previous and even. "
+        f"Framed: {HAS:g} points and more, from where a head is said to have a role. Below, the roles over life. "
+        "number 1, 2, 3, largest, smallest: the numbers of a question. Roles overlap: a key can be both previous and "
+        "even. "
         "Measured, not proven: that a head looks somewhere does not say that the model needs it (see ablation)."
     )
     if not np.isfinite(excess).all():

@@ -69,11 +69,13 @@ def landscape(
     plane: Plane | tuple[int, int] | None = None,
     frame: Frame | None = None,
     grid: int = GRID,
+    shape: float = 1.0,
 ) -> Landscape:
     """P(next token) over the plane of `middle` of the last block (`at="final"`: over what the read-out reads).
 
     Wider than two features, the plane is a slice: that of the two principal components of `middle` over validation
-    windows, all other directions at their mean. Films pass one `plane` and one `frame` for all steps.
+    windows, all other directions at their mean. Films pass one `plane` and one `frame` for all steps; `shape` is the
+    frame's width over its height.
     """
     if points not in POINTS:
         raise unknown(points, "points", POINTS)
@@ -102,8 +104,11 @@ def landscape(
         axes["value"] = {"head": numbers(a.heads), "key_position": axes["end"]["position"]}
     box = frame or _frame([flat.points(cloud), drawn["end"], *([drawn["begin"]] if "begin" in drawn else []),
                            *([drawn["embedded"]] if "embedded" in drawn and flat.lossless else []),
-                           *([drawn["value"]] if "value" in drawn and flat.lossless else [])])  # fmt: skip
-    x, y = np.linspace(box[0], box[1], grid), np.linspace(box[2], box[3], grid if flat.width > 1 else 1)
+                           *([drawn["value"]] if "value" in drawn and flat.lossless else [])], shape=shape)  # fmt: skip
+    x, y = (
+        np.linspace(box[0], box[1], round(grid * (box[1] - box[0]) / (box[3] - box[2]))),
+        np.linspace(box[2], box[3], grid if flat.width > 1 else 1),
+    )
     spots = np.stack(np.meshgrid(x, y), -1)  # (y, x, 2)
     after = _decide.onward if at == "middle" else _decide.read_out
 
@@ -190,14 +195,15 @@ def _cloud(run: Run, step: int, member: int, at: str) -> Array:
     return _decide.at_places(run, values).reshape(-1, run.architecture.width)
 
 
-def _frame(points: list[Array], margin: float = MARGIN) -> Frame:
-    """The smallest square around all points, with a margin."""
+def _frame(points: list[Array], margin: float = MARGIN, shape: float = 1.0) -> Frame:
+    """The smallest frame of this shape around all points, with a margin."""
     flat = np.concatenate([np.reshape(each, (-1, 2)) for each in points])
     flat = flat[np.isfinite(flat).all(-1)]
     low, high = (flat.min(0), flat.max(0)) if len(flat) else (-np.ones(2), np.ones(2))
-    half = max(float((high - low).max()) * (0.5 + margin), 1e-3)
-    centre = (low + high) / 2
-    return tuple(float(v) for v in (centre[0] - half, centre[0] + half, centre[1] - half, centre[1] + half))  # type: ignore[return-value]
+    wide, high_ = (high - low) * (0.5 + margin)
+    up = max(float(wide) / shape, float(high_), 1e-3)
+    across, (x, y) = shape * up, (low + high) / 2
+    return float(x - across), float(x + across), float(y - up), float(y + up)
 
 
 def _most_telling(chances: Array) -> tuple[int, ...]:
@@ -248,10 +254,13 @@ def _ends(seen: Landscape) -> str:
     if not judged:
         return "no position of this input has an answer to check"
     right = judged.count("right")
-    return (
-        f"{right} of {len(judged)} answerable positions of {' '.join(map(shown, seen.tokens))} "
-        f"{'ends' if right == 1 else 'end'} where a right token wins"
-    )
+    places = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
+    guess = seen.at_end.values.argmax(axis=-1)
+    told = [
+        f"{shown(seen.tokens[k])} at position {k} ends where {shown(seen.words[int(guess[k])])} wins"
+        for k in (places if len(places) <= 2 else places[-1:])
+    ]
+    return f"{listed(told)}: {right} of {len(judged)} answerable positions {'is' if right == 1 else 'are'} right"
 
 
 def broken(seen: Landscape) -> str | None:
@@ -259,6 +268,40 @@ def broken(seen: Landscape) -> str | None:
     if np.isfinite(seen.at_end.values).all():
         return None
     return f"At step {seen.step} the probabilities are not numbers: the training has diverged"
+
+
+def _likely(seen: Landscape) -> str:
+    """How many tokens of each group can become likely: what the model is able to say."""
+    names = tuple(dict.fromkeys(seen.groups))
+    peak = dict(
+        zip(seen.shown_tokens, seen.probabilities.values.reshape(len(seen.shown_tokens), -1).max(1), strict=True)
+    )
+    yes, no, many = [], [], 0
+    for name in names:
+        mine = [k for k, group in enumerate(seen.groups) if group == name]
+        sure = [k for k in mine if peak.get(k, 0.0) > 0.5]
+        plural, many = f"{name} token{'s' if len(mine) > 1 else ''}", many + len(sure)
+        if not sure:
+            no.append(f"none of the {len(mine)} {plural}" if len(mine) > 1 else f"not the {plural}")
+        elif len(mine) == 1:
+            yes.append(f"the {plural} {shown(seen.words[mine[0]])}")
+        else:
+            yes.append(f"{'all' if len(sure) == len(mine) else f'{len(sure)} of'} {len(mine)} {plural}")
+    if not yes:
+        return "no token gets more than half of the probability"
+    return f"{listed(yes)} {'gets' if many == 1 else 'get'} more than half of the probability" + (
+        f", but {no[0]}" if len(no) == 1 else ", but no other token" if no else ""
+    )
+
+
+def _unmoved(seen: Landscape) -> str:
+    """What would be said if attention added nothing."""
+    if not len(seen.said.values) or not np.isfinite(seen.said.values).all():
+        return ""
+    counts = np.bincount(seen.said.values.argmax(-1), minlength=len(seen.words))
+    top = [int(k) for k in np.argsort(-counts, kind="stable")[:2] if counts[k]]
+    most = [f"{counts[k]} would say {shown(seen.words[k])}" for k in top]
+    return f"If attention added nothing, of {len(seen.said.values)} such pairs {listed(most)}. "
 
 
 def _start(title: str) -> str:
@@ -270,26 +313,15 @@ def say(seen: Landscape) -> Words:
     plain = "slice of the plane" if seen.is_slice else "plane"
     if bad := broken(seen):
         title = bad
-    elif seen.shown_points == "embedded" and len(seen.said.values):
-        guess = seen.said.values.argmax(-1)
-        counts = np.bincount(guess, minlength=len(seen.words))
-        top = np.argsort(-counts, kind="stable")[:2]
-        most = [
-            f"{counts[k]} of {len(guess)} pairs of token and position would say {shown(seen.words[k])}" for k in top[:1]
-        ]
-        most += [f"{counts[k]} would say {shown(seen.words[k])}" for k in top[1:] if counts[k]]
-        title = f"If attention added nothing, {listed(most)}" + (" (slice)" if seen.is_slice else "")
     elif seen.shown_points == "middle":
         title = _start(_ends(seen)) + (" (slice)" if seen.is_slice else "")
     else:
-        peak = [float(np.max(each)) for each in seen.probabilities.values]
-        sure = sum(p > 0.5 for p in peak)
-        title = f"{sure} of {len(seen.words)} tokens get more than half of the probability somewhere on this {plain}"
+        title = f"Somewhere on this {plain} {_likely(seen)}"
     marks = {
         "none": "",
         "embedded": "Small marks are all pairs of token and position as they are embedded, before anything is "
         "added, with a shape for each group of tokens; in each panel the pairs with the highest probability are "
-        "named. ",
+        f"named. {_unmoved(seen)}",
         "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
         "middle": "Marks are this input's positions after the last attention, with ✓ or ✗ for the answer read there. ",
     }[seen.shown_points if seen.at == "middle" or seen.shown_points == "none" else "middle"]
@@ -303,16 +335,43 @@ def say(seen: Landscape) -> Words:
     return Words(title, caption, f"{len(seen.shown_tokens)} maps of probability over a {plain}. {title}.")
 
 
+def _winning(seen: Landscape) -> str:
+    """Which groups have a region of their own, and which have none."""
+    wins = set(np.unique(seen.regions.values).tolist())
+    yes, no = [], []
+    for name in dict.fromkeys(seen.groups):
+        mine = [k for k, group in enumerate(seen.groups) if group == name]
+        found = [k for k in mine if k in wins]
+        if not found:
+            no.append(name)
+        elif len(mine) == 1:
+            yes.append(shown(seen.words[mine[0]]))
+        else:
+            yes.append(f"{'all ' if len(found) == len(mine) else f'{len(found)} '}{name} tokens")
+    yes = [each.removeprefix("all ") for each in yes] if no else yes
+    return f"only {listed(yes)} win anywhere" if no else f"{listed(yes)} win somewhere"
+
+
+def _moved(seen: Landscape) -> str:
+    """Where the last position with an answer begins and ends, if attention changes what it says."""
+    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
+    if not judged or "begin" not in seen.points or seen.said_at is None or seen.is_slice:
+        return ""
+    place, guess = judged[-1], int(seen.at_end.values[judged[-1]].argmax())
+    before = seen.shown_tokens[int(seen.said_at(seen.points["begin"].values[place]).argmax())]
+    token = f"{shown(seen.tokens[place])} at position {place}"
+    return f"{token} from {shown(seen.words[before])} to {shown(seen.words[guess])}" if before != guess else ""
+
+
 def say_summary(seen: Landscape) -> Words:
     """Which tokens win where."""
     plain = "slice" if seen.is_slice else "plane"
     if bad := broken(seen):
         title = bad
     else:
-        shares = sorted(zip(seen.won.axes["group"], seen.won.values, strict=True), key=lambda each: -each[1])
-        parts = [f"{name} tokens win {percent(float(share)) if share else 'none'}" for name, share in shares][:3]
-        winners = len(np.unique(seen.regions.values))
-        title = f"Of this {plain}, {listed(parts)}; {winners} of {len(seen.words)} tokens win somewhere"
+        title = f"{_start(_winning(seen))} on this {plain}" + (
+            f"; attention moves {moved}" if (moved := _moved(seen)) else ""
+        )
     caption = (
         "First: how undecided the model is at each point, as entropy in nats, from 0 to the logarithm of the number "
         "of tokens. "
@@ -322,9 +381,15 @@ def say_summary(seen: Landscape) -> Words:
         "pairs of token "
         "and position as embedded. Fourth: this input from its embedding to the end of its arrow, coloured and "
         "signed by verdict. "
-        f"{_where(seen)}"
+        f"{_shares(seen)}{_where(seen)}"
     )
     return Words(title, caption, f"Four maps of one {plain}: entropy, winners, embeddings, one input. {title}.")
+
+
+def _shares(seen: Landscape) -> str:
+    shares = sorted(zip(seen.won.axes["group"], seen.won.values, strict=True), key=lambda each: -each[1])
+    parts = [f"{name} tokens win {percent(float(share)) if share else 'none'}" for name, share in shares]
+    return f"Of what is drawn, {listed(parts)}. "
 
 
 def say_grid(seen: Landscape) -> Words:

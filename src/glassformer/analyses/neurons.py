@@ -10,6 +10,7 @@ from glassformer.analyses._plane import Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
 from glassformer.errors import CallError
 from glassformer.run import Run
+from glassformer.tasks import Examples
 from glassformer.trace import Trace
 
 PLACES = 3200  # of validation windows
@@ -38,6 +39,7 @@ class Neurons(Result):
     descriptions: tuple[str, ...]  # of the top 10, in words
     tokens: tuple[str, ...]
     block: int
+    blocks: int
     samples: int
     activation: str
     read: int  # the position whose hidden values are drawn as a grid
@@ -48,15 +50,26 @@ class Neurons(Result):
         return self.bits.axes["neuron"]
 
 
-def neurons(run: Run, *, sequence: str | None = None, block: int = -1, step: int = -1, member: int = 0) -> Neurons:
-    """Means, selectivity and descriptions of the neurons of one block (-1: the last) over validation windows."""
+def neurons(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    block: int = -1,
+    step: int = -1,
+    member: int = 0,
+    first: tuple[int, ...] = (),
+) -> Neurons:
+    """Means, selectivity and descriptions of the neurons of one block (-1: the last) over validation windows.
+
+    `first`: neurons to put first, whatever they answer to, with their means; a film keeps its rows that way.
+    """
     a = run.architecture
     if not a.feed_forward:
         raise CallError("this model has no feed-forward part")
     if not -a.blocks <= block < a.blocks:
         raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
     step, block = _clock.resolve(run, step), block % a.blocks
-    examples = run.task.examples(a.context, "validation", max(PLACES // a.context, 1))
+    examples = sample(run)
     windows = examples.windows[:, : a.context]
     seen = run.trace(windows, step=step, member=member)
     hidden = seen["hidden"][:, block].astype(np.float64)  # (window, position, neuron)
@@ -80,6 +93,7 @@ def neurons(run: Run, *, sequence: str | None = None, block: int = -1, step: int
     bits_, base_ = np.stack(bits, axis=1), np.stack(base, axis=1)  # (neuron, label kind)
     score = np.where(firing.any(axis=(0, 1)), (bits_ - base_).max(axis=1), -np.inf)  # those that never fire come last
     order = np.argsort(-score, kind="stable")
+    order = np.array([*first, *(k for k in order if k not in first)], dtype=order.dtype)
     names = tuple(str(k) for k in order)
     top = order[:DESCRIBED]
     said = _describe(run, labels, firing[..., top])
@@ -88,7 +102,7 @@ def neurons(run: Run, *, sequence: str | None = None, block: int = -1, step: int
     lines, middle, flat = _boundaries(run, seen, block, step, member, order)
     rate = firing.mean(axis=(0, 1))[order]
     alive = np.flatnonzero(rate > 0) if (rate > 0).any() else np.arange(1)
-    rows = alive[:MOST_ROWS]
+    rows = np.arange(len(first)) if first else alive[:MOST_ROWS]
     axes = {kind: {"neuron": tuple(names[k] for k in rows), "label": kept[kind]} for kind in labels}
     own = one["hidden"][block].astype(np.float64)[:, order]
     read = min(a.read_position, len(tokens) - 1) if a.read_position is not None else len(tokens) - 1
@@ -112,10 +126,17 @@ def neurons(run: Run, *, sequence: str | None = None, block: int = -1, step: int
         descriptions=tuple(text for text, _, _ in said),
         tokens=tokens,
         block=block,
+        blocks=a.blocks,
         samples=firing.shape[0] * firing.shape[1],
         activation=a.activation,
         read=read,
     )  # fmt: skip
+
+
+def sample(run: Run) -> Examples:
+    """The validation windows at whose places it is counted who fires."""
+    context = run.architecture.context
+    return run.task.examples(context, "validation", max(PLACES // context, 1))
 
 
 def information(label: Array, on: Array, many: int) -> Array:
@@ -245,12 +266,14 @@ def say(seen: Neurons) -> Words:
     fires = "fires means: its hidden value is above 0" + (
         "" if seen.activation == "relu" else f" (with {seen.activation}, a convention)"
     )
+    where = f"block {seen.block}"
+    here = f" of {where}" if seen.blocks > 1 else ""
     lines = (
-        "Lines: where a neuron starts to fire, in the plane of `middle`, with a tick to the firing side; dots are "
-        "validation places. "
+        "Lines: where each of the most selective neurons, at most 12, starts to fire, in the plane of `middle`, with a "
+        "tick to the firing side; the heavy ones are the first five; dots are validation places. "
     )
     caption = (
-        f"The {many} neurons of block {seen.block}, the most selective first: selectivity is the information, in bits, "
+        f"The {many} neurons of {where}, the most selective first: selectivity is the information, in bits, "
         "between firing and the label of the place (token here, position, kind of question), less what shuffled labels "
         f"give by chance ({fires}). Measured at {seen.samples} places of validation windows. Heat maps: mean "
         "hidden value; "
@@ -263,10 +286,10 @@ def say(seen: Neurons) -> Words:
     if not np.isfinite(seen.hidden.values).all():
         title = f"At step {seen.step} the hidden values are not numbers: the training has diverged"
     elif silent == many:
-        title = f"None of the {many} neurons ever fires"
+        title = f"None of the {many} neurons{here} ever fires"
     else:
-        head = f"{silent} of {many} neurons never fire" if silent != 1 else f"1 of {many} neurons never fires"
-        head = head if silent else f"All {many} neurons fire somewhere"
+        head = f"{silent} of {many} neurons{here} never fire{'s' if silent == 1 else ''}"
+        head = head if silent else f"All {many} neurons{here} fire somewhere"
         there, elsewhere = (percent(float(rate)) for rate in seen.described.values[0])
         what = seen.descriptions[0].partition(" (")[0]
         title = (

@@ -92,15 +92,17 @@ def say(seen: NextToken) -> Words:
     best = last.argmax(axis=1)
     k = 0
     token = shown(words[best[k]])
+    verdict = ""
+    if right[k].any():
+        verdict = f", {'the' if right[k].sum() == 1 else 'a'} right token," if right[k, best[k]] else ", a wrong token,"
     say_first = (
-        f"After “{prompts[k]}” the model expects “{token}” with {percent(float(last[k, best[k]]))} at step {step}"
+        f"After “{prompts[k]}” the model expects “{token}”{verdict} with {percent(float(last[k, best[k]]))} "
+        f"at step {step}"
     )
     if len(seen.steps) > 1:
         say_first += (
             f", up from {percent(float(values[k, 0, best[k]]))}" if values[k, 0, best[k]] < last[k, best[k]] else ""
         )
-    if right[k].any():
-        say_first += f"; {'that is right' if right[k, best[k]] else 'that is wrong'}"
-    else:
+    if not verdict:
         say_first += f"; the exact predictor gives it {percent(float(truth[k, best[k]]))}"
     return Words(say_first, caption, f"Bars of the likeliest tokens after {len(prompts)} inputs. {say_first}.")

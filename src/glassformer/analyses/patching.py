@@ -159,7 +159,8 @@ def say(seen: Patching) -> Words:
         for k in tell:
             best = int(np.nanargmax(seen.share.values[0, k, :-1]))
             share = percent(float(seen.share.values[0, k, best]))
-            parts.append(f"{names[k]} at position {best} brings back {share}")
+            point = names[k].replace(", block", " of block")
+            parts.append(f"{point} at position {best} brings back {share}")
         rivals = f"{shown(seen.first)} and {shown(seen.second)}"
         title = f"Of the difference between {rivals} after position {seen.position}, {listed(parts)}"
     caption = (

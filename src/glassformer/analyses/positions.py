@@ -85,12 +85,11 @@ def say(seen: Positions) -> Words:
         )
     else:
         title = (
-            f"Along their main direction, {percent(seen.main)} of the variance, {seen.swapped} of {seen.pairs} "
-            "pairs of "
-            f"positions stand out of order"
+            f"{seen.swapped} of {seen.pairs} pairs of positions stand out of order along their main direction, which "
+            f"holds {percent(seen.main)} of their variance"
         )
     if seen.plane.is_projection:
-        title += " (right: a projection)"
+        title += " (the plane is a projection)"
     how = "learned" if seen.kind == "learned" else "sinusoidal: fixed sines and cosines, not learned"
     caption = (
         f"Position embeddings ({how}). Left: one row per position, one column per feature. Middle: the cosine "

@@ -15,6 +15,7 @@ from glassformer.run import Run
 GRID = 13  # points along each side of the drawn field, which is linear: its colours between them are exact
 TOP = 5
 STRAIGHT = 0.8  # share of the variance that a straight line must explain to be spoken of
+CLEAR = 0.9  # share of pairs in which one key must score above another to be spoken of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +122,48 @@ def recency(seen: QueryKey, group: str) -> float:
     return float(np.polyfit(known, row[known], 1)[0])
 
 
+def beats(seen: QueryKey, group: str) -> float:
+    """Of all pairs of a key of the group and another key that the query can meet: in how many the first scores more."""
+    can, mine = seen.can_see.values.astype(bool), (np.array(seen.groups) == group)[:, None]
+    can[_index(seen)] = False
+    ours, theirs = seen.scores.values[can & mine], seen.scores.values[can & ~mine]
+    return float((ours[:, None] > theirs[None]).mean()) if len(ours) and len(theirs) else np.nan
+
+
+def latest_wins(seen: QueryKey, group: str) -> float:
+    """Of all pairs of keys of the group at two positions: in how many the later one scores more."""
+    can, mine = seen.can_see.values.astype(bool), (np.array(seen.groups) == group)[:, None]
+    can[_index(seen)] = False
+    token, place = np.nonzero(can & mine)
+    scores = seen.scores.values[token, place]
+    later = place[:, None] > place[None]
+    return float((scores[:, None] > scores[None])[later].mean()) if later.any() else np.nan
+
+
+def by_position(seen: QueryKey) -> tuple[int, float]:
+    """The position whose keys score highest on average, and the share of the scores' variance that lies in position."""
+    can = seen.can_see.values.astype(bool)
+    can[_index(seen)] = False
+    token, place = np.nonzero(can)
+    scores = seen.scores.values[token, place]
+    middle = {int(p): float(scores[place == p].mean()) for p in np.unique(place)}
+    whole = float(((scores - scores.mean()) ** 2).sum()) if len(scores) else 0.0
+    between = float(((np.array([middle[int(p)] for p in place]) - scores.mean()) ** 2).sum()) if middle else 0.0
+    return (max(middle, key=lambda p: middle[p]) if middle else -1), (between / whole if whole > 0 else 0.0)
+
+
+def _how_often(share: float) -> str:
+    return "always scores" if share == 1 else f"in {percent(share)} of all pairs scores"
+
+
+def _share(share: float) -> str:
+    return "always" if share == 1 else f"in {percent(share)}"
+
+
+def _a(word: str) -> str:
+    return f"{'an' if word[:1] in 'aeio' else 'a'} {word}"
+
+
 def _asker(seen: QueryKey) -> str:
     token, _, place = seen.query.rpartition("@")
     return f"{shown(token)} at position {place}"
@@ -150,14 +193,29 @@ def say_focus(seen: QueryKey) -> Words:
         return Words(title, caption, title)
     mean, asker = means(seen), _asker(seen)
     if len(mean) >= 2:
-        best = next(iter(mean))
+        best, *others = mean
         slope = recency(seen, best)
-        later = (
-            f", and {best} keys {abs(slope):.1f} {'more' if slope > 0 else 'less'} for each position later"
+        caption += f" {asker[0].upper()}{asker[1:]} gives {_told(mean)}"
+        caption += (
+            f"; {best} keys score {abs(slope):.1f} {'more' if slope > 0 else 'less'} for each position later."
             if np.isfinite(slope) and abs(slope) >= 0.05 and seen.causal
-            else ""
+            else "."
         )
-        title = f"{asker} gives {_told(mean)}{later}"
+        above, later = beats(seen, best), latest_wins(seen, best)
+        place, share = by_position(seen)
+        if above >= CLEAR:
+            other = _a(others[0]) if len(others) == 1 else "any other"
+            title = f"{asker} {_how_often(above)} {_a(best)} key above {other} key"
+            if later >= CLEAR and seen.causal:
+                again = "" if above == later == 1 else f" {_share(later)}"
+                title += f", and the later of two {best} keys above the earlier{again}"
+        elif share >= 0.5:
+            title = (
+                f"{asker} scores keys at position {place} highest, whatever the token: position accounts for "
+                f"{percent(share)} of the differences between scores"
+            )
+        else:
+            title = f"{asker} gives {_told(mean)}"
     else:
         title = f"{asker} scores {listed(top)} highest"
     title = title[0].upper() + title[1:]
@@ -167,6 +225,18 @@ def say_focus(seen: QueryKey) -> Words:
     most, count = kinds.most_common(1)[0]
     alt = f"{title}. The {len(top)} highest keys are {listed(top)}; {count} of them belong to the group {most}."
     return Words(title, caption, alt)
+
+
+def _points(seen: QueryKey, mean: dict[str, float]) -> str:
+    """Towards which keys a query points, and away from which."""
+    toward = [f"{group} keys (score {_signed(score)} on average)" for group, score in mean.items() if score > 0]
+    away = [f"{group} keys ({_signed(score)})" for group, score in mean.items() if score <= 0]
+    place, share = by_position(seen)
+    if beats(seen, next(iter(mean))) < CLEAR and share >= 0.5:
+        return f"The query of {_asker(seen)} points furthest towards the keys at position {place}, whatever their token"
+    if not toward or not away:
+        return f"{_asker(seen)} gives {_told(mean)}"
+    return f"The query of {_asker(seen)} points towards {listed(toward[:2])} and away from {listed(away[-2:])}"
 
 
 def _told(mean: dict[str, float]) -> str:
@@ -211,7 +281,9 @@ def say(seen: QueryKey) -> Words:
             else f"Drawn is the plane whose dot products come closest to the true scores; it explains "
             f"{percent(seen.plane.kept)} of their variance. "
         )
-        + "Labels stand where there is room. Exact, no input needed. If the head asked for nothing, all queries "
+        + f"The arrow is the query of {_asker(seen)}; a name stands beside the keys of each group where the groups lie "
+        "apart, with their mean score for that query. In `4₇` the small number is the position. Labels stand where "
+        "there is room. Exact, no input needed. If the head asked for nothing, all queries "
         "would lie at the origin."
     )
     if not np.isfinite(lengths).all():
@@ -219,12 +291,12 @@ def say(seen: QueryKey) -> Words:
         return Words(title, caption, title)
     longest, shortest = int(lengths.argmax()), int(lengths.argmin())
     mean = means(seen)
-    title = (
+    long = (
         f"{shown(tokens[longest])} has the longest queries ({lengths[longest]:.1f} on average), "
         f"{shown(tokens[shortest])} the shortest ({lengths[shortest]:.1f})"
     )
-    if len(mean) >= 2:
-        title = f"{_asker(seen)} gives {_told(mean)}; {title}"
+    caption += f" {long[0].upper()}{long[1:]}."
+    title = f"{_points(seen, mean)}" if len(mean) >= 2 else long
     if seen.plane.kept < 0.6:
         title += " (projection)"
     return Words(title[0].upper() + title[1:], caption, f"Plane of all queries and keys. {title}.")

@@ -69,10 +69,10 @@ def judge(task: Any, row: np.ndarray, context: int) -> tuple[list[str], list[int
         name, source = "unconstrained", -1
         if verdict is not None:
             begin = max(0, place - context)
-            window = row[begin:place]
-            in_view = bool(task.answerable(window)[-1])
+            window, last = row[begin : begin + context], place - begin - 1  # one length, cached
+            in_view = bool(task.answerable(window)[last])
             name = ("right" if in_view else "not_in_view") if verdict else "wrong"
-            if in_view and (found := int(task.source_position(window)[-1])) >= 0:
+            if in_view and (found := int(task.source_position(window)[last])) >= 0:
                 source = begin + found
         verdicts.append(name)
         sources.append(source)
@@ -109,11 +109,15 @@ def say(seen: Sequences) -> Words:
         f"{percent(float(v))} {name}" for name, v in zip(seen.shares.axes["verdict"], seen.shares.values, strict=True)
     ]
     caption = (
-        f"Rows are {what} of the training part, one cell per token. A cell is right or wrong where the rule "
-        "restricts the "
-        f"token, plain grey where it leaves it free, hatched where the rule holds but the {seen.context} tokens "
-        "before it, "
-        "the most the model can see, do not settle the answer. A thin line leads from the token after which the "
+        f"Rows are {what} of the training part, one cell per token. "
+        + (
+            "White cells are the question, the last one is its answer, right or wrong. "
+            if seen.one
+            else "A cell is right or wrong where the rule restricts the token, plain grey where it leaves it free, "
+            f"hatched where the rule holds but the {seen.context} tokens before it, the most the model can see, do not "
+            "settle the answer. "
+        )
+        + "A thin line leads from the token after which the "
         "answer is "
         "asked to the position where it can be read off; none is drawn where that is the same token. "
         + ("" if seen.one else f"Of the predicted tokens in {seen.windows} training windows, {listed(shares)}. ")

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
 from glassformer.analyses.embeddings import families, few, members, vectors
 from glassformer.run import Run
 
 MOST_STEPS = 80
 KINDS = ("one group", "two groups")
+FEW = 4  # numbers under which their order says nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,12 @@ class Similarity(Result):
     cosine: Labelled  # (token, other)
     length: Labelled  # (token,)
     over_life: Labelled  # (step, pair): mean cosine of two tokens of one group, of two groups
+    by_group: Labelled  # (step, group): mean cosine of two tokens of this group; NaN where it has only one
+    between: Labelled  # (group, other_group): mean cosine at the step, each token with itself left out
+    axis: Labelled  # (number,): the numbers' embeddings along their main axis; none where fewer than four are numbers
+    agreement: float  # rank correlation of that place with the number itself, 0 to 1; NaN without numbers
+    neighbours: float  # share of numbers whose most similar other number is one more or one less
+    neighbours_by_chance: float
     groups: dict[str, tuple[str, ...]]
     left_out: int
 
@@ -34,13 +41,24 @@ def similarity(run: Run, *, step: int = -1, member: int = 0) -> Similarity:
     kin = np.array([group[word] for word in words])
     points = vectors(run, step, member)[0][order]
     steps = sorted({*_clock.kept(run, MOST_STEPS), step})
-    life = np.array([_means(cosines(vectors(run, at, member)[0][order]), kin) for at in steps])
+    tables = [cosines(vectors(run, at, member)[0][order]) for at in steps]
+    life = np.array([_means(table, kin) for table in tables])
+    own = [[_mean_of(table, kin, name, name) for name in groups] for table in tables]
+    between = [[_mean_of(cosines(points), kin, name, other) for other in groups] for name in groups]
+    numbers = [k for k, word in enumerate(words) if word.isdecimal()]
+    along, agreement, near, chance = _in_order(points[numbers], np.array([int(words[k]) for k in numbers]))
     return Similarity(
         step=step,
         clock=_clock.text(run, step, member),
         cosine=Labelled(cosines(points), {"token": tuple(words), "other": tuple(words)}, "cosine"),
         length=Labelled(np.linalg.norm(points, axis=1), {"token": tuple(words)}),
         over_life=Labelled(life, {"step": tuple(map(str, steps)), "pair": KINDS}, "cosine"),
+        by_group=Labelled(np.array(own), {"step": tuple(map(str, steps)), "group": tuple(groups)}, "cosine"),
+        between=Labelled(np.array(between), {"group": tuple(groups), "other_group": tuple(groups)}, "cosine"),
+        axis=Labelled(along, {"number": tuple(words[k] for k in numbers[: len(along)])}),
+        agreement=agreement,
+        neighbours=near,
+        neighbours_by_chance=chance,
         groups=groups,
         left_out=len(run.task.vocabulary) - len(ids),
     )
@@ -51,6 +69,28 @@ def cosines(points: Array) -> Array:
     size = np.linalg.norm(points, axis=1)
     found: Array = points @ points.T / np.where((outer := np.outer(size, size)) > 0, outer, 1)
     return found
+
+
+def _mean_of(cosine: Array, kin: Array, name: str, other: str) -> float:
+    """The mean cosine of a token of one group with one of another, none with itself."""
+    pairs = (kin[:, None] == name) & (kin[None] == other) & ~np.eye(len(kin), dtype=bool)
+    return float(cosine[pairs].mean()) if pairs.any() else float("nan")
+
+
+def _in_order(points: Array, value: Array) -> tuple[Array, float, float, float]:
+    """Places along the main axis of the numbers, its rank agreement with the numbers, and who is next to whom."""
+    if len(value) < FEW or not np.isfinite(points).all():
+        return np.zeros(0), float("nan"), float("nan"), float("nan")
+    centred = (points - points.mean(0)).astype(np.float64)
+    along = centred @ np.linalg.svd(centred, full_matrices=False)[2][0]
+    ranks = [np.argsort(np.argsort(each, kind="stable"), kind="stable") for each in (along, value)]
+    agreement = float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+    along = along if agreement >= 0 else -along  # the sign of an axis means nothing
+    alike = cosines(points)
+    np.fill_diagonal(alike, -2)
+    near = np.abs(value[alike.argmax(1)] - value) == 1
+    apart = np.abs(value[:, None] - value[None]) == 1
+    return along, abs(agreement), float(near.mean()), float(apart.sum() / (len(value) * (len(value) - 1)))
 
 
 def _means(cosine: Array, kin: Array) -> tuple[float, float]:
@@ -73,6 +113,13 @@ def say(seen: Similarity) -> Words:
         f"{len(steps)} kept steps, each token with itself left out. All numbers are exact. A random embedding has "
         "both means near 0; if groups did not matter, the two lines would run together."
     )
+    if np.isfinite(seen.agreement):
+        caption += (
+            f" The numbers lie along their main axis in an order whose rank correlation with their value is "
+            f"{seen.agreement:.2f} (1: sorted; ten numbers in random order exceed 0.63 one time in twenty); for "
+            f"{percent(seen.neighbours)} of them the most similar other number is one more or one less (by chance "
+            f"{percent(seen.neighbours_by_chance)})."
+        )
     if seen.left_out:
         caption += f" {seen.left_out} rarer tokens are left out."
     if not np.isfinite(seen.cosine.values).all():

@@ -6,11 +6,12 @@ from itertools import pairwise
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Labelled, Result, Words, numbers, percent, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands
+from glassformer.analyses.neurons import sample
 from glassformer.errors import CallError
 from glassformer.run import Run
 
-WINDOWS = 64
+WINDOWS = 64  # of those at whose places `neurons` counts, for the whole life
 MOST_STEPS = 60
 BINS = 20
 SHARES = ("active", "never active", "always active")
@@ -24,25 +25,25 @@ class Sparsity(Result):
     rates: Labelled  # (block, neuron): share of places at which each neuron is active, at the chosen step
     histogram: Labelled  # (block, bin): neurons by that share
     activation: str
-    places: int
+    places: int  # counted at the chosen step, the same as in `neurons`
+    some: int  # of them, counted at every step of the curves
 
 
 def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
-    """Activity over the same validation windows at up to 60 kept steps, and its distribution at one."""
+    """Activity over the same validation windows at up to 60 kept steps, and, over more windows, at one."""
     a = run.architecture
     if not a.feed_forward:
         raise CallError("this model has no feed-forward part")
     step = _clock.resolve(run, step)
-    windows = run.task.examples(a.context, "validation", WINDOWS).windows[:, : a.context]
+    windows = sample(run).windows[:, : a.context]
+    few = windows[:: max(1, len(windows) // WINDOWS)][:WINDOWS]
     steps = sorted({*_clock.kept(run, MOST_STEPS), step})
-    life, now = np.zeros((len(SHARES), len(steps), a.blocks)), np.zeros((a.blocks, a.feed_forward))
+    life = np.zeros((len(SHARES), len(steps), a.blocks))
     for k, at in enumerate(steps):
-        hidden = run.trace(windows, step=at, member=member)["hidden"]  # (window, block, position, neuron)
-        rate = np.where(np.isfinite(hidden).all(axis=(0, 2)), (hidden > 0).mean(axis=(0, 2)), np.nan)  # (block, neuron)
+        rate = _rates(run, few, at, member)
         life[:, k] = rate.mean(axis=1), (rate == 0).mean(axis=1), (rate == 1).mean(axis=1)
         life[1:, k, np.isnan(rate).any(axis=1)] = np.nan
-        if at == step:
-            now = rate
+    now = _rates(run, windows, step, member)
     edges = np.linspace(0, 1, BINS + 1)
     counts = np.array([np.histogram(row[np.isfinite(row)], edges)[0] for row in now]).astype(float)
     bins = tuple(f"{low:.2f} to {high:.2f}" for low, high in pairwise(edges))
@@ -55,14 +56,22 @@ def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
         histogram=Labelled(counts, {"block": blocks, "active": bins}, "neurons"),
         activation=a.activation,
         places=int(windows.size),
+        some=int(few.size),
     )
+
+
+def _rates(run: Run, windows: Array, step: int, member: int) -> Array:
+    """(block, neuron): share of the windows' places at which each neuron is active; NaN where it is not a number."""
+    hidden = run.trace(windows, step=step, member=member)["hidden"]  # (window, block, position, neuron)
+    found: Array = np.where(np.isfinite(hidden).all(axis=(0, 2)), (hidden > 0).mean(axis=(0, 2)), np.nan)
+    return found
 
 
 def say(seen: Sparsity) -> Words:
     """How much is active now and at the start, and who never is."""
     steps = [int(step) for step in seen.over_life.axes["step"]]
     assert seen.step is not None
-    now, first = seen.over_life.values[:, steps.index(seen.step)], seen.over_life.values[:, 0]
+    first = seen.over_life.values[:, 0]
     rates = seen.rates.values
     meaning = "its hidden value is above 0" + (
         ""
@@ -70,12 +79,11 @@ def say(seen: Sparsity) -> Words:
         else f" (a convention for {seen.activation}, whose values below 0 are small but not 0)"
     )
     caption = (
-        f"A neuron is active at a place when {meaning}; measured at the same {seen.places} places of validation "
-        "windows at "
-        f"{len(steps)} kept steps. Left: share of all (place, neuron) pairs that are active, share of neurons "
-        "active at none "
-        "of these places, and at all of them. Right: at how many of the places each neuron is active, at the "
-        "chosen step. "
+        f"A neuron is active at a place when {meaning}; measured at {seen.some} places of validation windows, "
+        f"always the same, at {len(steps)} kept steps. Left: share of all (place, neuron) pairs that are active, share "
+        "of neurons active at none of these places, and at all of them. Right: at how many places each neuron is "
+        f"active at the chosen step, counted, as in the title and in `neurons`, at {seen.places} places, so that fewer "
+        "may be found that never or always are. "
         "A neuron that is never active here may still fire on an input that was not drawn."
     )  # fmt: skip
     if not np.isfinite(rates).all():
@@ -90,5 +98,4 @@ def say(seen: Sparsity) -> Words:
             if dead
             else f"; all {rates.size} neurons are active somewhere"
         )
-    del now
     return Words(title, caption, f"Curves of active shares over training and a histogram of activity. {title}.")

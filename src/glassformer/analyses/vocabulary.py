@@ -74,7 +74,8 @@ def say(seen: Vocabulary) -> Words:
     rest = f" Of {size} tokens, the {MOST} most frequent and those of the text are listed." if size > MOST else ""
     caption = (
         "Above: every token with its id, its group (marker and word) and how often it occurs in the training part "
-        f"({thousands(seen.total)} tokens, counted exactly). Below: a text cut into tokens, the ids the model "
+        f"({thousands(seen.total)} tokens, counted exactly; bars compare the counts). Below: a text cut into tokens, "
+        "the ids the model "
         "gets in their "
         f"place, and the tokens these ids stand for; the round trip was checked by encoding the result again.{rest}"
     )

@@ -21,7 +21,7 @@ def ask(
     member: _shared.Member = 0,
     as_json: _shared.Json = False,
 ) -> None:
-    """Next-token probabilities after a text, beside those of the exact predictor."""
+    """Next-token probabilities after a text, beside those of the exact predictor, or of a table of counts."""
     from glassformer.run import find
 
     opened = find(None if text is None else run)
@@ -42,9 +42,12 @@ def ask(
         )
         return
     truth = _truth(opened, given)
-    typer.echo(f"{'token':>8}  {'model':>7}  {'exact':>7}")
+    from glassformer.analyses._pairs import shown
+
+    wide = max(8, *(len(shown(token)) for token, _ in answers))
+    typer.echo(f"{'token':>{wide}}  {'model':>7}  {'exact' if opened.task.exact else 'counts':>7}")
     for token, chance in answers:
-        typer.echo(f"{token:>8}  {chance:7.1%}  {truth[token]:7.1%}")
+        typer.echo(f"{shown(token):>{wide}}  {chance:7.1%}  {truth[token]:7.1%}")
 
 
 def _truth(run: "Run", text: str) -> dict[str, float]:

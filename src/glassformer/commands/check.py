@@ -1,18 +1,30 @@
-"""Whether a run's folder is whole."""
+"""Whether a run's folder is whole, and whether its training is healthy."""
+
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from glassformer.commands import _shared
 
+if TYPE_CHECKING:
+    from glassformer.analyses.health import Finding
+    from glassformer.run import Run
+
 ORDER = 60
+SHOWN = 12  # findings of a population that are written out
 
 
 def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
-    """Whether a run's folder is whole: every listed step, every line, every checksum."""
+    """Whether a run's folder is whole, and whether its training is healthy: illness, evidence, what to try.
+
+    The exit code is about the folder alone: 0 when everything listed verifies, 1 when something is damaged.
+    """
     from glassformer.run import find
 
     opened = find(run)
     problems = opened.check()
+    found = _diagnosed(opened)
+    healthy = not any(finding.serious for _, finding in found)
     if as_json:
         _shared.print_json(
             {
@@ -21,6 +33,8 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
                 "kept_steps": len(opened.steps),
                 "bytes": opened.size,
                 "problems": problems,
+                "healthy": healthy,
+                "findings": [_plain(opened, *each) for each in found],
             }
         )
     else:
@@ -30,5 +44,35 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
         typer.echo(f"{opened.path}: {opened.status}, {len(opened.steps):,} kept steps up to {opened.last_step:,}")
         typer.echo(f"{_shared.megabytes(opened.size)} on disk; the budget for weights is {_shared.megabytes(budget)}")
         typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else "everything listed verifies")
+        _say(opened, found, healthy)
     if problems:
         raise typer.Exit(1)
+
+
+def _diagnosed(run: "Run") -> "list[tuple[int, Finding]]":
+    from glassformer.analyses.health import diagnose
+
+    return diagnose(run) if len(run.lines) else []
+
+
+def _plain(run: "Run", member: int, finding: "Finding") -> dict[str, Any]:
+    seed = {"seed": run.seeds[member]} if run.members > 1 else {}
+    return {**seed, **finding.plain()}
+
+
+def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool) -> None:
+    if not len(run.lines):
+        typer.echo("health: nothing was logged, so nothing can be said")
+        return
+    ill = {member for member, finding in found if finding.serious}
+    many = f" ({len(ill)} of {run.members} members are ill)" if run.members > 1 and ill else ""
+    typer.echo("health: no illness found" if healthy else f"health: ill{many}")
+    shown = [each for each in found if each[1].serious or run.members == 1][:SHOWN]
+    for member, finding in shown:
+        who = f", seed {run.seeds[member]}" if run.members > 1 else ""
+        typer.echo(f"  {'✗' if finding.serious else '·'} {finding.illness}{who}: {finding.evidence}")
+        typer.echo(f"      cause: {finding.cause}")
+        typer.echo(f"      try: {finding.remedy}")
+    left = sum(finding.serious for _, finding in found) - sum(finding.serious for _, finding in shown)
+    if left:
+        typer.echo(f"  and {_shared.counted(left, 'finding')} more; --json lists all")

@@ -12,7 +12,10 @@ from matplotlib.ticker import MaxNLocator
 from glassformer.analyses._pairs import at_position, drawn
 from glassformer.analyses._result import Array, Labelled
 from glassformer.analyses.query_key import QueryKey
+from glassformer.analyses.scoring import Scoring
 from glassformer.figures import _draw, _style
+
+TYPICAL = 0.95  # share of the scores that the colours tell apart where a few are far larger
 
 
 def field(
@@ -46,6 +49,30 @@ def field(
             negative_linestyles="dotted",
             linewidths=0.35 * matplotlib.rcParams["lines.linewidth"],
         )
+
+
+def span(*values: Array) -> tuple[float, float]:
+    """Limits of colours for scores: ±the largest; where a few are far larger, ±what 19 in 20 stay below."""
+    full = _draw.limits("signed", *values)
+    sizes = np.abs(np.concatenate([np.ravel(each) for each in values]))
+    sizes = sizes[np.isfinite(sizes)]
+    usual = float(np.quantile(sizes, TYPICAL)) if len(sizes) else 0.0
+    usual = float(f"{usual:.2g}")
+    return (-usual, usual) if 0 < 2.5 * usual < full[1] else full
+
+
+def score_bar(
+    sheet: _draw.Sheet, limit: tuple[float, float], *values: Array, beside: Axes | Sequence[Axes]
+) -> None:  # fmt: skip
+    """A colour bar for scores that says how far they go where the colours end before."""
+    most = _draw.limits("signed", *values)[1]
+    beyond = most > 1.001 * limit[1]
+    panels = [beside] if isinstance(beside, Axes) else list(beside)
+    high = max(sheet.rects[p][1] + sheet.rects[p][3] for p in panels) - min(sheet.rects[p][1] for p in panels)
+    said = f"score (some beyond, up to ±{_draw.number(most, 0)})"
+    if _draw.text_width(said, sheet.size.text) > high * sheet.inches[1]:
+        said = f"score, up to ±{_draw.number(most, 0)}"
+    _draw.bar(sheet, "signed", limit, said if beyond else "score", beside=beside, beyond=beyond)
 
 
 def plate(ax: Axes, since: int, theme: _style.Theme) -> None:
@@ -110,7 +137,8 @@ def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, flo
     token, _, place = seen.query.rpartition("@")
     at = seen.queries.values[seen.queries.axes["token"].index(token), int(place)]
     keys, can = seen.keys.values.reshape(-1, 2), seen.can_see.values.ravel().astype(bool)
-    _draw.plane_axes(ax, seen.plane, np.vstack([keys, at]), theme=theme)
+    close = near(np.vstack([keys, at]))
+    _draw.plane_axes(ax, seen.plane, np.vstack([keys, at]) if close is None else np.vstack([close, at]), theme=theme)
     window = ax.get_xlim(), ax.get_ylim()
     field(ax, seen.field.values, seen.reach, limit, theme)
     ax.set_xlim(window[0])
@@ -136,6 +164,35 @@ def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, flo
         keep_clear=np.vstack([at[None], keys[can]]),
     )
     plate(ax, since, theme)
+
+
+def allowed(seen: Scoring) -> Array:
+    """The scores of an input, NaN where a query may not look."""
+    scores = seen.scores.values
+    return np.where(np.tri(len(seen.tokens), dtype=bool), scores, np.nan) if seen.causal else scores
+
+
+def scores_and_attention(
+    sheet: _draw.Sheet, left: Axes, right: Axes, seen: Scoring, limit: tuple[float, float]
+) -> None:
+    """The scores of an input and their softmax, side by side, the answers framed."""
+    names, length = seen.attention.axes["key_position"], len(seen.tokens)
+    future = ~np.tri(length, dtype=bool) if seen.causal else None
+    numbers = None if length <= 12 else False
+    for panel, values, kind, limits, title, bar in (
+        (left, seen.scores.values, "signed", limit, "scores: query times key", "score"),
+        (right, seen.attention.values, "share", (0.0, 1.0), "attention: the softmax of each row", "share of attention"),
+    ):
+        first = panel is left
+        _draw.heat(panel, values, kind=kind, theme=sheet.theme, limit=limits, masked=future, rows=names, columns=names,
+                   row_name="query position" if first else "", column_name="key position", numbers=numbers,
+                   digits=1 if first else 2)  # fmt: skip
+        panel.set_title(title)
+        _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
+        if first:
+            score_bar(sheet, limit, allowed(seen), beside=panel)
+        else:
+            _draw.bar(sheet, kind, limits, bar, beside=panel)
 
 
 def staircase(ax: Axes, blocks: Sequence[tuple[int, int]], size: int, theme: _style.Theme) -> None:

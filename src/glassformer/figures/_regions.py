@@ -234,8 +234,5 @@ def rows_named(ax: Axes, names: Sequence[str]) -> None:
 
 
 def features(ax: Axes, count: int, name: str = "feature") -> None:
-    """Numbers along the columns of a heat map: all where they are few, else every so many."""
-    every = 1 if count <= 8 else -(-count // 4)
-    ax.set_xticks(range(0, count, every))
-    ax.tick_params(axis="x", length=0)
-    ax.set_xlabel(name)
+    """Numbers along the columns of a heat map: all where they are few and have room, else every so many."""
+    _draw.places(ax, [str(k) for k in range(count)], "x", most=8 if count <= 8 else 4, name=name)

@@ -82,6 +82,7 @@ class Size:
     fixed: float | None = None  # height, where the place dictates it
     tall: float = 1.0  # height as a share of that at screen size
     most: float = 100.0  # height
+    wider: str = ""  # the size that a figure takes instead if its panels do not fit side by side
 
 
 SIZES = {
@@ -89,7 +90,15 @@ SIZES = {
     "slide": Size("slide", width=40 / 3, dpi=144, text=14, title=20, line=2.2, fixed=7.5),
     "print": Size("print", width=180 / 25.4, dpi=300, text=7, title=9, line=0.9, tall=0.7, most=250 / 25.4),
     "print_narrow": Size(
-        "print_narrow", width=85 / 25.4, dpi=300, text=7, title=8.5, line=0.9, tall=0.6, most=250 / 25.4
+        "print_narrow",
+        width=85 / 25.4,
+        dpi=300,
+        text=7,
+        title=8.5,
+        line=0.9,
+        tall=0.6,
+        most=250 / 25.4,
+        wider="print",
     ),
     "film": Size("film", width=1280 / 96, dpi=96, text=11.5, title=16, line=1.8, fixed=720 / 96),
 }
@@ -100,6 +109,12 @@ def theme(name: str) -> Theme:
     if name not in THEMES:
         raise unknown(name, "the themes", THEMES)
     return THEMES[name]
+
+
+def inches(name: str, ems: float) -> float:
+    """The height at screen size of a sheet that is so many ems high at a size."""
+    found = size(name)
+    return ems * found.text / 72 / found.tall
 
 
 def size(name: str) -> Size:

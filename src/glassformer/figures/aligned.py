@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
+from matplotlib.patches import Ellipse, Rectangle
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array
@@ -29,10 +29,14 @@ def plot_aligned(
 ) -> Figure:
     """Embeddings of all seeds after rotation, reflection and scale; distances; the same for random embeddings."""
     seen = aligned(run, step=step)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
-    left = sheet.panels(1, 1, left=6, right=1, bottom=4.8, top=2.4, within=(0, 0, 0.56, 1))[0, 0]
-    heat = sheet.panels(1, 1, left=4.5, right=8, bottom=3.4, top=2.4, within=(0.56, 0.36, 1, 1))[0, 0]
-    strip = sheet.panels(1, 1, left=6, right=2, bottom=4.8, top=2.4, within=(0.56, 0, 1, 0.34))[0, 0]
+    narrow = size == "print_narrow"  # one column: the panels stand below each other
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 92) if narrow else 7)
+    parts = [(0, 0.6, 1, 1), (0, 0.26, 1, 0.6), (0, 0, 1, 0.26)] if narrow else [
+        (0, 0, 0.56, 1), (0.56, 0.42, 1, 1), (0.56, 0, 1, 0.41)
+    ]  # fmt: skip
+    left = sheet.panels(1, 1, left=6, right=1, bottom=4.8, top=2.4, within=parts[0])[0, 0]
+    heat = sheet.panels(1, 1, left=4.5, right=8, bottom=3.4, top=2.4, within=parts[1])[0, 0]
+    strip = sheet.panels(1, 1, left=8.5, right=2, bottom=6 if narrow else 4.8, top=2.4, within=parts[2])[0, 0]
     _plane(left, seen, sheet)
     members = seen.distance.axes["member"]
     _draw.heat(
@@ -88,7 +92,7 @@ def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
     where, names = _together(mean, [shown(token) for token in seen.mean.axes["token"]], 0.03 * float(np.ptp(points)))
     _draw.labels(ax, where, names, colours=t.ink, scale=1.25)
     _draw.dots(ax, mean, colour=t.ink, scale=0.6, zorder=4)
-    ax.set_title("token embeddings of all seeds, and their mean (label)")
+    _draw.heading(ax, "token embeddings of all seeds, and their mean (label)")
 
 
 def _together(points: Array, names: list[str], near: float) -> tuple[Array, list[str]]:
@@ -103,20 +107,26 @@ def _together(points: Array, names: list[str], near: float) -> tuple[Array, list
 
 
 def _strip(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
-    t = sheet.theme
-    low, half, high = seen.random.values
-    found = seen.distance.values[np.triu_indices(seen.members, 1)]
-    found = found[np.isfinite(found)]
-    ax.axvspan(low, high, color=t.unconstrained, linewidth=0, zorder=0)
-    ax.axvline(half, color=t.quiet, linestyle="--", linewidth=sheet.size.line, zorder=1)
-    ax.plot(found, np.ones(len(found)), linestyle="", marker="|", color=t.ink, markersize=1.6 * sheet.size.text)
+    """One row for each kind of part: all pairs of seeds, their median, and the range of chance."""
+    rows = {"embeddings": (seen.distance.values[np.triu_indices(seen.members, 1)], seen.random.values)}
+    rows |= {kind: (each.values, seen.by_chance[kind].values) for kind, each in seen.matched.items()}
+    for row, (found, (low, half, high)) in enumerate(rows.values()):
+        _row(ax, row, found[np.isfinite(found)], (low, half, high), sheet)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel("distance of two seeds (0: alike)")
+    ax.set_title("every two seeds; grey: by chance")
+
+
+def _row(ax: Axes, at: int, found: Array, chance: tuple[float, float, float], sheet: _draw.Sheet) -> None:
+    t, (low, half, high) = sheet.theme, chance
+    if np.isfinite(chance).all():
+        ax.add_patch(Rectangle((low, at - 0.36), high - low, 0.72, facecolor=t.unconstrained, linewidth=0, zorder=0))
+        ax.plot([half, half], [at - 0.36, at + 0.36], color=t.quiet, linestyle="--", linewidth=sheet.size.line)
+    ax.plot(found, np.full(len(found), at), linestyle="", marker="|", color=t.ink, markersize=0.9 * sheet.size.text)
     if len(found):
         ax.plot(
-            [np.median(found)], [1], marker="D", color=t.ink, markersize=0.8 * sheet.size.text, markeredgecolor=t.paper
+            [np.median(found)], [at], marker="D", color=t.ink, markersize=0.6 * sheet.size.text, markeredgecolor=t.paper
         )
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, 2)
-    ax.set_yticks([1], ["pairs of\nseeds"])
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("distance, 0 for the same shape")
-    ax.set_title("grey: random embeddings")

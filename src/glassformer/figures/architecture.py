@@ -22,7 +22,7 @@ ADD = 0.75  # radius of a sum
 def plot_architecture(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
     """The whole model as a diagram, its settings beside it."""
     seen = architecture(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.6)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.6, least=60)
     beside = 19.5 if sheet.room[0] > 80 else 17.0  # ems of the table
     share = max(0.5, 1 - beside / sheet.room[0])
     diagram = sheet.panels(1, 1, left=1, right=1.2, bottom=0.6, top=0.6, within=(0, 0, share, 1))[0, 0]
@@ -321,7 +321,7 @@ class _Diagram:
         self.ax.text(x, y, "→" if off else "+", ha="center", va="center_baseline", zorder=5)
         if box is not None and box.letter and not off:
             self.ax.text(
-                x + 0.9, y - 0.9, box.letter, ha="left", va="center", color=self.theme.quiet, fontweight="bold"
+                x - 0.9, y - 1.1, box.letter, ha="right", va="center", color=self.theme.quiet, fontweight="bold"
             )
 
     def _stream(self, begin: float, end: float, y: float, off: bool) -> None:

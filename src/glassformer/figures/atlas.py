@@ -1,13 +1,14 @@
 """Every token at every position at one point inside the model, and how far the context moves it."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import at_position, shown
-from glassformer.analyses.atlas import atlas, say
+from glassformer.analyses.atlas import Atlas, atlas, say
 from glassformer.figures import _draw, _style
-from glassformer.figures.embeddings import keys, outside
+from glassformer.figures.embeddings import TANGLE, keys, outside
 from glassformer.run import Run
 
 SECTION = "know"
@@ -35,7 +36,10 @@ def plot_atlas(
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
     t, at = sheet.theme, seen.drawn.values
     colour = t[point] if point in ("query", "key", "value") else t.ink
-    panel = sheet.panels(1, 1, left=5, right=2, bottom=5.6, top=1.2)[0, 0]
+    share = 1 - 19 / sheet.room[0] if sheet.room[0] > 50 else 1.0
+    panel = sheet.panels(1, 1, left=5, right=1, bottom=5.6, top=2.2, within=(0, 0, share, 1))[0, 0]
+    if share < 1:
+        _bars(sheet.panels(1, 1, left=5.5, right=1.5, bottom=5.6, top=2.2, within=(share, 0, 1, 1))[0, 0], seen, t)
     shapes = seen.ellipse.values
     there = np.asarray(np.isfinite(shapes).all(axis=(-1, -2)) & np.isfinite(at).all(axis=-1))
     reach = np.sqrt(np.where(there[..., None], np.diagonal(shapes, axis1=-2, axis2=-1), 0.0))
@@ -46,11 +50,13 @@ def plot_atlas(
         for own, m in zip(seen.groups.values(), _style.markers(seen.groups).values(), strict=True)
         for word in own
     }
+    joined = int(np.isfinite(at).all(axis=-1).sum()) <= TANGLE
     for word, way in zip(words, at, strict=True):
         some = np.isfinite(way).all(axis=1)
         if not some.any():  # this token never stands in a window
             continue
-        panel.plot(*way[some].T, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=1.5)
+        if joined:
+            panel.plot(*way[some].T, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=1.5)
         fade = np.linspace(0.3, 1, length)[some]
         _draw.dots(panel, way[some], colour=colour, alpha=fade, marker=sign[word], scale=0.8)
     ends = [(k, np.flatnonzero(np.isfinite(way).all(axis=1))) for k, way in enumerate(at)]
@@ -85,3 +91,14 @@ def plot_atlas(
     if len(seen.groups) > 1:
         sheet.legend(keys(seen.groups, t))
     return sheet.done(seen, point=point, block=block, head=head)
+
+
+def _bars(ax: Axes, seen: Atlas, theme: _style.Theme) -> None:
+    """How far each token is moved, in the order of the vocabulary."""
+    far = seen.moved.values
+    ax.barh(range(len(far)), np.nan_to_num(far), height=0.7, color=theme.quiet)
+    ax.set_ylim(len(far) - 0.4, -0.6)
+    _draw.places(ax, seen.moved.axes["token"], "y", most=1000)
+    ax.locator_params(axis="x", nbins=3)
+    _draw.heading(ax, "moved by position" if seen.exact else "moved by context")
+    ax.set_xlabel("distance")

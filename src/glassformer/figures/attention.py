@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import percent
-from glassformer.analyses.attention import Attention, attention, say
+from glassformer.analyses.attention import Attention, attention, say, told
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -38,14 +38,18 @@ def plot_attention(
     """Who looks at whom: rows look at columns; the frame marks the position that holds the answer."""
     seen = attention(run, sequence=sequence, step=step, member=member)
     blocks, heads = seen.attention.values.shape[:2]
-    places = [(b, h) for b in range(blocks) for h in range(heads)][page * MOST_PANELS :][:MOST_PANELS]
-    columns = min(heads, 4, len(places))
+    most, wide = (_slide(heads), 4 if heads == 4 else 3) if size == "slide" else (MOST_PANELS, 4)
+    pages = _pages(blocks, heads, most, told(seen))
+    places = pages[page] if page < len(pages) else []
+    columns = min(heads, wide, max(len(places), 1))
     rows = -(-len(places) // columns)
     side = min(4.6, 10.3 / columns - 0.4)  # inches of a panel at screen size
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.5 + (side + 0.55) * rows)
     bars = len(places) == 1 and max(seen.source) >= 0 and sheet.room[0] > NARROW
     part = (0, 0, 0.62 if bars else 1, 1)
-    panels = sheet.panels(rows, columns, left=6, right=7.5, bottom=5, top=2.4, gap=(3, 4.5), square=True, within=part)
+    shape = 0.68 if size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
+    panels = sheet.panels(rows, columns, left=6, right=7.5, bottom=5 if len(pages) == 1 else 6.6, top=2.4, gap=(3, 4.5),
+                          square=shape, within=part)  # fmt: skip
     for k, (block, head) in enumerate(places):
         _map(panels.flat[k], seen, block, head, sheet, left=k % columns == 0, bottom=k + columns >= len(places))
         if len(places) > 1:
@@ -56,10 +60,21 @@ def plot_attention(
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=last)
     if bars:
         _bars(sheet.beside(last, begin=0.62, left=6, right=3), seen, sheet)
-    if blocks * heads > MOST_PANELS:
-        begin = page * MOST_PANELS
-        sheet.note(f"panels {begin + 1} to {begin + len(places)} of {blocks * heads}")
+    if len(pages) > 1:
+        sheet.note(f"page {page + 1} of {len(pages)}: {len(places)} of {blocks * heads} heads")
     return sheet.done(seen, sequence=" ".join(seen.tokens), page=page)
+
+
+def _slide(heads: int) -> int:
+    """Panels on a slide: six at most, whole blocks where they fit."""
+    return max(1, 6 // heads) * heads if heads <= 6 else 6
+
+
+def _pages(blocks: int, heads: int, most: int, first: tuple[int, int]) -> list[list[tuple[int, int]]]:
+    """(block, head) of every panel, page by page; the page of the head that the title tells of comes first."""
+    every = [(b, h) for b in range(blocks) for h in range(heads)]
+    pages = [every[k : k + most] for k in range(0, len(every), most)]
+    return sorted(pages, key=lambda each: first not in each)
 
 
 def _map(ax: Axes, seen: Attention, block: int, head: int, sheet: _draw.Sheet, *, left: bool, bottom: bool) -> None:

@@ -16,6 +16,7 @@ SECTION = "attend"
 ORDER = 80
 ANSWERS = ("1.P6", "2.§5.3")
 COST = "b"
+MOST_ON_SLIDE = 4  # maps
 
 
 @_draw.drawing
@@ -38,7 +39,10 @@ def plot_attention_history(
         run, sequence=sequence, steps=steps, query=query, block=block, head=head, step=step, member=member
     )
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
-    steps_shown = seen.maps.axes["step"]
+    steps_shown, values = seen.maps.axes["step"], seen.maps.values
+    if sheet.size.name == "slide" and len(steps_shown) > MOST_ON_SLIDE:  # two more panels stand below
+        some = np.unique(np.linspace(0, len(steps_shown) - 1, MOST_ON_SLIDE).round().astype(int))
+        steps_shown, values = tuple(steps_shown[k] for k in some), values[some]
     names, length = seen.maps.axes["key_position"], len(seen.tokens)
     maps = sheet.panels(
         1, len(steps_shown), left=6, right=7.5, bottom=4.2, top=2.4, gap=(1.4, 0), within=(0, 0.53, 1, 1)
@@ -47,7 +51,7 @@ def plot_attention_history(
     for k, panel in enumerate(maps):
         _draw.heat(
             panel,
-            seen.maps.values[k],
+            values[k],
             kind="share",
             theme=sheet.theme,
             masked=future,

@@ -1,14 +1,14 @@
-"""How far back heads look, on average."""
+"""How far back heads look on average, and how widely over their lives."""
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._attend import largest
-from glassformer.analyses.attention_profile import attention_profile, say
-from glassformer.figures import _draw
+from glassformer.analyses.attention_profile import AttentionProfile, attention_profile, say
+from glassformer.analyses.uncertainty import Subject
+from glassformer.figures import _draw, _uncertain
 from glassformer.figures.attention import applies as applies
-from glassformer.run import Run
 
 SECTION = "attend"
 ORDER = 90
@@ -18,7 +18,7 @@ COST = "b"
 
 @_draw.drawing
 def plot_attention_profile(
-    run: Run,
+    run: Subject,
     *,
     step: int = -1,
     member: int = 0,
@@ -27,19 +27,24 @@ def plot_attention_profile(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Mean attention by distance and by position, the band of the windows, and looking everywhere alike."""
+    """Mean attention by distance and by position, looking everywhere alike, and the entropy of each head over life."""
     seen = attention_profile(run, step=step, member=member)
     blocks, heads = seen.by_distance.values.shape[1:3]
     every = [(b, h) for b in range(blocks) for h in range(heads)]
-    per_page = 2 if size == "slide" else 8
+    per_page = {"slide": 2, "print_narrow": 3}.get(size, 8)
     if len(every) > per_page:
         beyond = (seen.by_distance.values[0] - seen.uniform_by_distance.values).max(axis=-1)
         every.sort(key=lambda at: -float(np.nan_to_num(beyond[at])))
     shown = every[page * per_page :][:per_page]
     across = 1 if len(shown) <= 3 else 2  # pairs of panels side by side
     rows = -(-len(shown) // across)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.4 + (4.4 if rows == 1 else 2.3 * rows))
-    panels = sheet.panels(rows, 2 * across, left=5, right=1.5, bottom=6, top=2.4, gap=(4, 3.6))
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_height(size, rows))
+    narrow = sheet.room[0] < _uncertain.NARROW
+    share = 0.68 if across == 1 else 0.76 if sheet.room[0] > 80 else 0.71  # of the sheet, for the panels of the heads
+    within = (0, 1 - rows / (rows + 1), 1, 1) if narrow else (0, 0, share, 1)
+    foot = 3 if narrow else 6
+    panels = sheet.panels(rows, 2 * across, left=5, right=1.5, bottom=foot, top=2.4, gap=(4, 3.6), within=within)
+    _widths(sheet, seen, narrow, share, rows)
     top = largest(seen.by_distance.values[:3], seen.by_position.values[:3]) or 1.0
     for k, (block, head) in enumerate(shown):
         row, column = k // across, 2 * (k % across)
@@ -54,11 +59,13 @@ def plot_attention_profile(
             panel.plot(x, even.values, color=sheet.theme.ink, linestyle="--", linewidth=0.8 * sheet.size.line)
             panel.plot(x, mean, color=sheet.theme.query, marker="o")
             panel.set_ylim(0, min(1.02, 1.08 * top))
-            panel.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+            wide = panel.get_window_extent().width / panel.figure.dpi / sheet.em
+            panel.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(max(3, round(wide / 2.2)), integer=True))
             by = "by distance" if axis == "distance" else "by position"
-            panel.set_title((f"block {block}, head {head}: " if len(every) > 1 else "") + by)
+            head_name = f"block {block}, head {head}: " if wide > 15 else f"{block}·{head} "
+            panel.set_title((head_name if len(every) > 1 else "") + by)
             if k + across >= len(shown):
-                far = "positions back (0: itself)" if seen.causal else "key position minus query position"
+                far = "positions back (0: itself)" if seen.causal else "key minus query position"
                 panel.set_xlabel(far if axis == "distance" else "key position")
             if column == 0 and axis == "distance":
                 panel.set_ylabel("share of attention" if rows <= 2 else "share")
@@ -68,11 +75,38 @@ def plot_attention_profile(
     sheet.legend(
         [
             line([], [], color=sheet.theme.query, marker="o", label="mean"),
-            matplotlib.patches.Patch(facecolor=sheet.theme.query, alpha=0.2, label="8 windows in 10"),
+            matplotlib.patches.Patch(
+                facecolor=sheet.theme.query,
+                alpha=0.2,
+                label="8 steps in 10" if seen.steps_are_inputs else "8 windows in 10",
+            ),
             line([], [], color=sheet.theme.ink, linestyle="--", label="looking everywhere alike"),
             line([], [], color=sheet.theme.rung, label=f"step {seen.first}"),
-        ]
+        ],
+        columns=2 if narrow else 4,
+        y=1.5 * sheet.em / sheet.inches[1] if narrow else 0.0,
     )
     if len(shown) < len(every):
         sheet.note(f"heads {page * per_page + 1} to {page * per_page + len(shown)} of {len(every)}, the clearest first")
     return sheet.done(seen, page=page)
+
+
+def _height(size: str, rows: int) -> float:
+    """Inches at screen size; a narrow column has the entropies below the heads."""
+    tall = 1.4 + (4.4 if rows == 1 else 2.3 * rows)
+    return min(tall * 1.8, 16.4) if size == "print_narrow" else tall
+
+
+def _widths(sheet: _draw.Sheet, seen: AttentionProfile, narrow: bool, share: float, rows: int) -> None:
+    """Entropy of every head over life, beside the heads or below them."""
+    within = (0, 0, 1, 1 / (rows + 1)) if narrow else (share, 0, 1, 1)
+    names, foot = 6.0, 8.4 if narrow else 6
+    panel = sheet.panels(1, 1, left=5, right=names + 2.2, bottom=foot, top=2.4, within=within)[0, 0]
+    steps = [int(label) for label in seen.entropy.axes["step"]]
+    panel.set_xlim(min(steps[0], 0), max(steps[-1], 1))
+    _draw.steps_axis(panel)
+    panel.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(_uncertain.fitting(panel, sheet), integer=True))
+    _uncertain.attention_entropy(panel, seen.entropy, seen.if_even, sheet, names)
+    if seen.marked >= 0:
+        panel.axvline(seen.marked, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    panel.set_title("how widely, by step")

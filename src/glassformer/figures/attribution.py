@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses.attribution import attribution, say
-from glassformer.figures import _draw, _regions
+from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
 
 SECTION = "decide"
@@ -29,10 +29,14 @@ def plot_attribution(
     seen = attribution(run, sequence=sequence, position=position, step=step, member=member)
     values, names = seen.parts.values, list(seen.parts.axes["part"])
     heads = len(seen.keys.values)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=max(3.6, 2.2 + 0.34 * (len(names) + 1)))
+    narrow = size == "print_narrow"  # one column: the split stands below the bars
+    tall = max(3.6, 2.2 + 0.34 * (len(names) + 1))
+    tall = _style.inches(size, 20 + 2 * len(names) + (12 + 1.5 * heads if heads else 0)) if narrow else tall
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall)
     t = sheet.theme
-    edge = 0.56 if heads else 1.0
-    bars = sheet.panels(1, 1, left=12.5, right=3.5, bottom=4, top=2.2, within=(0, 0, edge, 1))[0, 0]
+    base = (12 + 1.5 * heads) / sheet.room[1] if narrow and heads else 0.0
+    edge = 0.56 if heads and not narrow else 1.0
+    bars = sheet.panels(1, 1, left=12.5, right=3.5, bottom=4, top=2.2, within=(0, base, edge, 1))[0, 0]
     every = [*values, seen.total]
     colours = [t.right if value > 0 else t.wrong for value in values] + [t.ink]
     bars.barh(range(len(every)), every, color=colours, height=0.7)
@@ -59,7 +63,13 @@ def plot_attribution(
         bars.spines[side].set_visible(False)
     if heads:
         split = sheet.panels(
-            1, 1, left=5.5, right=8.5, bottom=4, top=2.2, within=(edge, 0 if heads > 1 else 0.4, 1, 1)
+            1,
+            1,
+            left=5.5,
+            right=8.5,
+            bottom=5.5,
+            top=2.2,
+            within=(0, 0, 1, base) if narrow else (edge, 0 if heads > 1 else 0.3, 1, 1),
         )[0, 0]
         limit = _draw.limits("signed", seen.keys.values)
         _draw.heat(

@@ -20,7 +20,7 @@ APART = 2.75  # from window to window, in cells
 def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
     """Windows drawn as training draws them, each above the targets it is asked for."""
     seen = batch(run, seed=seed)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.4)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.4, least=60)
     share, low = 0.68, min(0.3, 7.6 / sheet.room[1])
     panel = sheet.panels(1, 1, left=6.5, right=1, bottom=0.4, top=0.8, within=(0, low, share, 1))[0, 0]
     many, line = len(seen.tokens), sheet.size.line

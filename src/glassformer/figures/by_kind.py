@@ -24,7 +24,7 @@ def plot_by_kind(
 ) -> Figure:
     """Accuracy and excess loss of every kind of question, and the accuracies at one step."""
     seen = by_kind(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.2)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.2, least=60)
     rows = sheet.panels(2, 1, left=6, right=11, bottom=3.8, top=2.4, gap=(0, 3.6), within=(0, 0, 0.66, 1))[:, 0]
     bars = sheet.panels(1, 1, left=9, right=2, bottom=3.8, top=2.4, within=(0.66, 0, 1, 1))[0, 0]
     _curves(rows[0], seen, sheet, accuracy=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, thousands
@@ -31,12 +32,12 @@ def plot_confusion(
 ) -> Figure:
     """True token down, likeliest token across; the last step large, the earlier ones beside it."""
     seen = confusion(run, step=step, steps=steps, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
     words, early = seen.share.axes["true"], len(seen.steps) - 1
     more = early + (seen.answered_as is not None)
     side = 0.62 if more else 0.9
     widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
-    foot = 4.4 if widest < 2.5 else 3.2 + widest  # long tokens are turned
+    foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
     large = sheet.panels(1, 1, left=3.2 + widest, right=1, bottom=foot, top=2.4, within=(0, 0, side, 1))[0, 0]
     _map(large, seen.share.values[-1], seen.count.values[-1], words, sheet, names=True)
     large.set_title(f"step {thousands(seen.steps[-1])}")
@@ -66,6 +67,11 @@ def plot_confusion(
         )
         smalls[-1].set_title("answered as (rows: asked)")
     _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=smalls or [large])
+    t = sheet.theme
+    named = [Patch(fill=False, edgecolor=t.right, label="answered with the token that came")]
+    if np.isnan(seen.share.values).any():
+        named.append(Patch(facecolor=t.paper, edgecolor=t.masked, hatch="xxxx", label="never asked for"))
+    sheet.legend(named)
     return sheet.done(seen, steps=list(seen.steps), member=member)
 
 
@@ -85,7 +91,7 @@ def _map(
         row_name="the token that came" if names else "",
         column_name="likeliest token of the model" if names else "",
     )
-    _draw.outline(ax, ((k, k) for k in range(len(words))), sheet.theme.right, 0.5)
+    _draw.outline(ax, ((k, k) for k in range(len(words))), sheet.theme.right, 0.6)
     if counts is None:
         return
     box = ax.get_window_extent()

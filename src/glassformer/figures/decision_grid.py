@@ -13,8 +13,9 @@ SECTION = "decide"
 ORDER = 50
 ANSWERS = ("4.16", "4.17", "4.18", "4.r18")
 COST = "c"
-MOST = {"screen": 12, "slide": 6, "print": 12, "print_narrow": 4}
+MOST = {"screen": 12, "slide": 3, "print": 12, "print_narrow": 4}  # columns on one page
 ROWS = ("values", "arrows", "ends")
+WIDE = {"slide": 1.47}  # width of a panel over its height
 
 
 def applies(run: Run) -> str | None:
@@ -32,26 +33,34 @@ def plot_decision_grid(
     step: int = -1,
     member: int = 0,
     plane: tuple[int, int] | None = None,
+    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
     """Columns are tokens; rows: what each position offers, how attention moves each position, where it ends."""
-    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane)
+    shape, most = WIDE.get(size, 1.0), MOST.get(size, 12)
+    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=shape)
     framed = _framed(seen)
-    picked = _columns(seen, MOST.get(size, 12), everything=run.architecture.width <= 3)
-    many = len(picked)
-    sheet = _draw.Sheet(
-        ax, theme, size, say_grid(seen), seen.clock, height=(12 + 3 * min(22.0, (86 - 0.5 * many) / many)) / 8
-    )
-    panels = sheet.panels(3, many, left=3.2, right=6.5, bottom=2.6, top=2.4, gap=(0.5, 0.8), square=True)
+    few = size == "slide"  # room for two rows: the verdicts stand at the heads of the arrows
+    tokens = _columns(seen, 12 if few else most, everything=run.architecture.width <= 3)
+    if few:  # the framed ones first, then the largest regions
+        area = np.bincount(seen.regions.values.ravel(), minlength=len(seen.words))
+        tokens = sorted(tokens, key=lambda token: (token not in framed, -area[token]))
+    picked = tokens[page * most : (page + 1) * most] or tokens[:most]
+    rows, many = ROWS[:2] if few else ROWS, len(picked)
+    s = _style.size(size)
+    each = min(24.0, (s.width * 72 / s.text - 10 - 0.5 * many) / many)
+    height = _style.inches(size, 10.5 + len(rows) * (each + 0.8))
+    sheet = _draw.Sheet(ax, theme, size, say_grid(seen), seen.clock, height=height)
+    panels = sheet.panels(len(rows), many, left=3.2, right=6.5, bottom=2.6, top=2.4, gap=(0.5, 0.8), square=shape)
     t, light, dark = sheet.theme, _style.theme("dark").ink, _style.theme("light").ink
     names = drawn(seen.points["end"].axes["position"])
     begin, end, fade = seen.points["begin"].values, seen.points["end"].values, np.maximum(0.3, seen.near["end"].values)
     for column, token in enumerate(picked):
         mine = [k for k in range(len(names)) if token in seen.right[k]]
         wins = [k for k in range(len(names)) if seen.verdicts[k] == "wrong" and seen.at_end.values[k].argmax() == token]
-        for row in range(3):
+        for row in range(len(rows)):
             panel = panels[row, column]
             _regions.field(
                 panel,
@@ -70,7 +79,7 @@ def plot_decision_grid(
                         _regions.colour(seen.verdicts[k], _style.theme("dark")) if group else light for k in these
                     ]
                     _draw.arrows(panel, begin[these], end[these], colours=colours, width=1.1 if group else 0.5)
-            else:
+            if row == len(rows) - 1:
                 _draw.dots(panel, end, colour=light, scale=0.5, edgecolors=dark, alpha=fade)
                 texts = [_regions.signed(names[k], seen.verdicts[k]) for k in mine + wins]
                 if texts:
@@ -84,12 +93,13 @@ def plot_decision_grid(
                 panel.set_ylabel(ROWS[row])
         sign = _style.GLYPH[framed[token]] if token in framed else ""
         panels[0, column].set_title(f"{shown(seen.words[token])} {sign}", parse_math=False, loc="center")
-    _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[2, -1]])
-    left = len(seen.words) - many
+    _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[-1, -1]])
+    pages, left = -(-len(tokens) // most), len(seen.words) - len(tokens)
     axes = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
+    axes = f"page {page + 1} of {pages} · {axes}" if pages > 1 else axes
     sheet.note(axes + (f" · {left} other tokens are not shown" if left else ""))
     sheet.legend(["right", "wrong"])
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page)
 
 
 def _values(ax: Axes, seen: Landscape, names: list[str], light: str, dark: str, many: int) -> None:

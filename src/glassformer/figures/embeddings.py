@@ -18,6 +18,7 @@ SECTION = "know"
 ORDER = 10
 ANSWERS = ("4.05", "4.06", "3.§3.1", "1.P3")
 COST = "b"
+TANGLE = 120  # more points than this, and the lines that join them are a tangle
 NAMES = {"token": "token", "position": "position", "sum": "token + position"}
 
 
@@ -37,7 +38,7 @@ def plot_embeddings(
         raise CallError(f"layout = {layout!r} is neither 'both' nor 'scatter'")
     seen = embeddings(run, step=step, member=member)
     large = layout == "scatter"
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.6 if large else 9.4)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.6 if large else 9.4, least=60)
     kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
     split = 0.52
     if not large:
@@ -63,7 +64,7 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
     widths = [wide] * len(tables) + [1.9] * len(features)
     longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"]) / sheet.em
     panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=6.5, bottom=3.6, top=2.2,
+        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=7.2, bottom=3.6, top=2.2,
         gap=(max(4.0, longest + 1.2), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
@@ -81,8 +82,15 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
             rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
         )  # fmt: skip
         roomy(panel, seen.summed.axes["position"], seen.summed.axes["token"])
-        panel.set_title(f"{NAMES['sum']}, feature {feature}")
+        panel.set_title(sum_title(panel, feature))
     _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
+
+
+def sum_title(ax: Axes, feature: int) -> str:
+    """The heading of the sums' heat map, short where the panel is narrow."""
+    whole = f"{NAMES['sum']}, feature {feature}"
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    return whole if _draw.text_width(whole, float(ax.title.get_fontsize())) <= wide else f"sum, feature {feature}"
 
 
 def roomy(ax: Axes, columns: Sequence[str] = (), rows: Sequence[str] = ()) -> None:
@@ -123,7 +131,7 @@ def positions(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, 
 
 
 def sums(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> None:
-    """Every token at every position; a thin line joins the positions of one token, its ends are labelled."""
+    """Every token at every position, its ends labelled; where they are not many, a line joins one token's positions."""
     _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.07)
     many, length = at.values.shape[:2]
     marker = {
@@ -132,7 +140,8 @@ def sums(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]]
         for word in own
     }
     for word, way in zip(at.axes["token"], at.values, strict=True):
-        ax.plot(*way.T, color=theme.faint, linewidth=0.6, zorder=1)
+        if many * length <= TANGLE:
+            ax.plot(*way.T, color=theme.faint, linewidth=0.6, zorder=1)
         _draw.dots(ax, way, colour=theme.quiet, marker=marker[word], scale=0.5)
     if not np.ptp(at.values, axis=1).any():  # no position: one place per token
         _draw.labels(ax, at.values[:, 0], [shown(word) for word in at.axes["token"]], colours=theme.ink)

@@ -29,7 +29,7 @@ def plot_every_question(
 ) -> Figure:
     """Share right by question, and the questions with the least probability of a right answer."""
     seen = every_question(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
     if seen.operations:
         panels = sheet.panels(2, 3, left=3.5, right=1, bottom=3.6, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
         for k, name in enumerate(seen.right.axes["operation"]):
@@ -105,13 +105,14 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     ax.set_xlim(0, box.width / em)
     ax.set_ylim(max(rows, 1) + 1.6, -0.5)
     wide = box.width / em
-    at_bar, at_last = wide - 15.5, wide
+    at_bar, at_first, at_last = wide - 20.0, wide - 6.4, wide
     ax.set_title(f"the {rows} hardest questions")
     ax.text(0, 0, "question", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
-    ax.text(at_last, 0, "last wrong at", color=t.quiet, va="center", ha="right")
+    ax.text(at_last, 0, "last wrong", color=t.quiet, va="center", ha="right")
+    ax.text(at_first, 0, "first right", color=t.quiet, va="center", ha="right")
     for k in range(rows):
-        chance, right, last = table[k]
+        chance, right, last, first = table[k]
         y = k + 1
         text = " ".join(shown(word) for word in names[k].split(" "))
         while _draw.text_width(text, sheet.size.text) > (at_bar - 0.8) * sheet.em and " " in text:
@@ -121,6 +122,7 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
         ax.add_patch(_bar(at_bar, y, 4 * float(np.nan_to_num(chance)), t.right if right else t.wrong))
         ax.text(at_bar + 4.4, y, f"{_draw.number(float(chance))} {'✓' if right else '✗'}", va="center", color=t.ink)
         ax.text(at_last, y, thousands(int(last)) if np.isfinite(last) else "never", va="center", ha="right")
+        ax.text(at_first, y, thousands(int(first)) if np.isfinite(first) else "never", va="center", ha="right")
 
 
 def _bar(x: float, y: float, wide: float, colour: str) -> Rectangle:

@@ -19,7 +19,8 @@ SECTION = "decide"
 ORDER = 60
 ANSWERS = ("4.r frozen",)
 COST = "c"
-SMALL = 6  # maps of single tokens
+MOST = 12  # maps of single tokens, on all pages
+SMALL = {"slide": 4}  # maps of single tokens on one page; else six
 
 
 def applies(run: Run) -> str | None:
@@ -37,15 +38,22 @@ def plot_frozen(
     position: int | None = None,
     step: int = -1,
     member: int = 0,
+    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
     """The winning token for every push to one position, the hull of the values in view, and the push that happens."""
     seen = frozen(run, sequence=sequence, position=position, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.1)
-    t = sheet.theme
-    big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=(0, 0, 0.45, 1), square=True)[0, 0]
+    s = _style.size(size)
+    narrow = size == "print_narrow"  # one column: the small maps stand below the large one
+    side = (1.0 if narrow else 0.45) * s.width * 72 / s.text - 6
+    below = 2 * (side / 3 + 3) + 9 if narrow else 0.0
+    height = _style.inches(size, 12.5 + side + below)  # as high as the large square needs
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=height)
+    t, edge = sheet.theme, below / sheet.room[1]
+    first, second = ((0, edge, 1, 1), (0, 0, 1, edge)) if narrow else ((0, 0, 0.45, 1), (0.45, 0, 1, 1))
+    big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]
     _regions.winners(
         big, _as_land(seen), t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), seen.push.values[None]])
     )
@@ -69,11 +77,12 @@ def plot_frozen(
     big.xaxis.set_major_locator(MaxNLocator(4))
     big.yaxis.set_major_locator(MaxNLocator(4))
     big.set_title(f"what {shown(seen.tokens[seen.position])} at position {seen.position} would say", parse_math=False)
-    picked = _picked(seen)
+    some, order = SMALL.get(size, 6), _picked(seen)
+    picked = order[page * some : (page + 1) * some] or order[:some]
     columns = 3 if len(picked) > 4 else 2
     rows = -(-len(picked) // columns)
     small = sheet.panels(
-        rows, columns, left=2, right=6.5, bottom=3.4, top=2.4, gap=(1, 2.4), within=(0.45, 0, 1, 1), square=True
+        rows, columns, left=2, right=6.5, bottom=6 if narrow else 3.4, top=2.4, gap=(1, 2.4), within=second, square=True
     )
     light = _style.theme("dark")
     for k, panel in enumerate(small.flat):
@@ -87,15 +96,11 @@ def plot_frozen(
         sign = _style.GLYPH["right"] if token in seen.right else ""
         panel.set_title(f"{shown(seen.words[token])} {sign} {seen.said.values[token]:.2f}", parse_math=False)
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=small[0, min(columns, len(picked)) - 1])
-    sheet.legend(
-        [
-            "value",
-            Line2D([], [], linestyle="--", color=t.ink, label="hull: all that attention can add"),
-            "right",
-            "wrong",
-        ]
-    )
-    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)
+    hull = Line2D([], [], linestyle="--", color=t.ink, label="hull: all that attention can add")
+    sheet.legend(["value", hull, "right", "wrong"], columns=2 if narrow else 8)
+    if (pages := -(-len(order) // some)) > 1:
+        sheet.note(f"page {page + 1} of {pages}")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position, page=page)
 
 
 def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:
@@ -112,7 +117,7 @@ def _picked(seen: Frozen) -> list[int]:
     order = [int(k) for k in np.argsort(-seen.reachable.values, kind="stable") if seen.reachable.values[k] > 0]
     right = list(seen.right) if len(seen.right) <= 2 else []
     order += [int(k) for k in np.argsort(-np.nan_to_num(seen.said.values), kind="stable")]
-    return list(dict.fromkeys([*right, int(np.nan_to_num(seen.said.values).argmax()), *order]))[:SMALL]
+    return list(dict.fromkeys([*right, int(np.nan_to_num(seen.said.values).argmax()), *order]))[:MOST]
 
 
 def _as_land(seen: Frozen) -> Landscape:

@@ -33,7 +33,10 @@ def plot_generated(
     """Blocks of sequences at the first and the chosen step, sampled and arg-max, same random numbers."""
     seen = generated(run, step=step, steps=steps, member=member, seed=seed)
     many = len(seen.steps)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7 if seen.questions else 1.5 + 2.5 * many)
+    sheet = _draw.Sheet(
+        ax, theme, size, say(seen), seen.clock, height=7 if seen.questions else 1.5 + 2.5 * many, least=60
+    )
+    told = {int(code) for code in seen.verdicts.values.ravel()} if seen.questions else set[int]()
     if seen.questions:
         _questions(seen, sheet)
     else:
@@ -45,7 +48,8 @@ def plot_generated(
         for row in range(many):
             for column, length in enumerate((first, second)):
                 _block(panels[row, column], seen, row, column, length, sheet)
-    known = [SAID[code] for code in (2, 3, 1, 4) if (seen.verdicts.values == code).any()]
+                told |= {int(code) for code in seen.verdicts.values[row, column, :, :length].ravel()}
+    known = [SAID[code] for code in (2, 3, 1, 4) if code in told]
     sheet.legend([each for each in known if each], columns=4)
     return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
 

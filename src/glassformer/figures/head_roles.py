@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses.head_roles import head_roles, say
+from glassformer.analyses.head_roles import HAS, head_roles, say
 from glassformer.figures import _draw
 from glassformer.figures.attention import applies as applies
 from glassformer.run import Run
@@ -54,6 +54,7 @@ def plot_head_roles(
     flat = seen.excess.values.reshape(len(every), roles)
     limit = _draw.limits("signed", flat)
     _draw.heat(grid[0], flat, kind="signed", theme=sheet.theme, limit=limit, columns=names, numbers=True, digits=0)
+    _draw.outline(grid[0], [(k, r) for k, r in np.argwhere(flat >= HAS).tolist()], sheet.theme.ink, 1.0)
     grid[0].set_yticks(range(len(labels)), labels)
     grid[0].tick_params(length=0)
     grid[0].set_title("percentage points more than looking everywhere alike")

@@ -33,7 +33,7 @@ def plot_head_split(
 ) -> Figure:
     """The matrices of one block, parted by head, and the way from the stream to the heads and back."""
     seen = head_split(run, block=block, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4, least=60)
     low = min(0.45, 11 / sheet.room[1])
     names = list(seen.matrices)
     limit = _draw.limits("signed", *(each.values for each in seen.matrices.values()))

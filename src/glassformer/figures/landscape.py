@@ -15,6 +15,7 @@ ANSWERS = ("4.07", "4.11", "4.r06", "4.r12")
 COST = "c"
 MOST = {"screen": 24, "slide": 6, "print": 24, "print_narrow": 6}  # panels on one page
 NAMED = 3  # pairs named in each panel
+WIDE = {"slide": 1.47}  # width of a panel over its height
 SURE = 0.25  # if they give its token at least this probability
 
 
@@ -34,7 +35,8 @@ def plot_landscape(
     size: str = "screen",
 ) -> Figure:
     """One panel per token: its probability over the plane of the stream; `points` are drawn on it."""
-    seen = landscape(run, sequence=sequence, points=points, at=at, step=step, member=member, plane=plane)  # type: ignore[arg-type]
+    shape = WIDE.get(size, 1.0)
+    seen = landscape(run, sequence=sequence, points=points, at=at, step=step, member=member, plane=plane, shape=shape)  # type: ignore[arg-type]
     many = len(seen.shown_tokens)
     most = MOST.get(size, 12)
     order = list(range(many))
@@ -45,8 +47,10 @@ def plot_landscape(
         return _curves(seen, ax, theme, size)
     columns = min(len(picked), 3 if size in ("slide", "print_narrow") else 6 if len(picked) != 8 else 4)
     rows = -(-len(picked) // columns)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=(9.5 + rows * (80 / columns + 2.2)) / 8)
-    panels = sheet.panels(rows, columns, left=5, right=6.5, bottom=5, top=2.2, gap=(0.8, 2.2), square=True)
+    s = _style.size(size)
+    each = (s.width * 72 / s.text - 12 - 0.8 * columns) / columns / shape
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 11.5 + rows * (each + 2.2)))
+    panels = sheet.panels(rows, columns, left=5, right=6.5, bottom=5, top=2.2, gap=(0.8, 2.2), square=shape)
     for k, panel in enumerate(panels.flat):
         if k >= len(picked):
             panel.remove()

@@ -2,11 +2,9 @@
 
 import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Array
 from glassformer.analyses.landscape import landscape, say_summary
 from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
@@ -15,6 +13,7 @@ SECTION = "decide"
 ORDER = 40
 ANSWERS = ("4.r07",)
 COST = "b"
+WIDE = {"slide": 2.2, "print": 1.15, "screen": 1.25, "print_narrow": 1.5}  # width of a panel over its height
 MOST_EDGES = 48  # more lines hide the regions
 
 
@@ -36,20 +35,26 @@ def plot_landscape_summary(
     size: str = "screen",
 ) -> Figure:
     """Entropy over the plane, the winning token's regions, all embeddings and one input on them."""
-    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane)
-    sheet = _draw.Sheet(ax, theme, size, say_summary(seen), seen.clock, height=10.6)
+    shape = WIDE.get(size, 1.0)
+    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=shape)
+    s = _style.size(size)
+    rows, columns = (4, 1) if size == "print_narrow" else (2, 2)
+    right = 7.5 if columns == 1 else 1.5
+    each = (s.width * 72 / s.text - 5 - right - 9.5 * (columns - 1)) / columns / shape  # the panels fill the width
+    height = _style.inches(size, 12.1 + rows * (each + 3.4) - 3.4 + (4 if columns == 1 else 0))
+    sheet = _draw.Sheet(ax, theme, size, say_summary(seen), seen.clock, height=height)
     t = sheet.theme
-    slide = sheet.size.name == "slide"
-    panels = _three(sheet) if slide else list(_four(sheet).flat)  # on a slide the winners stand under the points only
-    entropy, starts, ends = panels[0], panels[-2], panels[-1]
+    bottom = 5.6 + (1.5 if columns == 1 else 0)
+    made = sheet.panels(rows, columns, left=5, right=right, bottom=bottom, top=2.2, gap=(9.5, 3.4), square=shape)
+    panels = list(made.flat)
+    entropy, winners, starts, ends = panels
     most = (0.0, float(np.log(len(seen.words))))
     _regions.field(entropy, seen.entropy.values, seen.frame, kind="entropy", theme=t, limit=most)
     entropy.set_title("how undecided: entropy")
     _draw.bar(sheet, "entropy", most, f"entropy (nats), up to ln {len(seen.words)}", beside=entropy)
-    if not slide:
-        some = 0 < len(seen.edges.values) <= MOST_EDGES
-        _regions.winners(panels[1], seen, t, edges=some)
-        panels[1].set_title("which token wins" + (", where neurons switch" if some else ""))
+    some = 0 < len(seen.edges.values) <= MOST_EDGES
+    _regions.winners(winners, seen, t, edges=some)
+    winners.set_title("which token wins" + (", where neurons switch" if some else ""))
     starts.set_title("all pairs as embedded")
     marks = _style.markers(dict.fromkeys(seen.pair_groups))
     xy, groups, fade = seen.points["embedded"].values, np.array(seen.pair_groups), seen.near["embedded"].values
@@ -85,20 +90,8 @@ def plot_landscape_summary(
             if text.get_fontsize() < 1.3 * matplotlib.rcParams["font.size"]:
                 _regions.halo_one(text, t)
     for k, panel in enumerate(panels):
-        _regions.ticks(panel, seen.plane, x=slide or k > 1, y=k == 0 or (k == 2 and not slide))
-    sheet.legend([*((name, mark, t.ink) for name, mark in marks.items()), "right", "wrong"])
+        _regions.ticks(panel, seen.plane, x=k >= len(panels) - columns, y=k % columns == 0)
+    sheet.legend(
+        [*((name, mark, t.ink) for name, mark in marks.items()), "right", "wrong"], columns=8 if columns > 1 else 3
+    )
     return sheet.done(seen, sequence=" ".join(seen.tokens))
-
-
-def _four(sheet: _draw.Sheet) -> Array:
-    return sheet.panels(2, 2, left=5, right=7.5, bottom=6.2, top=2.2, gap=(9, 4.6), square=True)
-
-
-def _three(sheet: _draw.Sheet) -> list[Axes]:
-    """One row of equal squares, with room for the colour bar behind the first."""
-    each = (sheet.room[0] - 15.5) / 3
-    edge = (5 + each + 7) / sheet.room[0]
-    first = sheet.panels(1, 1, left=5, right=7, bottom=5.2, top=2.4, within=(0, 0, edge, 1), square=True)
-    rest = (edge, 0, 1, 1)
-    other = sheet.panels(1, 2, left=0.5, right=1, bottom=5.2, top=2.4, gap=(2, 2), within=rest, square=True)
-    return [*first.flat, *other.flat]

@@ -23,7 +23,7 @@ def plot_mask(
 ) -> Figure:
     """The mask as a square; beside each row, what it means."""
     seen = mask(run, sequence=sequence)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2, least=60)
     words = max(_draw.text_width(row, 72) for row in seen.rows) + 3
     names, length = seen.even.axes["key_position"], len(seen.tokens)
     square = sheet.room[1] - 7.5

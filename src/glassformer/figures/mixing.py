@@ -47,16 +47,8 @@ def plot_mixing(
     t = sheet.theme
     narrow = min(1.0, 0.3 + 0.07 * seen.value.values.shape[-1])
     slide = sheet.size.name == "slide"
-    widths = [1.15, 0.85 * narrow, 0.85 * narrow, 1.6, 1.6] if slide else [1.25, narrow, narrow, 1.3, 1.3]
+    widths = [0.95, 0.5 * narrow, 0.5 * narrow, 1.9, 1.9] if slide else [1.25, narrow, narrow, 1.3, 1.3]
     panels = sheet.panels(len(heads), 5, widths=widths, left=4, right=1.2, bottom=5.4, top=2.4, gap=(4.9, 5.8))
-    if slide:  # one tall row: the planes keep equal sides, the heat maps their width
-        for panel in panels[0, 3:]:
-            x, y, wide, high = sheet.rects[panel]
-            side = wide * sheet.inches[0] / sheet.inches[1]
-            panel.remove()
-            if side < high:
-                y, high = y + high - side, side
-            panels[0, list(panels[0]).index(panel)] = sheet.place((x, y, wide, high))
     names = seen.attention.axes["key_position"]
     limit = _draw.limits("signed", seen.value.values, seen.mixed.values)
     future = ~np.tri(len(names), dtype=bool) if seen.causal else None

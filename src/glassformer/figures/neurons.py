@@ -14,6 +14,7 @@ SECTION = "know"
 ORDER = 50
 ANSWERS = ("1.P2", "1.P3", "1.Q16", "1.Q38")
 COST = "b"
+MOST_LINES = 12  # borders in the plane, of the most selective neurons that fire
 
 
 def applies(run: Run) -> str | None:
@@ -35,9 +36,9 @@ def plot_neurons(
 ) -> Figure:
     """Mean activations by label, selectivity in bits, boundaries in the plane, hidden values, descriptions."""
     seen = neurons(run, sequence=sequence, block=block, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6, least=60)
     slide = sheet.size.name == "slide"
-    split = 0.44
+    split = 0.42 if slide else 0.44
     shown_rows = min(len(seen.mean["token"].axes["neuron"]), 12 if slide else 1000)
     _means(sheet, seen, shown_rows, (0, split, 1, 1))
     left = (0.48 if slide else 0.36) if seen.lines is not None else 0.0
@@ -139,7 +140,8 @@ def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
     middle, reach = np.array([(x0 + x1) / 2, (y0 + y1) / 2]), max(x1 - x0, y1 - y0)
     names: list[tuple[float, float, str]] = []
-    for k, (across, up, bias) in enumerate(seen.lines.values):
+    alive = int((seen.rate.values > 0).sum())
+    for k, (across, up, bias) in enumerate(seen.lines.values[: min(alive, MOST_LINES)]):
         normal = np.array([across, up])
         size = float(np.linalg.norm(normal))
         if not size > 0:

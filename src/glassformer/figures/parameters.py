@@ -19,7 +19,7 @@ COST = "a"
 def plot_parameters(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
     """Table of tensors, bars by part, and a size axis with models everybody has heard of."""
     seen = parameters(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2, least=60)
     repeated = any(row[3] for row in seen.rows)
     share = 0.52 if repeated or sheet.room[0] < 80 else 0.42
     left = sheet.panels(1, 1, left=1, right=1, bottom=0.6, top=1, within=(0, 0, share, 1))[0, 0]
@@ -35,7 +35,7 @@ def plot_parameters(run: Run, *, ax: _draw.Host = None, theme: str = "light", si
     blocks = run.architecture.blocks
     words = [part_name(name, blocks) for name in names]
     wide = max(_draw.text_width(word, 72) for word in words) + 1
-    bars = sheet.panels(1, 1, left=wide, right=8, bottom=1, top=2.2, within=(share, 0.42, 1, 1))[0, 0]
+    bars = sheet.panels(1, 1, left=wide, right=9, bottom=1, top=2.2, within=(share, 0.42, 1, 1))[0, 0]
     bars.set_title("parameters by part")
     colours = [
         sheet.theme.feed_forward if "feed" in n else sheet.theme.value if "attention" in n else sheet.theme.ink

@@ -1,12 +1,15 @@
 """Where the difference travels: share of a logit difference carried by each value at each position."""
 
+import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Array
 from glassformer.analyses.patching import patching, say
-from glassformer.figures import _draw, _regions
+from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
 
 SECTION = "decide"
@@ -44,8 +47,8 @@ def plot_patching(
         f"{shown(seen.other[seen.changed])} put in: removed",
     )
     for k, panel in enumerate(panels):
-        _draw.heat(panel, shares[k], kind="share", theme=t, columns=names["position"],
-                   numbers=None if columns < 14 else False)  # fmt: skip
+        _draw.heat(panel, shares[k], kind="share", theme=t, columns=names["position"], numbers=False)
+        _numbers(panel, shares[k], t)
         if k == 0:
             _regions.rows_named(panel, names["point"])
         panel.set_title(titles[k], parse_math=False)
@@ -63,6 +66,18 @@ def plot_patching(
         "hatched: below 0 or above 1"
     )
     return sheet.done(seen, sequence=" ".join(seen.tokens), other=" ".join(seen.other), position=seen.position)
+
+
+def _numbers(ax: Axes, shares: Array, theme: _style.Theme) -> None:
+    """What is not zero, written into its cell where cells are wide enough."""
+    size, box = float(matplotlib.rcParams["font.size"]), ax.get_window_extent()
+    if box.width / ax.figure.dpi / shares.shape[1] < 1.1 * _draw.text_width("0.00", size):
+        return
+    palette = _style.colormap("share", theme.name)
+    for row, column in np.argwhere(np.abs(np.nan_to_num(shares)) >= 0.005):
+        value = float(shares[row, column])
+        ax.text(column, row, _draw.number(value), ha="center", va="center",
+                color=_style.on(palette(float(np.clip(value, 0, 1)))))  # fmt: skip
 
 
 def _cell(column: int, row: int, colour: str) -> Rectangle:

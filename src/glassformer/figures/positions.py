@@ -28,21 +28,22 @@ def plot_positions(
 ) -> Figure:
     """Position by feature, cosine of every two, and the positions in the plane joined in order."""
     seen = positions(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.0)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.0, least=60)
     count, width = seen.embedding.values.shape
     names = seen.embedding.axes["position"]
     wide = min(1.0, 0.34 + 0.06 * width)
-    left, middle, right = sheet.panels(1, 3, left=4.5, right=1.5, bottom=4, top=2.4, gap=9.8, widths=(wide, 1, 1.25))[0]
+    left, middle, right = sheet.panels(
+        1, 3, left=4.5, right=1.5, bottom=4, top=2.4, gap=(11.8, 0), widths=(wide, 1, 1.25)
+    )[0]
     limit = _draw.limits("signed", seen.embedding.values)
     _draw.heat(left, seen.embedding.values, kind="signed", limit=limit, theme=sheet.theme, rows=names,
-               columns=numbers(width) if width <= 16 else (), row_name="position", column_name="feature")  # fmt: skip
-    left.set_xlabel("feature" if width <= 16 else f"feature (0 to {width - 1})")
+               columns=numbers(width), row_name="position", column_name="feature")  # fmt: skip
     left.set_title("embedding")
-    _draw.bar(sheet, "signed", limit, "", beside=left, gap=0.7)
+    _draw.bar(sheet, "signed", limit, "value", beside=left, gap=0.7)
     _draw.heat(middle, seen.cosine.values, kind="signed", limit=(-1, 1), theme=sheet.theme, rows=names, columns=names,
                column_name="position", numbers=False if count > 10 else None, digits=1)  # fmt: skip
-    middle.set_title("cosine of every two")
-    _draw.bar(sheet, "signed", (-1, 1), "", beside=middle, gap=0.7).set_yticks([-1, -0.5, 0, 0.5, 1])
+    _draw.heading(middle, "cosine of every two")
+    _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=middle, gap=0.7).set_yticks([-1, -0.5, 0, 0.5, 1])
     points = seen.points.values
     _draw.plane_axes(right, seen.plane, points, theme=sheet.theme, margin=0.12)
     right.set_title("joined in order")

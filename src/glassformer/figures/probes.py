@@ -26,7 +26,7 @@ def plot_probes(
 ) -> Figure:
     """One table per thing to be read: rows are points in the order of the computation, columns are kept steps."""
     seen = probes(run, steps=steps, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6, least=60)
     targets, points = seen.above.axes["target"], seen.above.axes["point"]
     columns = 3 if len(targets) > 2 else len(targets)
     rows = -(-len(targets) // columns)

@@ -34,23 +34,32 @@ def plot_qkv(
     features = min(MOST_FEATURES, seen.exact["query"].values.shape[-1]) if extended else 0
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8 if not features else 8 + 2.1 * features)
     base = 0.0 if not features else 1 - 8 / (8 + 2.1 * features) if sheet.size.fixed is None else 0.45
+    slide = sheet.size.name == "slide"  # six panels at most: each matrix above its image, without what goes in
     upper = sheet.panels(
         1,
-        4,
-        widths=[1.35, 1, 1, 1],
+        3 if slide else 4,
+        widths=[1, 1, 1] if slide else [1.35, 1, 1, 1],
         left=5,
         right=7.5,
-        bottom=2.5,
+        bottom=3.4,
         top=2.6,
-        gap=(4.2, 0),
+        gap=(8 if slide else 4.2, 0),
         within=(0, base + 0.5 * (1 - base), 1, 1),
     )[0]
     lower = sheet.panels(
-        1, 3, left=5, right=1.5, bottom=5, top=2.4, gap=(4.6, 0), within=(0, base, 1, base + 0.5 * (1 - base))
+        1,
+        3,
+        left=5,
+        right=7.5 if slide else 1.5,
+        bottom=5,
+        top=2.4,
+        gap=(8 if slide else 4.6, 0),
+        within=(0, base, 1, base + 0.5 * (1 - base)),
     )[0]
-    plane(upper[0], seen, "embedded", sheet)
+    if not slide:
+        plane(upper[0], seen, "embedded", sheet)
     limit = _draw.limits("signed", *(each.values for each in seen.matrices.values()))
-    for panel, part in zip(upper[1:], PARTS, strict=True):
+    for panel, part in zip(upper[-3:], PARTS, strict=True):
         matrix = seen.matrices[part]
         many = len(matrix.axes["feature"]) > 16
         _draw.heat(

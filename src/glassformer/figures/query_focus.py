@@ -31,13 +31,18 @@ def plot_query_focus(
 ) -> Figure:
     """What one query (`+@5`) looks for: the plane of keys in the colours of its score, and its highest keys."""
     seen = query_key(run, query=query, head=head, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say_focus(seen), seen.clock, height=7)
-    plane = sheet.panels(1, 1, left=5, right=7.5, bottom=5.2, top=1.6, within=(0, 0, 0.6, 1))[0, 0]
-    limit = _draw.limits("signed", seen.scores.values)
+    narrow = size == "print_narrow"  # one column: the bars and lines stand below the plane
+    sheet = _draw.Sheet(ax, theme, size, say_focus(seen), seen.clock, height=_style.inches(size, 84) if narrow else 7)
+    first, second = ((0, 0.5, 1, 1), (0, 0.03, 1, 0.5)) if narrow else ((0, 0, 0.6, 1), (0.6, 0, 1, 1))
+    plane = sheet.panels(1, 1, left=5, right=7.5, bottom=5.2, top=1.6, within=first)[0, 0]
+    met = np.where(seen.can_see.values > 0, seen.scores.values, np.nan)
+    close = _attend.near(seen.keys.values.reshape(-1, 2))  # the keys that are framed: the colours are for them
+    here = np.abs(seen.keys.values).max(axis=-1) <= (np.inf if close is None else np.abs(close).max())
+    limit = _attend.span(np.where(here, met, np.nan))
     _attend.focus(plane, seen, sheet.theme, limit)
-    _draw.bar(sheet, "signed", limit, "score", beside=plane)
+    _attend.score_bar(sheet, limit, met, beside=plane)
     highest, lines = sheet.panels(
-        2, 1, heights=[1, 1.5], left=4.5, right=1.5, bottom=5.2, top=2.8, gap=(0, 6.2), within=(0.6, 0, 1, 1)
+        2, 1, heights=[1, 1.5], left=4.5, right=1.5, bottom=5.2, top=2.8, gap=(0, 6.2), within=second
     )[:, 0]
     values = seen.top.values
     highest.barh(range(len(values)), values, color=sheet.theme.key, height=0.66)
@@ -47,7 +52,9 @@ def plot_query_focus(
     low, high = min(0.0, float(np.nanmin(values, initial=0))), max(0.0, float(np.nanmax(values, initial=0)))
     highest.set_xlim(low * 1.25, (high or 1) * 1.25)
     for k, value in enumerate(values):
-        highest.text(max(value, 0), k, f" {_draw.number(value)}", va="center", ha="left")
+        digits = 2 if high >= 1 else 1 - int(np.floor(np.log10(high))) if high > 0 else 2
+        highest.text(max(value, 0), k, f" {_draw.number(value, digits)}", va="center", ha="left")
+    highest.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
     highest.axvline(0, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line)
     highest.set_title(f"the {len(values)} keys {drawn([seen.query])[0]} scores highest")
     highest.set_xlabel("score")
@@ -69,6 +76,11 @@ def plot_query_focus(
     lines.set_xlabel("key position")
     lines.set_ylabel("score")
     lines.set_title("mean score of the keys of each group")
+    (x0, x1), (y0, y1), keys = plane.get_xlim(), plane.get_ylim(), seen.keys.values.reshape(-1, 2)
+    outside = int(((keys < [x0, y0]) | (keys > [x1, y1])).any(axis=1).sum())
+    if outside:
+        note = f"{outside} of {len(keys)} keys lie outside the frame"
+        sheet.note(note, x=1.0, ha="right", y=2 * sheet.em / sheet.inches[1] if narrow else 0.0)
     words = ["query", ("key it can meet", "s", sheet.theme.key), ("key it cannot meet", "s", sheet.theme.masked)]
     sheet.legend(words, x=0.0, y=0.0)
     return sheet.done(seen, query=seen.query, head=seen.head)

@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn, in_file
 from glassformer.analyses._result import Array, percent
-from glassformer.analyses.query_key import QueryKey, query_key, say
+from glassformer.analyses.query_key import QueryKey, means, query_key, say
 from glassformer.figures import _attend, _draw, _style
 from glassformer.run import Run
 
@@ -17,6 +17,7 @@ ORDER = 30
 ANSWERS = ("4.09", "4.r9_10")
 COST = "b"
 applies = not_asking
+APART = 0.35  # of the variance of the keys may lie within their groups, for the groups to be named
 
 
 @_draw.drawing
@@ -63,10 +64,10 @@ def plot_query_key_space(
             )
         )
     if with_focus is not None:
-        limit = _draw.limits("signed", seen.scores.values)
+        limit = _attend.span(seen.scores.values)
         _attend.focus(panels[1], seen, sheet.theme, limit)
         panels[1].set_title(f"the score of {drawn([seen.query])[0]} with a key drawn there")
-        _draw.bar(sheet, "signed", limit, "score", beside=panels[1])
+        _attend.score_bar(sheet, limit, seen.scores.values, beside=panels[1])
     example = f"{drawn([in_file(tokens[0], 3)])[0]}: token {drawn(tokens[:1])[0]} at position 3"
     told = f"{len(written)} of {len(cloud)} points are labelled"
     kept = percent(seen.plane.kept)
@@ -88,6 +89,7 @@ def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Arr
     _attend.rings(ax, sheet.theme)
     _draw.dots(ax, cloud[:half], colour=sheet.theme.query, marker=_style.MARKER["query"], scale=0.75, alpha=0.75)
     _draw.dots(ax, cloud[half:], colour=sheet.theme.key, marker=_style.MARKER["key"], scale=0.75, alpha=0.75)
+    named = _followed(ax, seen, sheet)
     names = _attend.pair_labels(seen.queries)
     asker = tokens.index(seen.query.rpartition("@")[0])
     first = [asker * context + p for p in range(context)]
@@ -101,6 +103,35 @@ def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Arr
             first=[*first, *both],
             most=70,
             colours=[sheet.theme.query] * half + [sheet.theme.key] * half,
-            keep_clear=np.zeros((0, 2)) if half > 120 else None,
+            keep_clear=named if half > 120 else np.vstack([cloud, named]),
         )
     )
+
+
+def _followed(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> Array:
+    """The arrow of the query that is followed, and where groups of keys lie apart their names and mean scores.
+
+    Points that labels should not cover come back.
+    """
+    token, _, place = seen.query.rpartition("@")
+    at: Array = seen.queries.values[seen.queries.axes["token"].index(token), int(place)]
+    _draw.arrows(ax, np.zeros((1, 2)), at[None], colours=sheet.theme.query, width=1.6, zorder=4)
+    groups, keys = np.array(seen.groups), seen.keys.values
+    score = means(seen)
+    middles = {name: keys[groups == name].reshape(-1, 2).mean(axis=0) for name in score}
+    if not np.isfinite(keys).all() or len(middles) < 2:
+        return np.array([at])
+    flat = keys.reshape(-1, 2)
+    within = sum(float(((keys[groups == name] - middle) ** 2).sum()) for name, middle in middles.items())
+    if within > APART * float(((flat - flat.mean(axis=0)) ** 2).sum()):
+        return np.array([at])
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+    spots = [at]
+    for name, (x, y) in middles.items():
+        if x0 < x < x1 and y0 < y < y1:
+            text = f"{name} keys: {_draw.number(score[name], 1)}"
+            reach = float(keys[groups == name][..., 0].min())
+            ax.text(reach - 0.03 * (x1 - x0), y, text, color=sheet.theme.key, fontweight="bold", ha="right",
+                    va="center", zorder=6, parse_math=False)  # fmt: skip
+            spots.append(np.array([reach - 0.1 * (x1 - x0), y]))
+    return np.array(spots)

@@ -1,5 +1,7 @@
 """How attention moves each position: stream before, addition, stream after, and the arrows over the winning regions."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -39,6 +41,7 @@ def plot_residual(
     style: str = "stream",
     feed_forward: bool = False,
     plane: tuple[int, int] | None = None,
+    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
@@ -47,55 +50,79 @@ def plot_residual(
     if style not in STYLES:
         raise unknown(style, "style", STYLES)
     seen = residual(run, sequence=sequence, step=step, member=member, plane=plane)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.9 if style == "values" else 7.4)
+    tall = 4.9 if style == "values" else _style.inches(size, 98) if size == "print_narrow" else 7.4
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall)
     if style == "values":
         _values(sheet, seen)
     else:
-        _stream(sheet, seen, feed_forward)
-    return sheet.done(seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward)
+        _stream(sheet, seen, feed_forward, page)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward, page=page)
 
 
-def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
-    t, names = sheet.theme, seen.before.axes["position"]
-    heats = {
-        "before": "embedded" if seen.block == 0 else f"enters block {seen.block}",
-        "attended": "+ attended" if seen.has_residual else "attended",
-        "middle": "= middle",
-    }
-    arrays = [seen.before.values, seen.attended.values, seen.middle.values]
-    limit = _draw.limits("signed", *arrays)
-    split = 0.46
-    top = sheet.panels(1, 3, left=3.6, right=2, bottom=3.6, top=2.2, gap=(3.6, 3), within=(0, split, 0.52, 1))[0]
-    for panel, values, title in zip(top, arrays, heats.values(), strict=True):
-        _draw.heat(
-            panel,
-            values,
-            kind="signed",
-            theme=t,
-            limit=limit,
-            rows=names,
-            numbers=None if values.shape[1] < 9 else False,
-        )
-        _regions.features(panel, values.shape[1])
-        panel.set_title(title)
-    small = sheet.panels(1, 3, left=4.6, right=1, bottom=5.6, top=2.2, gap=(3.6, 3), within=(0, 0, 0.52, split))[0]
+def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool, page: int) -> None:
+    """Heat maps, planes and arrows; on a slide the planes are the second page."""
+    t, slide = sheet.theme, sheet.size.name == "slide"
+    titles = (
+        "embedded" if seen.block == 0 else f"enters block {seen.block}",
+        "+ attended" if seen.has_residual else "attended",
+        "= middle",
+    )
     points = [seen.points[name].values for name in ("before", "attended", "middle")]
-    told = _regions.important(seen.verdicts)
-    for panel, xy, title in zip(small, points, heats.values(), strict=True):
-        _draw.plane_axes(panel, seen.plane, xy, theme=t, margin=0.2, names=panel is small[0])
-        if panel is not small[0]:
-            panel.set_xlabel(seen.plane.labels[0])
-        _draw.dots(panel, xy, colour=t.ink, scale=0.7)
-        _draw.labels(panel, xy, drawn(names), colours=t.ink, first=told)
-        panel.set_title(title.strip("+= "))
-    big = sheet.panels(1, 1, left=4, right=1, bottom=5.8, top=2.2, within=(0.52, 0, 1, 1), square=True)[0, 0]
+    split = 0.0 if slide else 0.46
+    if slide and page:
+        panels = sheet.panels(1, 3, left=5.5, right=1.2, bottom=5.8, top=2.4, gap=(4, 3))[0]
+        _planes(panels, seen, points, titles, t)
+        sheet.note("page 2 of 2")
+        return
+    first, second, third = (
+        ((0, 0.7, 1, 1), (0, 0.47, 1, 0.7), (0, 0, 1, 0.47))  # one column: below each other
+        if sheet.size.name == "print_narrow"
+        else ((0, split, 0.52, 1), (0, 0, 0.52, split), (0.52, 0, 1, 1))
+    )
+    limit = _heats(sheet, seen, titles, first)
+    if not slide:
+        small = sheet.panels(1, 3, left=4.6, right=1, bottom=5.6, top=2.2, gap=(3.6, 3), within=second)[0]
+        _planes(small, seen, points, titles, t)
+    edge = 5.2 if sheet.size.name == "print_narrow" else 4
+    big = sheet.panels(1, 1, left=edge, right=1, bottom=5.8, top=2.2, within=third, square=True)[0, 0]
     _moves(big, seen, t, points[0], points[2], seen.points["out"].values if feed_forward else None)
     _regions.ticks(big, seen.plane)
     big.set_title("arrows over the token that wins there")
     sheet.legend(
         ["right", "wrong", ("free", ">", t.quiet), *([("feed-forward", "D", t.feed_forward)] if feed_forward else [])]
     )
-    sheet.note(f"heat maps: one scale from {_draw.number(limit[0])} to {_draw.number(limit[1])}")
+    scale = f"heat maps: one scale from {_draw.number(limit[0])} to {_draw.number(limit[1])}"
+    above = 2 * sheet.em / sheet.inches[1] if sheet.size.name == "print_narrow" else 0.0
+    sheet.note(f"page 1 of 2 · {scale}" if slide else scale, y=above)
+
+
+def _heats(
+    sheet: _draw.Sheet, seen: Residual, titles: Sequence[str], within: tuple[float, float, float, float]
+) -> tuple[float, float]:
+    """What was there, what is added, and the sum; the limits of their colours."""
+    arrays, names = [seen.before.values, seen.attended.values, seen.middle.values], seen.before.axes["position"]
+    limit = _draw.limits("signed", *arrays)
+    bottom = 3.6 if within[1] else 6.4
+    top = sheet.panels(1, 3, left=3.6, right=2, bottom=bottom, top=2.2, gap=(3.6, 3), within=within)[0]
+    for panel, values, title in zip(top, arrays, titles, strict=True):
+        numbers = None if values.shape[1] < 9 else False
+        _draw.heat(panel, values, kind="signed", theme=sheet.theme, limit=limit, rows=names, numbers=numbers)
+        _regions.features(panel, values.shape[1])
+        panel.set_title(title)
+    return limit
+
+
+def _planes(
+    panels: Sequence[Axes], seen: Residual, points: list[Array], titles: Sequence[str], t: _style.Theme
+) -> None:
+    told = _regions.important(seen.verdicts)
+    for panel, xy, title in zip(panels, points, titles, strict=True):
+        _draw.plane_axes(panel, seen.plane, xy, theme=t, margin=0.2, names=panel is panels[0])
+        if panel is not panels[0]:
+            panel.set_xlabel(seen.plane.labels[0])
+        _draw.dots(panel, xy, colour=t.ink, scale=0.7)
+        _draw.labels(panel, xy, drawn(seen.before.axes["position"]), colours=t.ink, first=told)
+        panel.set_title(title.strip("+= "))
 
 
 def _moves(ax: Axes, seen: Residual, t: _style.Theme, begin: Array, end: Array, out: Array | None) -> None:

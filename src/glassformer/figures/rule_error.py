@@ -29,7 +29,7 @@ def plot_rule_error(
 ) -> Figure:
     """Rule error over life, the shares of right, wrong and not in view, and the error by distance."""
     seen = rule_error(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.2)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.2, least=60)
     left = sheet.panels(1, 1, left=5.5, right=1, bottom=6.0, top=2.6, within=(0, 0, 0.36, 1))[0, 0]
     middle = sheet.panels(1, 1, left=5.5, right=1, bottom=6.0, top=2.6, within=(0.36, 0, 0.68, 1))[0, 0]
     right = sheet.panels(1, 1, left=5.5, right=2.4, bottom=6.0, top=2.6, within=(0.68, 0, 1, 1))[0, 0]
@@ -138,13 +138,16 @@ def _distance(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
         ax.plot([sampled, sampled], [k - 0.36, k + 0.36], color=t.ink, linestyle=":", linewidth=line, zorder=4)
         edge = max(high, sampled)
         text = f"{exactly(float(error))} of {int(counts[k])}"
-        inside = edge > 0.55
+        beside, within = edge <= 0.55, error > 0.5
+        plate = {"facecolor": t.paper, "edgecolor": "none", "alpha": 0.85, "pad": 0.2 * sheet.size.text}
         ax.text(
-            0.02 if inside else edge + 0.03,
-            k + (-0.42 if inside else 0),
+            edge + 0.03 if beside else 0.03,
+            k if beside or within else k - 0.1,
             text,
-            va="bottom" if inside else "center",
+            va="center" if beside or within else "bottom",
             ha="left",
+            zorder=5,
+            bbox=plate if within and not beside else None,
         )
         if away and np.isfinite(seen.best.values[1]):
             best = float(seen.best.values[1])

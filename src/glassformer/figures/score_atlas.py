@@ -34,9 +34,8 @@ def plot_score_atlas(
     whole = seen.scores.get("scores")
     strip = bool(seen.rows)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
-    limit = _draw.limits(
-        "signed", *([whole.values] if whole is not None else []), *(t.values for t in seen.terms.values())
-    )
+    drawn = [whole.values] if whole is not None else [term.values for term in seen.terms.values()]
+    limit = _attend.span(*drawn)
     right, long = 7.5, _attend.longest(seen.tokens)
     deep = 4.0 if long < 2 else 3.0 + long  # room for names that stand upright
     if whole is not None:
@@ -80,7 +79,7 @@ def plot_score_atlas(
             f"scores of {shown(seen.rows)} with every key" if strip else "scores of every query with every key"
         )
         if not seen.terms or strip:
-            _draw.bar(sheet, "signed", limit, "score", beside=panel)
+            _attend.score_bar(sheet, limit, *drawn, beside=panel)
     if seen.terms:
         _terms(
             sheet,
@@ -143,6 +142,8 @@ def _terms(
             continue
         panel.set_ylabel(f"query's {'position' if asks == 'place' else 'token'}")
         panel.set_xlabel(f"key's {'position' if meets == 'place' else 'token'}")
-        panel.set_title(f"{name} · {percent(float(share))}".replace("-", "\u2212") if np.isfinite(share) else name)
+        _draw.heading(panel, f"{name} {percent(float(share))}".replace("-", "\u2212") if np.isfinite(share) else name)
     if not row:
-        _draw.bar(sheet, "signed", limit, "score", beside=list(panels[:, -1]))
+        whole = seen.scores.get("scores")
+        values = [whole.values] if whole is not None else [term.values for term in seen.terms.values()]
+        _attend.score_bar(sheet, limit, *values, beside=list(panels[:, -1]))

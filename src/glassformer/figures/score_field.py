@@ -46,9 +46,9 @@ def plot_score_field(
     panels = sheet.panels(
         rows, columns, left=2.5, right=7.5, bottom=1.5, top=2.2, gap=(1.5, 2.4), within=(0, 1 - share, 1, 1)
     )
-    scores, weights = seen.scores.values, seen.attention.values
+    weights = seen.attention.values
     future = ~np.tri(length, dtype=bool) if seen.causal else np.zeros((length, length), bool)
-    limit = _draw.limits("signed", np.where(future, 0.0, scores))
+    limit = _attend.span(_attend.allowed(seen))
     keys = seen.drawn_key.values
     around = (
         np.vstack([keys, seen.drawn_query.values]) if not seen.others else np.vstack([keys, seen.others["key"].values])
@@ -92,44 +92,15 @@ def plot_score_field(
         limit,
         "score",
         beside=list(panels[:, -1]) if len(chosen) >= columns else panels[0, len(chosen) - 1],
+        beyond=bool(np.nanmax(np.abs(_attend.allowed(seen)), initial=0.0) > 1.001 * limit[1]),
     )
     left, right = sheet.panels(1, 2, left=6, right=7.5, bottom=6.6, top=2.4, gap=(14, 0), within=(0, 0, 1, 1 - share))[
         0
     ]
-    labels = seen.attention.axes["key_position"]
-    numbers = None if length <= 12 else False
-    _draw.heat(
-        left,
-        scores,
-        kind="signed",
-        theme=sheet.theme,
-        limit=limit,
-        masked=future,
-        rows=labels,
-        columns=labels,
-        numbers=numbers,
-        digits=1,
-        row_name="query position",
-        column_name="key position",
-    )
-    _draw.heat(
-        right,
-        weights,
-        kind="share",
-        theme=sheet.theme,
-        masked=future,
-        rows=labels,
-        columns=labels,
-        numbers=numbers,
-        column_name="key position",
-    )
-    for panel, title in ((left, "scores"), (right, "attention: the softmax of each row")):
-        panel.set_title(title)
-        _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
-    _draw.bar(sheet, "signed", limit, "score", beside=left)
-    _draw.bar(sheet, "share", (0, 1), "share of attention", beside=right)
+    _attend.scores_and_attention(sheet, left, right, seen, limit)
     if len(chosen) < length:
-        sheet.note(f"{len(chosen)} of {length} queries have a plane: those with an answer to look up first")
+        which = ": those with an answer to look up first" if any(s >= 0 for s in seen.source) else ""
+        sheet.note(f"{len(chosen)} of {length} queries have a plane{which}")
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
 
 

@@ -1,12 +1,14 @@
 """From queries and keys to attention, step by step, on one input."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import Array
 from glassformer.analyses.scoring import say, scoring
-from glassformer.figures import _draw, _style
+from glassformer.figures import _attend, _draw, _style
 from glassformer.run import Run
 
 SECTION = "attend"
@@ -32,10 +34,12 @@ def plot_scoring(
     """Queries, keys, both on a plane, masked scores, attention: one input through one head."""
     seen = scoring(run, sequence=sequence, block=block, head=head, step=step, member=member)
     length, names = len(seen.tokens), seen.attention.axes["key_position"]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.4)
-    top = sheet.panels(
-        1, 3, widths=[1, 1, 2.6], left=5, right=1.5, bottom=3.6, top=2.4, gap=(9.5, 0), within=(0, 0.5, 1, 1)
-    )[0]
+    sheet = _draw.Sheet(
+        ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 101) if size == "print_narrow" else 8.4
+    )
+    queries, keys = seen.drawn_query.values, seen.drawn_key.values
+    grey = [each.values for each in seen.others.values()]
+    top, plane, scores, attention = _panels(sheet, np.vstack([queries, keys, *grey]))
     limit = _draw.limits("signed", seen.query.values, seen.key.values)
     for panel, each, part in ((top[0], seen.query, "query"), (top[1], seen.key, "key")):
         features = each.axes["feature"]
@@ -47,7 +51,7 @@ def plot_scoring(
             limit=limit,
             rows=names,
             columns=features,
-            row_name=f"{part} position" if part == "query" else "",
+            row_name=f"{part} position",
             column_name="feature",
             numbers=None if len(features) <= 4 else False,
             digits=1,
@@ -55,10 +59,7 @@ def plot_scoring(
         if len(features) > 8:
             _draw.places(panel, features, "x", most=5)
         panel.set_title("queries" if part == "query" else "keys", color=sheet.theme[part])
-    _draw.bar(sheet, "signed", limit, "", beside=top[1], wide=0.7, gap=0.6)
-    plane = top[2]
-    queries, keys = seen.drawn_query.values, seen.drawn_key.values
-    grey = [each.values for each in seen.others.values()]
+    _draw.bar(sheet, "signed", limit, "", beside=list(top)[-2:], wide=0.7, gap=0.6)
     _draw.plane_axes(plane, seen.plane, np.vstack([queries, keys, *grey]), theme=sheet.theme)
     for part, each in seen.others.items():
         _draw.dots(plane, each.values, colour=sheet.theme.faint, marker=_style.MARKER[part], scale=0.45)
@@ -73,40 +74,28 @@ def plot_scoring(
         first=[*asks, *(length + seen.source[q] for q in asks), *range(length, 2 * length)],
     )
     plane.set_title("● queries, ■ keys" + (" (all others grey)" if grey else ""))
-    left, right = sheet.panels(1, 2, left=6, right=7.5, bottom=4.6, top=2.6, gap=(14, 0), within=(0, 0, 1, 0.5))[0]
-    future = ~np.tri(length, dtype=bool) if seen.causal else None
-    allowed = seen.scores.values if future is None else np.where(future, 0.0, seen.scores.values)
-    span = _draw.limits("signed", allowed)
-    numbers = None if length <= 12 else False
-    _draw.heat(
-        left,
-        seen.scores.values,
-        kind="signed",
-        theme=sheet.theme,
-        limit=span,
-        masked=future,
-        rows=names,
-        columns=names,
-        row_name="query position",
-        column_name="key position",
-        numbers=numbers,
-        digits=1,
-    )
-    _draw.heat(
-        right,
-        seen.attention.values,
-        kind="share",
-        theme=sheet.theme,
-        masked=future,
-        rows=names,
-        columns=names,
-        numbers=numbers,
-        column_name="key position",
-    )
-    left.set_title("scores: query times key")
-    right.set_title("attention: the softmax of each row")
-    for panel in (left, right):
-        _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
-    _draw.bar(sheet, "signed", span, "score", beside=left)
-    _draw.bar(sheet, "share", (0, 1), "share of attention", beside=right)
+    _attend.scores_and_attention(sheet, scores, attention, seen, _attend.span(_attend.allowed(seen)))
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
+
+
+def _panels(sheet: _draw.Sheet, cloud: Array) -> tuple[list[Axes], Axes, Axes, Axes]:
+    """Places for queries and keys, the plane, scores and attention, in the order of the computation.
+
+    A cloud that is taller than wide gets a tall plane in the middle; another a wide one at the top.
+    """
+    if sheet.size.name == "print_narrow":  # one column: below each other
+        first = sheet.panels(1, 2, left=5.4, right=4, bottom=4.4, top=2.4, gap=(5.4, 0), within=(0, 0.76, 1, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0, 0.5, 1, 0.76))[0, 0]
+        last = sheet.panels(2, 1, left=5.4, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 1, 0.5))
+        return list(first.flat), plane, *last.flat
+    wide, high = np.ptp(cloud[np.isfinite(cloud).all(axis=1)], axis=0) if np.isfinite(cloud).any() else (1.0, 1.0)
+    if high > 1.3 * wide:
+        first = sheet.panels(2, 1, left=5.4, right=4.6, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 0.27, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0.27, 0, 0.58, 1))[0, 0]
+        last = sheet.panels(2, 1, left=6, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0.58, 0, 1, 1))
+        return list(first.flat), plane, *last.flat
+    *first, plane = sheet.panels(
+        1, 3, widths=[1, 1, 2.6], left=5, right=1.5, bottom=3.6, top=2.4, gap=(9.5, 0), within=(0, 0.5, 1, 1)
+    )[0]
+    last = sheet.panels(1, 2, left=6, right=7.5, bottom=4.6, top=2.6, gap=(14, 0), within=(0, 0, 1, 0.5))
+    return first, plane, *last.flat

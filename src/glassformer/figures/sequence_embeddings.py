@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses.sequence_embeddings import SequenceEmbeddings, say, sequence_embeddings
 from glassformer.figures import _draw
-from glassformer.figures.embeddings import roomy
+from glassformer.figures.embeddings import roomy, sum_title
 from glassformer.run import Run
 
 SECTION = "know"
@@ -29,7 +29,7 @@ def plot_sequence_embeddings(
 ) -> Figure:
     """The input's rows framed in the embedding tables, and its points in front of all others in the planes."""
     seen = sequence_embeddings(run, sequence=sequence, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.4)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.4, least=60)
     _maps(sheet, seen)
     kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
     widths = [1.0] * (len(kinds) - 1) + [1.5]
@@ -70,7 +70,7 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings) -> None:
     widths = [*[wide] * len(tables), 1.9, wide]
     longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"]) / sheet.em
     panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=6.5, bottom=3.6, top=2.2,
+        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=7.2, bottom=3.6, top=2.2,
         gap=(max(4.6, longest + 1.6), 0), within=(0, 0.52, 1, 1),
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
@@ -90,7 +90,7 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings) -> None:
         pair, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit, numbers=False,
         rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
     )  # fmt: skip
-    pair.set_title(f"token + position, feature {feature}")
+    pair.set_title(sum_title(pair, feature))
     roomy(pair, seen.summed.axes["position"], seen.summed.axes["token"])
     _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows) if row >= 0), ink)
     own = seen.embedded

@@ -1,10 +1,12 @@
 """Which tokens are alike: cosines sorted by group, lengths, and the groups over the whole life."""
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.similarity import KINDS, say, similarity
+from glassformer.analyses.similarity import KINDS, Similarity, say, similarity
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -13,6 +15,7 @@ ORDER = 20
 ANSWERS = ("1.P3", "1.Q36", "1.Q45")
 COST = "a"
 MOST_NUMBERS = 20  # tokens
+STYLES = ("-", ":", "-.")  # of groups
 
 
 @_draw.drawing
@@ -21,7 +24,7 @@ def plot_similarity(
 ) -> Figure:
     """Cosine of every two token vectors; beside it the length of each and the means by group over life."""
     seen = similarity(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8, least=60)
     t, words = sheet.theme, seen.cosine.axes["token"]
     longest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em
     table = sheet.panels(
@@ -44,10 +47,11 @@ def plot_similarity(
                                   linewidth=0.8 * sheet.size.line, clip_on=False, zorder=4))  # fmt: skip
         begin += len(own)
     _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=table)
-    lengths, life = sheet.panels(
-        2,
+    sorted_too = len(seen.axis.values) > 0
+    right = sheet.panels(
+        2 + sorted_too,
         1,
-        heights=(1, 1.3),
+        heights=(1, 0.9, 1.3) if sorted_too else (1, 1.3),
         left=5,
         right=7.5,
         bottom=3.8,
@@ -55,21 +59,43 @@ def plot_similarity(
         gap=(0, max(5.2, longest + 4)),
         within=(0.6, 0, 1, 1),
     )[:, 0]
+    lengths, life = right[0], right[-1]
     lengths.bar(range(len(words)), seen.length.values, color=t.quiet, width=0.7)
     lengths.set_xlim(-0.6, len(words) - 0.4)
     _draw.places(lengths, words, "x")
     lengths.set_title("length of each token's vector")
     steps = [int(each) for each in seen.over_life.axes["step"]]
     life.axhline(0, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=0)
-    for k, (style, colour) in enumerate((("-", t.ink), ("--", t.quiet))):
-        curve = seen.over_life.values[:, k]
+    curves = [(KINDS[1], seen.over_life.values[:, 1], "--", t.quiet)]
+    named = [
+        (name, k) for k, name in enumerate(seen.by_group.axes["group"]) if np.isfinite(seen.by_group.values[-1, k])
+    ]
+    for number, (name, k) in enumerate(named):
+        curves.append((name, seen.by_group.values[:, k], STYLES[number % len(STYLES)], t.ink))
+    for _, curve, style, colour in curves:
         life.plot(steps, curve, linestyle=style, color=colour)
-        life.annotate(KINDS[k], (steps[-1], curve[-1]), xytext=(5, 0), textcoords="offset points", va="center",
-                      color=colour, annotation_clip=False)  # fmt: skip
     if step != -1 and seen.step is not None:
         life.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     life.set_xlim(steps[0], max(steps[-1], steps[0] + 1))
     _draw.steps_axis(life)
     life.locator_params(axis="x", nbins=3)
     life.set_title("mean cosine of two tokens of")
+    told = [(float(curve[-1]), name, colour) for name, curve, _, colour in curves if np.isfinite(curve[-1])]
+    _draw.beside(life, told, most=6.5)
+    if sorted_too:
+        _numbers(right[1], seen)
     return sheet.done(seen, names=[shown(word) for word in words])
+
+
+def _numbers(ax: Axes, seen: Similarity) -> None:
+    """Where tokens are numbers: each along the numbers' main axis, and how sorted they are."""
+    _draw.bare(ax)
+    along, names = seen.axis.values, seen.axis.axes["number"]
+    spread = float(np.ptp(along)) or 1.0
+    ax.set_xlim(along.min() - 0.06 * spread, along.max() + 0.06 * spread)
+    ax.set_ylim(0, 1)
+    value = np.array([int(name) for name in names])
+    height = 0.15 + 0.7 * (value - value.min()) / max(int(np.ptp(value)), 1)
+    for x, y, name in zip(along, height, names, strict=True):
+        ax.text(x, y, name, ha="center", va="center")
+    _draw.heading(ax, f"numbers along their main axis, larger ones higher; agreement {seen.agreement:.2f}")

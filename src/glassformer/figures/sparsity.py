@@ -28,7 +28,7 @@ def plot_sparsity(
 ) -> Figure:
     """Shares of active hidden values and of idle neurons by step; the distribution at the chosen step."""
     seen = sparsity(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5, least=60)
     t, life, blocks = sheet.theme, seen.over_life, seen.over_life.axes["block"]
     left, right = sheet.panels(1, 2, widths=(1.5, 1), left=5.5, right=2, bottom=3.8, top=2.2, gap=(13, 0))[0]
     steps = [int(each) for each in life.axes["step"]]

@@ -21,19 +21,20 @@ CELL = 3.0  # ems, the narrowest cell that holds two digits and a glyph
 def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
     """Six training sequences, every token judged; thin lines lead to where the answer can be read off."""
     seen = sequences(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.4)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.4, least=60)
     left = 2.6 + max(_draw.text_width(name, 72) for name in seen.ids.axes["sequence"])
     panel = sheet.panels(1, 1, left=left, right=3.6, bottom=7.0 if not seen.one else 3.4, top=0.8)[0, 0]
     widest = max(_draw.text_width(token, 72) for row in seen.tokens for token in row)
     fits = int((sheet.room[0] - left - 3.6) / max(CELL, widest + 1.5))
     longest = max(map(len, seen.tokens))
     columns = min(longest, fits)
-    panel.set_xlim(-0.5, max(columns, 14) - 0.5)
+    panel.set_xlim(-0.5, max(columns, 9) - 0.5)
     panel.set_ylim(len(seen.tokens) * APART - 0.9, -1.25)
     for row, (words, verdicts, source) in enumerate(zip(seen.tokens, seen.verdicts, seen.source, strict=True)):
         y = row * APART
         for column, (word, verdict) in enumerate(zip(words[:columns], verdicts[:columns], strict=True)):
-            _draw.cell(panel, column, y, word, verdict, theme=sheet.theme, size=sheet.size.text, line=sheet.size.line)
+            said = None if seen.one and verdict == "unconstrained" else verdict  # a question is given, not judged
+            _draw.cell(panel, column, y, word, said, theme=sheet.theme, size=sheet.size.text, line=sheet.size.line)
             if source[column] >= 0 and source[column] != column - 1:
                 begin, end = column - 1, source[column]
                 lift = min(0.62, 0.3 + 0.06 * abs(begin - end))
@@ -54,9 +55,8 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
     panel.tick_params(length=0)
     panel.set_ylabel("question" if seen.one else "sequence")
     panel.set_clip_on(False)
-    kinds = [
-        name for name in ("right", "wrong", "unconstrained", "not_in_view") if any(name in row for row in seen.verdicts)
-    ]
+    judged = ("right", "wrong", *(() if seen.one else ("unconstrained",)), "not_in_view")
+    kinds = [name for name in judged if any(name in row for row in seen.verdicts)]
     sheet.legend(kinds, x=1, y=0)
     if not seen.one:
         free, known, away = seen.shares.values

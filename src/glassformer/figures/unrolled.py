@@ -34,7 +34,7 @@ def plot_unrolled(
 ) -> Figure:
     """Twelve rows: the context so far, the three likeliest tokens, the one that was drawn, and its surprise."""
     seen = unrolled(run, sequence=sequence, step=step, member=member, seed=seed)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4, least=60)
     t, line, text = sheet.theme, sheet.size.line, sheet.size.text
     rows, top = seen.top.values.shape[:2]
     panel, bars = sheet.panels(1, 2, widths=[1.3, 1], left=1.5, right=1.5, bottom=2.2, top=3.4, gap=(1.5, 0))[0]

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses.weights import FEW, Weights, say, spoken, weights
+from glassformer.errors import CallError
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -14,7 +15,7 @@ ANSWERS = ("3.§3.1", "1.P1")
 COST = "b"
 CELL = (3.7, 1.5)  # ems of a cell that holds a number
 GAP = (3.4, 3.6)  # ems between tensors
-MOST_PANELS = 16
+MOST_PANELS, ON_A_SLIDE = 16, 5  # matrices on a page; on a slide the spread of values is the sixth panel
 
 
 @_draw.drawing
@@ -37,7 +38,9 @@ def plot_weights(
         if small
         else 8.5
     )
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=high * (1.0 if size == "screen" else 1.12))
+    sheet = _draw.Sheet(
+        ax, theme, size, say(seen), seen.clock, height=high * (1.0 if size == "screen" else 1.12), least=60
+    )
     if small:
         _numbered(sheet, seen, tiles)
     else:
@@ -86,11 +89,17 @@ def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[tuple[str, tuple[fl
 
 
 def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> None:
-    matrices = [name for name, shape in seen.shapes.items() if len(shape) == 2][page * MOST_PANELS :][:MOST_PANELS]
-    columns = min(4, len(matrices))
+    slide = sheet.size.name == "slide"
+    most = ON_A_SLIDE if slide else MOST_PANELS
+    every = [name for name, shape in seen.shapes.items() if len(shape) == 2]
+    pages = -(-len(every) // most)
+    if not 0 <= page < pages:
+        raise CallError(f"page = {page} is not between 0 and {pages - 1}")
+    matrices = every[page * most :][:most]
+    columns = min(3 if slide else 4, len(matrices))
     rows = -(-len(matrices) // columns)
     limit = _draw.limits("signed", *(seen.tensors[name].values for name in matrices))
-    panels = sheet.panels(rows, columns, left=1.2, right=7, bottom=1.2, top=2.2, gap=(1.2, 2.4), within=(0, 0, 0.66, 1))
+    panels = sheet.panels(rows, columns, left=1.2, right=7, bottom=2.2, top=2.2, gap=(1.2, 2.4), within=(0, 0, 0.66, 1))
     for panel, name in zip(panels.flat, matrices, strict=False):
         _draw.heat(panel, seen.tensors[name].values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
         shape = " × ".join(map(str, seen.shapes[name]))
@@ -100,6 +109,8 @@ def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> None:
         panel.set_title(title if _draw.text_width(title, 1.1 * sheet.size.text) <= room else plain)
     for panel in panels.flat[len(matrices) :]:
         panel.remove()
+    if pages > 1:
+        sheet.note(f"{len(matrices)} of {len(every)} matrices; `page` 0 to {pages - 1} shows them all")
     _draw.bar(
         sheet,
         "signed",

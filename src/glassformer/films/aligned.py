@@ -10,6 +10,7 @@ from glassformer.analyses._result import Result, thousands
 from glassformer.analyses.aligned import aligned, median, say
 from glassformer.figures import _draw, _style
 from glassformer.films._film import Film, Pace, Stage, Update, film
+from glassformer.films._labels import Spread
 from glassformer.run import Run
 
 ANSWERS = ("1.Q40",)
@@ -49,8 +50,9 @@ def film_aligned(
             )
             for group, tokens in end.groups.items()
         ]
-        stage.legend([(group, marks[group], t.masked) for group in end.groups], x=0.62, y=0.93)
-        names = stage.labels(ax, [shown(word) for word in end.mean.axes["token"]], t.ink, 1.2)
+        shapes = [_draw.handle((group, marks[group], t.masked), t) for group in end.groups]
+        ax.legend(handles=shapes, loc="upper left", borderaxespad=0.2)
+        names = Spread(stage, ax, [shown(word) for word in end.mean.axes["token"]], t.ink, 1.2)
         low, half, high = end.random.values
         strip.axhspan(low, high, color=t.unconstrained, linewidth=0)
         strip.axhline(half, color=t.quiet, linestyle="--")

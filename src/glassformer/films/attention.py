@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Result, percent, thousands
-from glassformer.analyses.attention import attention
+from glassformer.analyses.attention import Attention, attention
 from glassformer.analyses.attention_history import attention_history, target
 from glassformer.errors import CallError
 from glassformer.figures import _draw
@@ -88,7 +88,7 @@ def film_attention(
     ends = [
         float(each.on_answer.values[..., asks].max(axis=(0, 1)).mean()) if asks else np.nan for each in (begin, last)
     ]
-    title = f"Attention on {text}"
+    title = _grown(run, begin, last, text)
     if np.isfinite(ends).all():
         title = (
             f"On {text}, the weight on the answer goes from {percent(ends[0])} to {percent(ends[1])} between steps "
@@ -100,6 +100,22 @@ def film_attention(
     )
     return Film(
         run, scene, title=title, caption=caption, steps=steps, frames=frames, pace=pace, theme=theme, member=member
+    )
+
+
+def _grown(run: Run, begin: Attention, last: Attention, text: str) -> str:
+    """Where no position holds the answer: the weight that grew most where the answer is read."""
+    place = run.architecture.read_position
+    query = len(last.tokens) - 1 if place is None else min(place, len(last.tokens) - 1)
+    was, now = (each.attention.values[:, :, query] for each in (begin, last))
+    if not np.isfinite([was, now]).all():
+        return f"Attention on {text}, of which not every number is finite"
+    block, head, key = np.unravel_index(np.argmax(now - was), now.shape)
+    names = drawn(last.attention.axes["key_position"])
+    return (
+        f"On {text}, block {block}, head {head}: the weight {names[query]} gives {names[key]} goes from "
+        f"{percent(float(was[block, head, key]))} to {percent(float(now[block, head, key]))} between steps "
+        f"{thousands(begin.step or 0)} and {thousands(last.step or 0)}"
     )
 
 

@@ -57,7 +57,6 @@ def film_attention_space(
         left = stage.panels(1, 1, left=5, right=2, bottom=4, top=2, within=(0, 0, 0.5, 1))[0, 0]
         right = stage.panels(1, 1, left=5, right=7.5, bottom=4, top=2, within=(0.5, 0, 1, 1), square=True)[0, 0]
         move = cloud(stage, left, run, last, member)
-        left.set_title("● queries and ■ keys")
         if atlas:
             whole = score_atlas(run, head=head, member=member).scores["scores"]
             limit = _draw.limits("signed", whole.values)

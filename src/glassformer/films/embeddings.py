@@ -9,12 +9,12 @@ from matplotlib.collections import LineCollection
 
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import at_position, shown
-from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Array, Labelled, Result
 from glassformer.analyses.embedding_paths import embedding_paths, say
 from glassformer.analyses.embeddings import Embeddings, embeddings
 from glassformer.figures import _draw
 from glassformer.films._film import Film, Pace, Stage, Update, film
+from glassformer.films._labels import Calm, Spread
 from glassformer.run import Run
 
 ANSWERS = ("4.D1",)
@@ -54,27 +54,33 @@ def film_embeddings(
         kinds = [kind for kind in ("token", "position", "sum") if kind in last.planes]
         few = moments or _clock.kept(run, 60)  # enough that nothing leaves the panel on its way
         glance = [
-            embeddings(run, step=step, member=member) for step in sorted({*few[:: max(1, len(few) // 60)], few[-1]})
+            embeddings(run, step=step, member=member, planes=last.planes)
+            for step in sorted({*few[:: max(1, len(few) // 60)], few[-1]})
         ]
         panels = stage.panels(1, len(kinds), left=6, right=1.5, bottom=3.8, top=2.2, gap=(6.4, 0))[0]
         movers, places = {}, len(last.summed.axes["position"])
         for panel, kind in zip(panels, kinds, strict=True):
             flat = last.planes[kind]
-            seen_at = np.concatenate([_flat(flat, each, kind) for each in glance])
+            seen_at = np.concatenate([each.drawn[kind].values.reshape(-1, 2) for each in glance])
             _draw.plane_axes(panel, flat, seen_at, theme=stage.theme, margin=0.1)
-            panel.set_title(NAMES[kind])
+            panel.set_title(f"{NAMES[kind]} (named: position {places - 1})" if kind == "sum" else NAMES[kind])
             texts = _texts(last, kind)
             trail = stage.moving(
                 LineCollection([], colors=stage.theme.masked, linewidths=0.6 * stage.size.line, zorder=3)
             )
             panel.add_collection(trail, autolim=False)
             cloud = stage.moving(_draw.dots(panel, np.zeros((0, 2)), colour=stage.theme.rung, scale=0.6))
-            movers[kind] = (stage.labels(panel, texts, stage.theme.ink), trail, deque[Array](maxlen=TRAIL), cloud)
+            names: Calm | Spread = (
+                Calm(stage, panel, texts, [stage.theme.ink] * len(texts), (1, 0))
+                if kind == "sum"
+                else Spread(stage, panel, texts, stage.theme.ink)
+            )
+            movers[kind] = (names, trail, deque[Array](maxlen=TRAIL), cloud)
 
         def update(step: int) -> Result:
-            now = embeddings(run, step=step, member=member)
+            now = embeddings(run, step=step, member=member, planes=last.planes)
             for kind, (names, trail, past, cloud) in movers.items():
-                at = _flat(last.planes[kind], now, kind)
+                at = now.drawn[kind].values.reshape(-1, 2)
                 if kind == "sum":  # every pair is a dot, with names only at the last position
                     cloud.set_offsets(at)
                     names.move(at[places - 1 :: places])
@@ -82,7 +88,7 @@ def film_embeddings(
                     names.move(at)
                 past.append(at)
                 trail.set_segments(list(np.stack(past, axis=1)) if len(past) > 1 and kind != "sum" else [])
-            return _moved(now, last.planes)
+            return Moved(step=now.step, clock=now.clock, drawn=now.drawn)
 
         return update
 
@@ -92,30 +98,8 @@ def film_embeddings(
     )  # fmt: skip
 
 
-def _values(seen: Embeddings, kind: str) -> Array:
-    return np.moveaxis(seen.summed.values, 0, -1) if kind == "sum" else seen.tables[kind].values
-
-
-def _fan(values: Array) -> Array:
-    return np.broadcast_to(np.linspace(0, 1, values.shape[-2]), values.shape[:-1])
-
-
-def _flat(flat: Plane, seen: Embeddings, kind: str) -> Array:
-    values = _values(seen, kind)
-    return flat.points(values, _fan(values)).reshape(-1, 2)
-
-
 def _texts(seen: Embeddings, kind: str) -> list[str]:
     if kind != "sum":
         return [shown(word) for word in seen.tables[kind].axes[kind]]
     places = len(seen.summed.axes["position"])
     return [at_position(word, places - 1) for word in seen.summed.axes["token"]]
-
-
-def _moved(now: Embeddings, planes: dict[str, Plane]) -> Result:
-    """What a frame draws: the numbers in the film's own planes."""
-    drawn = {}
-    for kind, each in now.drawn.items():
-        values = _values(now, kind)
-        drawn[kind] = Labelled(planes[kind].points(values, _fan(values)), each.axes)
-    return Moved(step=now.step, clock=now.clock, drawn=drawn)

@@ -6,8 +6,8 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses._result import Labelled, Result
-from glassformer.analyses.landscape import landscape
+from glassformer.analyses._result import Labelled, Result, percent, thousands
+from glassformer.analyses.landscape import Landscape, landscape
 from glassformer.analyses.landscape import stage as fixed
 from glassformer.errors import unknown
 from glassformer.figures import _draw, _regions, _style
@@ -68,9 +68,13 @@ def film_landscape(
             picture = stage.picture(panel, kind="probability", smooth=True)
             picture.origin = "lower"
             pictures.append(picture)
-            stamps.append(stage.labels(panel, texts, light, scale=0.9))
+            stamps.append(stage.labels(panel, texts, light, scale=0.9, halo=_style.theme("dark").paper))
 
         _draw.bar(stage, "probability", (0, 1), "probability", beside=panels[0, -1])
+        where = "after attention; what is bright there is what it says next" if points == "middle" else "at its start"
+        stage.note(
+            f"labels: where {_named(last, points)} stands {where}", y=(stage.foot + 0.4) * stage.em / stage.inches[1]
+        )
 
         def update(step: int) -> Result:
             seen = landscape(run, sequence=sequence, step=step, member=member, plane=plane, frame=frame, grid=GRID)
@@ -88,11 +92,11 @@ def film_landscape(
         return update
 
     what = "this input's points" if points == "middle" else "all embeddings"
+    first = landscape(run, sequence=sequence, step=int(ages[0]), member=member, plane=plane, frame=frame, grid=2)
     return Film(
         run,
         scene,
-        title=f"The landscape of the next token forms, and {what} find their places"
-        + (" (slice)" if not plane.lossless else ""),
+        title=_title(first, last, points) + (" (slice)" if not plane.lossless else ""),
         caption="The probability of each next token over the plane of the stream after the last attention, from 0 "
         "(dark) to 1 (bright), at each "
         f"kept step; labels are {what}. Plane and frame are fixed at those of the whole life"
@@ -105,6 +109,24 @@ def film_landscape(
         member=member,
         fps=10,
     )
+
+
+def _named(last: Landscape, points: str) -> str:
+    return f"each position of {' '.join(map(shown, last.tokens))}" if points == "middle" else "every token"
+
+
+def _title(first: Landscape, last: Landscape, points: str) -> str:
+    """How probable the right tokens of this input become, or that there is no right one."""
+    steps = f"step {thousands(first.step or 0)}", f"step {thousands(last.step or 0)}"
+    ends = [
+        [float(each.at_end.values[k, list(right)].sum()) for k, right in enumerate(each.right) if right]
+        for each in (first, last)
+    ]
+    if points == "middle" and ends[1] and np.isfinite(ends).all():
+        was, is_now = (percent(float(np.mean(each))) for each in ends)
+        text = " ".join(map(shown, last.tokens))
+        return f"On {text}, the right next token has a mean probability of {was} at {steps[0]}, {is_now} at {steps[1]}"
+    return f"Where each next token is probable, from {steps[0]} to {steps[1]}, with {_named(last, points)} on the map"
 
 
 def _picked(chances: np.ndarray) -> list[int]:

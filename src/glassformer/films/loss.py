@@ -48,11 +48,12 @@ def film_loss(
             [(float(p), f"{n.rpartition(' = ')[2]}  {p:.3f}", t.quiet) for n, p in zip(names, prices, strict=True)],
             most=13,
         )
-        ax.legend(handles=[_draw.handle(part, t) for part in ("train", "validation")], loc="upper right", ncols=2)
+        ax.legend(handles=[_draw.handle(part, t) for part in ("train", "validation")], loc="lower right",
+                  bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)  # fmt: skip
         for price in prices:
             ax.axhline(price, color=t.rung, linestyle="--", linewidth=0.5 * line, zorder=1)
         lit = [
-            stage.moving(ax.axhline(price, color=t.ink, linewidth=1.3 * line, zorder=2, visible=False))
+            stage.moving(ax.axhline(price, color=t.ink, linestyle="--", linewidth=0.8 * line, zorder=2, visible=False))
             for price in prices
         ]
         curves = {

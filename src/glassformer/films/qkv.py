@@ -10,11 +10,12 @@ from glassformer.analyses._result import thousands
 from glassformer.analyses.qkv import PARTS, Qkv, qkv
 from glassformer.figures import _attend, _draw, _style
 from glassformer.films import _film
-from glassformer.films._attend import Calm
 from glassformer.films._film import Film, Pace, Stage, Update
+from glassformer.films._labels import Calm
 from glassformer.run import Run
 
 ANSWERS = ("4.D2",)
+MOST_NUMBERS = 4  # cells of a matrix in which its numbers are written
 TITLES = {"embedded": "embedding", "query": "queries", "key": "keys", "value": "values"}
 
 
@@ -44,10 +45,13 @@ def film_qkv(
         told = told if len(told) <= 21 else told[:: -(-len(told) // 21)]
         panels = stage.panels(1, 4, left=4.5, right=1.5, bottom=2.6, top=2.2, gap=(4, 0), within=(0, 0.36, 1, 1))[0]
         low = stage.panels(1, 4, left=4.5, right=1.5, bottom=2.2, top=2.2, gap=(4, 0), within=(0, 0, 1, 0.38))[0]
-        _draw.bare(low[0])
-        low[0].text(0, 0.9, _note(context // 2, last), va="top", transform=low[0].transAxes, color=stage.theme.quiet)
-        moving, stamps, pictures = {}, {}, {}
         limit = _draw.limits("signed", *(m.values for each in lives for m in each.matrices.values()))
+        _draw.bare(low[0])
+        low[0].text(
+            0, 0.9, _note(context // 2, last, limit[1]), va="top", transform=low[0].transAxes, color=stage.theme.quiet
+        )
+        moving, stamps, pictures, written = {}, {}, {}, {}
+        palette = _style.colormap("signed", stage.theme.name)
         for panel, part in zip(panels, TITLES, strict=True):
             colour = stage.theme[part]
             _draw.plane_axes(
@@ -81,6 +85,12 @@ def film_qkv(
                 _draw.places(panel, matrix.axes["head_feature"], "x")
             panel.set_title(f"{part} matrix", color=stage.theme[part])
             pictures[part] = stage.picture(panel, kind="signed", limit=limit)
+            written[part] = [
+                stage.text(panel, column, row, ha="center", va="center")
+                for row in range(rows)
+                for column in range(columns)
+                if rows * columns <= MOST_NUMBERS
+            ]
 
         def update(step: int) -> Qkv:
             seen = qkv(run, head=head, step=step, member=member, planes=last.planes)
@@ -89,7 +99,12 @@ def film_qkv(
                 moving[part].set_offsets(points)
                 stamps[part].move(points[told])
             for part in PARTS:
-                pictures[part].show(seen.matrices[part].values)
+                values = seen.matrices[part].values
+                pictures[part].show(values)
+                for text, value in zip(written[part], values.ravel() if written[part] else (), strict=True):
+                    text.set_text(_draw.number(float(value), 1))
+                    share = (float(np.nan_to_num(value)) - limit[0]) / ((limit[1] - limit[0]) or 1)
+                    text.set_color(_style.on(palette(share)))
             return seen
 
         return update
@@ -112,6 +127,10 @@ def film_qkv(
     )
 
 
-def _note(place: int, last: Qkv) -> str:
+def _note(place: int, last: Qkv, most: float) -> str:
     told = f"labels: each token\nat position {place}"
-    return told + (f"\nhead {last.head} of {last.heads}" if last.heads > 1 else "") + "\nred: positive\nblue: negative"
+    return (
+        told
+        + (f"\nhead {last.head} of {last.heads}" if last.heads > 1 else "")
+        + f"\nred: up to {most:.1f}\nblue: down to −{most:.1f}"
+    )

@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from glassformer.analyses import _clock
 from glassformer.analyses._attend import checked, must_ask
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Array, thousands
+from glassformer.analyses._result import Array, percent, thousands
 from glassformer.analyses.query_key import QueryKey, means, query_key
 from glassformer.figures import _attend, _draw, _style
 from glassformer.films import _film
-from glassformer.films._attend import Calm
 from glassformer.films._film import Film, Pace, Stage, Update
+from glassformer.films._labels import Calm
 from glassformer.run import Run
 
 ANSWERS = ("4.D3",)
@@ -38,10 +38,12 @@ def film_query_key_space(
 
     def scene(stage: Stage) -> Update:
         middle = _attend.near(np.vstack([last.queries.values.reshape(-1, 2), last.keys.values.reshape(-1, 2)]))
-        panels = stage.panels(1, 1 if middle is None else 2, left=5, right=1.5, bottom=4, top=2.2)[0]
+        space = (0, 0, 0.62 if middle is None else 1, 1)
+        panels = stage.panels(1, 1 if middle is None else 2, left=5, right=1.5, bottom=4, top=2.2, within=space)[0]
         moves = [cloud(stage, panels[0], run, last, member)]
-        panels[0].set_title("● queries, ■ keys")
-        if middle is not None:
+        if middle is None:
+            _how(stage, last)
+        else:
             moves.append(cloud(stage, panels[1], run, last, member, middle))
             panels[1].set_title("the middle, enlarged")
 
@@ -66,6 +68,22 @@ def film_query_key_space(
         theme=theme,
         member=member,
     )
+
+
+def _how(stage: Stage, last: QueryKey) -> None:
+    """Beside a single plane: how to read it, and what it leaves out."""
+    side = stage.panels(1, 1, left=0, right=1.5, bottom=4, top=2.2, within=(0.66, 0, 1, 1))[0, 0]
+    _draw.bare(side)
+    said = [
+        "A query looks along its own direction: the farther a key lies that way, the higher its score.",
+        f"Named: queries of {last.query.rpartition('@')[0]}, and of every token the key at position "
+        f"{len(last.queries.axes['position']) // 2}.",
+    ]
+    if not last.plane.lossless:
+        said.append(f"The plane keeps {percent(last.plane.kept)} of what makes the scores differ.")
+    wide = side.get_window_extent().width / side.figure.dpi
+    text = "\n\n".join("\n".join(_draw.wrap(each, stage.size.text, wide)) for each in said)
+    side.text(0, 0.96, text, transform=side.transAxes, va="top", linespacing=1.4, parse_math=False)
 
 
 CAPTION = (
@@ -106,6 +124,11 @@ def cloud(
     )
     _draw.plane_axes(ax, last.plane, every if middle is None else middle, theme=stage.theme)
     _attend.rings(ax, stage.theme)
+    if middle is None:
+        ax.legend(
+            handles=[_draw.handle(part, stage.theme) for part in ("query", "key")],
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2, handletextpad=0.2, columnspacing=1.2,
+        )  # fmt: skip
     context, tokens = len(last.queries.axes["position"]), last.queries.axes["token"]
     asker = tokens.index(last.query.rpartition("@")[0])
     names = _attend.pair_labels(last.queries)

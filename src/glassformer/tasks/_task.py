@@ -142,6 +142,10 @@ class Task(ABC):
         """The same task, reading what a run's folder keeps instead of what it was made from."""
         return self
 
+    def sizes(self) -> dict[str, int]:
+        """Settings of the architecture that follow from the data; used where an experiment leaves them out."""
+        return {}
+
     def expectations(self, architecture: Any, train: Any) -> list[str]:  # noqa: ARG002
         """What a person should know before training begins, one sentence each."""
         return []

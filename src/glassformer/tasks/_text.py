@@ -6,7 +6,7 @@ has learnt more than counts goes below it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import log
 from pathlib import Path
@@ -50,8 +50,7 @@ class Text(Task):
 
     def within(self, folder: Path) -> "Text":
         """The same task with the text and the tokenizer that a run's folder keeps."""
-        moved = replace(self)
-        object.__setattr__(moved, "_folder", folder)
+        moved: Text = corpora.moved(self, folder)
         return moved
 
     def files(self) -> dict[str, bytes]:

@@ -14,43 +14,55 @@ import numpy as np
 from glassformer.errors import CallError
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 
-ANSWER: dict[str, Callable[[tuple[int, int, int]], int]] = {
+ANSWER: dict[str, Callable[[tuple[int, ...]], int]] = {
     "First": lambda digits: digits[0],
     "Second": lambda digits: digits[1],
-    "Last": lambda digits: digits[2],
+    "Last": lambda digits: digits[-1],
     "Max": max,
     "Min": min,
 }
 OPERATIONS = tuple(ANSWER)
 WORDS = ("PAD", "EOS", *map(str, range(10)), *OPERATIONS, "(", ")", ",")
 ZERO, FIRST, OPEN, CLOSE, COMMA = (WORDS.index(word) for word in ("0", "First", "(", ")", ","))
-LENGTH = 8  # tokens of a question
-Question = tuple[int, int, int, int]  # operation, then the three digits
+LENGTH = 8  # tokens of a question with three digits
+Operation = Literal["First", "Second", "Last", "Max", "Min"]
+Question = tuple[int, ...]  # operation, then the digits
 
 
 @cache
-def questions() -> tuple[IntArray, IntArray]:
-    """All 5 000 questions, by operation and then by digits, and the token that answers each."""
-    every = list(product(range(5), range(10), range(10), range(10)))
-    tokens = [[FIRST + o, OPEN, ZERO + a, COMMA, ZERO + b, COMMA, ZERO + c, CLOSE] for o, a, b, c in every]
-    answers = [ZERO + ANSWER[OPERATIONS[o]]((a, b, c)) for o, a, b, c in every]
-    return np.array(tokens, dtype=np.int32), np.array(answers, dtype=np.int32)
+def questions(arguments: int = 3) -> tuple[IntArray, IntArray]:
+    """All questions with so many digits, by operation and then by digits, and the token that answers each."""
+    every = list(product(range(5), *[range(10)] * arguments))
+    tokens = np.full((len(every), length(arguments)), COMMA, dtype=np.int32)
+    tokens[:, 1], tokens[:, -1] = OPEN, CLOSE
+    tokens[:, 0], tokens[:, 2::2] = FIRST + np.array(every)[:, 0], ZERO + np.array(every)[:, 1:]
+    return tokens, np.array([answer(question) for question in every], dtype=np.int32)
 
 
-def read(tokens: IntArray) -> Question | None:
+def length(arguments: int) -> int:
+    """Tokens of a question: its operation, two brackets, the digits and the commas between them."""
+    return 2 * arguments + 2
+
+
+def answer(question: Question) -> int:
+    """The token that answers a question."""
+    return ZERO + ANSWER[OPERATIONS[question[0]]](question[1:])
+
+
+def read(tokens: IntArray, arguments: int = 3) -> Question | None:
     """The question that these tokens begin with, if they do."""
-    row = [int(token) for token in tokens[:LENGTH]]
-    if len(row) < LENGTH or [row[i] for i in (1, 3, 5, 7)] != [OPEN, COMMA, COMMA, CLOSE]:
+    long = length(arguments)
+    row = [int(token) for token in tokens[:long]]
+    if len(row) < long or row[1::2] != [OPEN, *[COMMA] * (arguments - 1), CLOSE]:
         return None
-    operation, *digits = row[0] - FIRST, row[2] - ZERO, row[4] - ZERO, row[6] - ZERO
-    good = 0 <= operation < 5 and all(0 <= digit < 10 for digit in digits)
-    return (operation, digits[0], digits[1], digits[2]) if good else None
+    question = (row[0] - FIRST, *(digit - ZERO for digit in row[2::2]))
+    good = 0 <= question[0] < 5 and all(0 <= digit < 10 for digit in question[1:])
+    return question if good else None
 
 
 def _number(question: Question) -> int:
     """The place of a question in the list of all."""
-    operation, a, b, c = question
-    return 1000 * operation + 100 * a + 10 * b + c
+    return int("".join(map(str, question)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +71,17 @@ class FiveOperations(Task):
 
     `split` keeps distinct questions apart, or whole multisets of digits, so that no test question was seen in any
     order. `draws` draws that many training questions with replacement instead, so that many of them leak into the test.
+    `fraction` leaves that share of the training questions, `operations` leaves those of some operations; what is
+    tested stays the same. `arguments` is the number of digits in a question.
+    `shuffled` deals the training answers out anew, so that nothing is left but to memorise: an illness on purpose.
     """
 
     split: Literal["question", "multiset"] = "question"
     draws: int | None = field(default=None, metadata={"least": 50})
+    shuffled: bool = False
+    fraction: float = field(default=1.0, metadata={"above": 0.0, "most": 1.0})
+    operations: tuple[Operation, ...] = OPERATIONS  # trained on
+    arguments: int = field(default=3, metadata={"least": 2, "most": 4})
 
     vocabulary = WORDS
     showcase = ("Max(5,3,9)", "Min(7,1,9)", "Max(9,9,5)", "Min(1,0,3)")
@@ -76,8 +95,20 @@ class FiveOperations(Task):
             raise CallError(
                 f"draws = {self.draws} mixes all questions, so split = {self.split!r} has no effect; drop one"
             )
+        if self.draws is not None and (self.fraction, self.operations) != (1.0, OPERATIONS):
+            raise CallError(f"draws = {self.draws} draws from all questions; leave out fraction and operations")
+        if not self.operations or len(set(self.operations)) < len(self.operations):
+            raise CallError(f"operations = {list(self.operations)} must name at least one operation, each once")
+        if unknown := [each for each in self.operations if each not in OPERATIONS]:
+            raise CallError(f"operations names {unknown[0]!r}; it is one of {', '.join(OPERATIONS)}")
+        if not 2 <= self.arguments <= 4:
+            raise CallError(f"arguments = {self.arguments} is not possible; allowed are 2 to 4")
         if self.draws is not None and self.draws < 50:
             raise CallError(f"draws = {self.draws} leaves a part without questions; make it 50 or more")
+
+        if self.arguments != 3:  # the examples must be questions that such a model can be asked
+            shown = {2: ("Max(5,3)", "Min(7,1)", "Max(9,9)"), 4: ("Max(5,3,9,2)", "Min(7,1,9,4)", "Max(9,9,5,0)")}
+            object.__setattr__(self, "showcase", shown[self.arguments])
 
     @property
     def groups(self) -> Mapping[str, Sequence[int]]:
@@ -86,8 +117,8 @@ class FiveOperations(Task):
         return {"operation": operations, "digit": digits, "syntax": (OPEN, CLOSE, COMMA), "special": (0, 1)}
 
     def questions(self) -> tuple[IntArray, IntArray]:
-        """All 5 000 questions, (question, place), and the answer of each, as tokens."""
-        return questions()
+        """All questions (5 000 of three digits), (question, place), and the answer of each, as tokens."""
+        return questions(self.arguments)
 
     # ---- data --------------------------------------------------------------------------------------------------------
 
@@ -100,19 +131,31 @@ class FiveOperations(Task):
                 ("validation", self.draws // 10),
                 ("test", self.draws // 10),
             )
-            return {part: np.arange(size) % 5 * 1000 + rng.integers(1000, size=size) for part, size in sizes}
+            each = 10**self.arguments
+            return {part: np.arange(size) % 5 * each + rng.integers(each, size=size) for part, size in sizes}
         parts: dict[Part, list[int]] = {"train": [], "validation": [], "test": []}
-        for family in _families(self.split):
+        trained = {OPERATIONS.index(each) for each in self.operations}
+        for family in _families(self.split, self.arguments):
             order, tenth = rng.permutation(len(family)), len(family) // 10
             for part, chosen in zip(parts, np.split(order, [8 * tenth, 9 * tenth]), strict=True):
+                if part == "train":  # a smaller fraction is a part of every larger one
+                    chosen = chosen[: max(1, round(self.fraction * len(chosen)))]
                 parts[part] += [question for unit in chosen for question in family[unit]]
+        parts["train"] = [each for each in parts["train"] if each // 10**self.arguments in trained]
         return {part: np.sort(chosen) for part, chosen in parts.items()}
 
     def _windows(self, context: int, part: Part) -> IntArray:
-        if context != LENGTH:
-            raise CallError(f"context = {context} does not fit: a question has {LENGTH} tokens; set context = {LENGTH}")
-        tokens, answers = questions()
-        return np.column_stack([tokens, answers])[self._parts()[part]]
+        self._fitting(context)
+        tokens, answers = self.questions()
+        windows = np.column_stack([tokens, answers])[self._parts()[part]]
+        if self.shuffled and part == "train":
+            windows[:, -1] = np.random.default_rng([self.seed, 1]).permutation(windows[:, -1])
+        return windows
+
+    def _fitting(self, context: int) -> None:
+        long = length(self.arguments)
+        if context != long:
+            raise CallError(f"context = {context} does not fit: a question has {long} tokens; set context = {long}")
 
     def data(self, context: int) -> Data:
         """Every question with its answer is a piece of one window; training goes over them in shuffled passes."""
@@ -120,7 +163,7 @@ class FiveOperations(Task):
         def split(part: Part) -> Split:
             windows = self._windows(context, part)
             many = len(windows)
-            return Split(windows.ravel(), np.arange(many) * (LENGTH + 1), np.ones(many, dtype=np.int64))
+            return Split(windows.ravel(), np.arange(many) * (context + 1), np.ones(many, dtype=np.int64))
 
         return Data(split("train"), split("validation"), split("test"), order="passes")
 
@@ -139,7 +182,7 @@ class FiveOperations(Task):
 
     def sample(self, rng: np.random.Generator, length: int) -> IntArray:  # noqa: ARG002
         """One of all questions, and its answer."""
-        tokens, answers = questions()
+        tokens, answers = self.questions()
         which = rng.integers(len(tokens))
         return np.append(tokens[which], answers[which])
 
@@ -148,15 +191,16 @@ class FiveOperations(Task):
     def allowed(self, tokens: IntArray) -> BoolArray:
         """(place, token): after a whole question its answer, elsewhere anything."""
         found = np.ones((len(tokens), len(WORDS)), dtype=bool)
-        question = read(tokens)
+        question = read(tokens, self.arguments)
         if question is not None:
-            found[LENGTH - 1] = np.arange(len(WORDS)) == questions()[1][_number(question)]
+            found[length(self.arguments) - 1] = np.arange(len(WORDS)) == answer(question)
         return found
 
     def constrained(self, tokens: IntArray) -> BoolArray:
         """(place,): only the place after a whole question."""
         found = np.zeros(len(tokens), dtype=bool)
-        found[LENGTH - 1 : LENGTH] = read(tokens) is not None
+        long = length(self.arguments)
+        found[long - 1 : long] = read(tokens, self.arguments) is not None
         return found
 
     def answerable(self, tokens: IntArray) -> BoolArray:
@@ -166,19 +210,20 @@ class FiveOperations(Task):
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): after a whole question, the digit that is the answer; the first one if Max or Min is a tie."""
         found = np.full(len(tokens), -1)
-        question = read(tokens)
+        question = read(tokens, self.arguments)
         if question is not None:
             operation, *digits = question
-            which = operation if operation < 3 else digits.index(ANSWER[OPERATIONS[operation]](question[1:]))
-            found[LENGTH - 1] = 2 + 2 * which
+            named = {"First": 0, "Second": 1, "Last": self.arguments - 1}.get(OPERATIONS[operation])
+            which = digits.index(answer(question) - ZERO) if named is None else named
+            found[length(self.arguments) - 1] = 2 + 2 * which
         return found
 
     def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:  # noqa: ARG002
         """(place, token): the chance of each answer to the question, as far as it has been read."""
-        every, answers = questions()
+        every, answers = self.questions()
         fits, rows = np.ones(len(every), dtype=bool), []
         for place, token in enumerate(tokens):
-            fits = fits & (every[:, place] == token) if place < LENGTH else fits
+            fits = fits & (every[:, place] == token) if place < every.shape[1] else fits
             # No question begins this way: any answer may be expected.
             rows.append(np.bincount(answers[fits] if fits.any() else answers, minlength=len(WORDS)))
         return np.array([row / row.sum() for row in rows]).reshape(-1, len(WORDS))
@@ -187,9 +232,8 @@ class FiveOperations(Task):
 
     def ladder(self, context: int) -> tuple[Rung, ...]:
         """What a model loses that reads only so much of the question; by listing all questions."""
-        if context != LENGTH:
-            raise CallError(f"context = {context} does not fit: a question has {LENGTH} tokens; set context = {LENGTH}")
-        return _ladder()
+        self._fitting(context)
+        return _ladder(self.arguments)
 
     # ---- words -------------------------------------------------------------------------------------------------------
 
@@ -212,45 +256,47 @@ class FiveOperations(Task):
         return text
 
 
-def _families(split: str) -> list[list[list[int]]]:
+def _families(split: str, arguments: int) -> list[list[list[int]]]:
     """What is cut 8 : 1 : 1: lists of units, each unit some questions that stay together."""
     if split == "question":
-        return [[[1000 * operation + digits] for digits in range(1000)] for operation in range(5)]
+        each = 10**arguments
+        return [[[each * operation + digits] for digits in range(each)] for operation in range(5)]
     units: dict[tuple[int, ...], list[int]] = {}
-    for question in product(range(5), range(10), range(10), range(10)):
+    for question in product(range(5), *[range(10)] * arguments):
         units.setdefault(tuple(sorted(question[1:])), []).append(_number(question))
-    return [[unit for digits, unit in units.items() if len(set(digits)) == many] for many in (3, 2, 1)]
+    return [[unit for digits, unit in units.items() if len(set(digits)) == many] for many in range(arguments, 0, -1)]
 
 
 @cache
-def _ladder() -> tuple[Rung, ...]:
+def _ladder(arguments: int) -> tuple[Rung, ...]:
     size = len(WORDS)
-    return (
-        Rung("uniform guess", log(size), lambda tokens: np.full(size, 1 / size)),  # noqa: ARG005
-        _rung("answer frequencies", lambda question: ()),  # noqa: ARG005
-        _rung("operation only", lambda question: question[:1]),
-        _rung("digits without operation", lambda question: question[1:]),
-        _rung("operation and digits without order", lambda question: (question[0], *sorted(question[1:]))),
-        _rung("Max and Min confused", lambda question: (min(question[0], 3), *question[1:])),
-        _rung("the rule", lambda question: question),
-    )
+    rungs: dict[str, Callable[[Question], Question]] = {
+        "answer frequencies": lambda question: (),  # noqa: ARG005
+        "operation only": lambda question: question[:1],
+        "digits without operation": lambda question: question[1:],
+        "operation and digits without order": lambda question: (question[0], *sorted(question[1:])),
+        "Max and Min confused": lambda question: (min(question[0], 3), *question[1:]),
+        "the rule": lambda question: question,
+    }
+    uniform = Rung("uniform guess", log(size), lambda tokens: np.full(size, 1 / size))  # noqa: ARG005
+    return uniform, *(_rung(name, seen, arguments) for name, seen in rungs.items())
 
 
-def _rung(name: str, seen: Callable[[Question], tuple[int, ...]]) -> Rung:
+def _rung(name: str, seen: Callable[[Question], Question], arguments: int) -> Rung:
     """The best guess from what is seen of a question."""
-    every, answers = questions()
-    counts: dict[tuple[int, ...], FloatArray] = {}
-    for tokens, answer in zip(every, answers, strict=True):
-        question = read(tokens)
+    every, answers = questions(arguments)
+    counts: dict[Question, FloatArray] = {}
+    for tokens, right in zip(every, answers, strict=True):
+        question = read(tokens, arguments)
         assert question is not None
-        counts.setdefault(seen(question), np.zeros(len(WORDS)))[answer] += 1
+        counts.setdefault(seen(question), np.zeros(len(WORDS)))[right] += 1
     table = np.array(list(counts.values()))
     total = table.sum(axis=1, keepdims=True)
     nats = -np.sum(table * np.log(np.where(table > 0, table / total, 1))) / len(every)
     frequencies = np.bincount(answers, minlength=len(WORDS)) / len(answers)
 
     def guess(tokens: IntArray) -> FloatArray:
-        question = read(tokens)
+        question = read(tokens, arguments)
         if question is None:  # what is not a question has no answer to be known
             return frequencies
         row = counts[seen(question)]

@@ -1,0 +1,374 @@
+"""The doctor's rules: each looks at one sign of health, and names an illness with evidence, cause and remedy.
+
+Thresholds were chosen on runs made ill on purpose; those of tests and benchmarks were trained with other seeds, tasks
+and sizes. A run that has learnt its task is not called ill for how it got there.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, listed, percent, thousands
+from glassformer.analyses._symptoms import Symptoms, ending
+
+LEARNT = 0.05  # share of the ladder that may be left when a task counts as learnt
+WRONG = 0.02  # share of answers that may be wrong then, where each question has one
+SLACK = 0.02  # share of the ladder within which a loss stands on a rung, or does not move
+STUCK = 0.15  # share of the ladder left when a run that no longer moves is stuck, on a rung or not
+GAP = 0.10  # nats, and share of the ladder, between training and held-out loss
+SMALL, LARGE = 3e-5, 6e-2  # one update, as a share of the weights
+REACH = 1e-4  # gradient at the embedding against that of the part that has most
+STEEP = 1e3  # length of a gradient
+SILENT = 0.9  # share of a block's neurons
+MOVED, VARIES = 0.02, 2e-3  # attention: way from its start; standard deviation over windows
+SIGNAL = 1e-4  # share of what is read out that depends on the window
+SPIKE = 0.15  # share of the ladder by which a loss jumps
+MANY, LATE = 3, 0.9  # spikes: so many are an illness, and one after this share of the training
+FALSE = 0.01  # share of training answers that the rule forbids
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An illness, or something worth knowing, with its evidence, its usual cause and something to try."""
+
+    illness: str
+    evidence: str
+    cause: str
+    remedy: str
+    step: int | None = None
+    serious: bool = True
+
+    def plain(self) -> dict[str, object]:
+        """As it stands in an answer of the command line."""
+        found = {"illness": self.illness, "evidence": self.evidence, "cause": self.cause, "try": self.remedy}
+        return {**found, "step": self.step, "serious": self.serious}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One sign of health: its curve, the line it should not cross, and what was found."""
+
+    name: str
+    steps: Array
+    values: Array
+    value: float  # what is judged; NaN: not measured
+    limit: float  # NaN: there is no line to draw
+    unit: str
+    finding: Finding | None = None
+    ill_above: bool = True  # on which side of the limit it is ill
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the number judged lies on the unhealthy side of its limit."""
+        return bool(self.value > self.limit if self.ill_above else self.value < self.limit)
+
+    @property
+    def verdict(self) -> str:
+        """healthy, ill, note, or not measured."""
+        if self.finding is not None:
+            return "ill" if self.finding.serious else "note"
+        return "note" if self.beyond else "healthy" if np.isfinite(self.value) else "not measured"
+
+
+def learnt(s: Symptoms) -> bool:
+    """Whether hardly anything is left to learn on held-out windows, or hardly an answer is wrong."""
+    return bool(s.left < LEARNT or (s.left < STUCK and s.wrong < WRONG))
+
+
+def checks(s: Symptoms) -> list[Check]:
+    """Every check, causes before consequences."""
+    return [check(s) for check in CHECKS]
+
+
+def questions() -> tuple[str, ...]:
+    """What each check asks."""
+    return tuple((check.__doc__ or "").strip() for check in CHECKS)
+
+
+def finite(s: Symptoms) -> Check:
+    """Is the loss a number, and not above its start?"""
+    values, steps = s.train, s.steps
+    known = values[np.isfinite(values)]
+    limit = max(float(known[0]) if len(known) else s.blind, s.blind) + GAP * s.height
+    bad = ~np.isfinite(values) | ~np.isfinite(s.validation) if len(known) else np.zeros(len(values), bool)
+    finding = None
+    if bad.any() or s.run.about.get("status") == "diverged":
+        at = int(steps[bad][0]) if bad.any() else s.run.last_step
+        finding = _found(
+            "exploding loss", f"the loss is not a number from step {thousands(at)} on",
+            f"the steps are too large (rate {s.run.experiment.train.rate:g}), so that the numbers overflow",
+            "a tenth of the rate, a warm-up, or train.clip = 1.0", at)  # fmt: skip
+    elif len(known) > 1 and ending(known) > limit:
+        finding = _found(
+            "exploding loss", f"the training loss ends at {known[-1]:.2f}, above its start {known[0]:.2f} and above "
+            f"blind guessing, {s.blind:.2f} nats per token",
+            f"the steps are too large (rate {s.run.experiment.train.rate:g})",
+            "a tenth of the rate, a warm-up, or train.clip = 1.0", int(steps[-1]))  # fmt: skip
+    value = float(np.max(known)) if len(known) else float("nan")
+    return Check("loss is a number", steps, values, value, limit, "nats", finding)
+
+
+def labels(s: Symptoms) -> Check:
+    """Do the training answers obey the rule?"""
+    share = s.contradicted
+    finding = None
+    if share > FALSE:
+        finding = _found(
+            "labels contradict the rule", f"{percent(share)} of the training answers are not what the task's rule "
+            "allows", "the labels were shuffled or are wrong: there is nothing to learn but the examples themselves",
+            "mend the training data; to see what memorising costs, train on and watch the gap", 0)  # fmt: skip
+    return Check("labels obey the rule", np.zeros(0), np.zeros(0), share, FALSE, "share of answers", finding)
+
+
+def updates(s: Symptoms) -> Check:
+    """Are updates neither tiny nor huge?"""
+    steps, values = s.ratio
+    if not len(values):
+        return Check("size of updates", steps, values, float("nan"), LARGE, "share of the weights")
+    peak, at = float(values.max()), int(steps[int(values.argmax())])
+    rate = s.run.experiment.train.rate
+    finding = None
+    if peak > LARGE and not learnt(s):
+        finding = _found(
+            "updates too large", f"at step {thousands(at)} one update is {percent(peak)} as long as the weights; up to "
+            f"{percent(LARGE)} is usual", f"the rate, {rate:g}, is too high: each step jumps over what it aims at",
+            f"train.rate = {rate / 30:.1g} to {rate / 300:.1g}, or a warm-up", at)  # fmt: skip
+    elif peak < SMALL and not learnt(s):
+        finding = _found(
+            "updates too small", f"no update is longer than {peak:.1g} of the weights; {1e-4:g} to {1e-2:g} is usual",
+            f"the rate, {rate:g}, is too low for {thousands(s.run.last_step)} steps",
+            f"train.rate = {rate * 100:.1g} to {rate * 1000:.1g}", at)  # fmt: skip
+    return Check("size of updates", steps, values, peak, SMALL if peak < SMALL else LARGE, "share of the weights",
+                 finding, ill_above=peak >= SMALL)  # fmt: skip
+
+
+def gradients(s: Symptoms) -> Check:
+    """Does the gradient reach the embedding?"""
+    steps, values = s.reach
+    norm = s.metric("gradient.all")
+    steep = np.flatnonzero(norm > STEEP)
+    value = float(np.median(values)) if len(values) else float("nan")
+    finding = None
+    if len(steep) and not learnt(s):
+        at = int(s.steps[steep[0]])
+        finding = _found(
+            "exploding gradients", f"the gradient is {float(np.nanmax(norm)):.3g} long, first above {STEEP:g} at step "
+            f"{thousands(at)}", "each block multiplies the error that flows back through it",
+            "train.clip = 1.0, a lower rate, a norm, or smaller initial weights", at)  # fmt: skip
+    elif value < REACH and not learnt(s):
+        why = [f"{s.run.architecture.blocks} blocks each shrink what flows back"]
+        if not s.run.architecture.residual:
+            why.insert(0, "the residual paths are missing")
+        if updates(s).finding is not None:
+            why = ["updates of the wrong size have saturated what the gradient must pass"]
+        finding = _found(
+            "vanishing gradients", f"per parameter the embedding gets {value:.1g} of the gradient of the part that has "
+            "most (median over the training)", listed(why),
+            "architecture.residual = true, fewer blocks, or a norm before each block", int(steps[0]))  # fmt: skip
+    return Check("gradient reach", steps, values, value, REACH, "share of the largest", finding, False)
+
+
+def signal(s: Symptoms) -> Check:
+    """Does the answer depend on the input?"""
+    steps, values = s.look("signal")
+    value = float(values[-1]) if len(values) and np.isfinite(values[-1]) else float("nan")
+    finding = None
+    if value < SIGNAL and not learnt(s):
+        finding = _found(
+            "signal lost", f"at most {max(value, 1e-8):.1g} of what the model reads out depends on its input",
+            "the blocks average the input away (no residual paths, or saturated attention and dead neurons)",
+            "architecture.residual = true, fewer blocks, a lower rate", int(steps[-1]))  # fmt: skip
+    return Check("signal reach", steps, values, value, SIGNAL, "share of the stream", finding, False)
+
+
+def neurons(s: Symptoms) -> Check:
+    """Do the neurons ever fire?"""
+    steps, values = s.look("silent")
+    value = float(values[-1]) if len(values) else float("nan")
+    finding = None
+    if value > SILENT and not learnt(s):
+        finding = _found(
+            "dead neurons", f"{percent(value)} of the neurons of a block fire on none of the windows tried at step "
+            f"{thousands(int(steps[-1]))}", "large steps pushed them to where their gradient is zero",
+            "a lower rate or a warm-up; architecture.activation = gelu", int(steps[-1]))  # fmt: skip
+    return Check("silent neurons", steps, values, value, SILENT, "share", finding)
+
+
+def attention(s: Symptoms) -> Check:
+    """Has attention moved from its start?"""
+    steps, values = s.look("moved")
+    varies, spread = s.look("varies")[1], s.look("spread")[1]
+    value = float(values[-1]) if len(values) > 1 and np.isfinite(values[-1]) else float("nan")
+    finding = None
+    if np.isfinite(value) and not learnt(s):
+        at = int(steps[-1])
+        if value < MOVED:
+            finding = _found(
+                "attention frozen", f"no head has moved more than {percent(value)} of its weight since its first step",
+                "no gradient reaches queries and keys, or the steps are too small",
+                "a higher rate, residual paths, or larger initial queries and keys", at)  # fmt: skip
+        elif varies[-1] < VARIES:
+            finding = _found(
+                "attention collapsed", f"every head looks the same way whatever the input (it varies by "
+                f"{varies[-1]:.1g}); its entropy is {percent(float(spread[-1]))} of an even spread",
+                "all positions have come to look alike, or scores have grown until one key always wins",
+                "residual paths, a lower rate, a norm before attention", at)  # fmt: skip
+    return Check("attention moves", steps, values, value, MOVED, "share of weight", finding, False)
+
+
+def gap(s: Symptoms) -> Check:
+    """Are the training data known better?"""
+    values, steps = s.gap, s.steps
+    known = values[np.isfinite(values)]
+    value = ending(known)
+    limit = max(GAP, GAP * s.height)
+    low = s.validation[np.isfinite(s.validation)]
+    finding = None
+    if len(low) > 1 and value > limit and not learnt(s):
+        best = int(np.nanargmin(s.validation))
+        rose = float(ending(low) - low.min()) / s.height
+        if rose > SLACK or s.falling < SLACK:
+            finding = _found(
+                "overfitting", f"the training loss ends at {s.train[-1]:.2f}, the held-out one at {low[-1]:.2f}: a gap "
+                f"of {value:.2f} nats" + (f"; held out it was best, {low.min():.2f}, at step "
+                f"{thousands(int(steps[best]))}" if rose > SLACK else ""),
+                "the examples are memorised: too few of them for so large a model and so long a training",
+                f"more training examples, a smaller model, decay or dropout, or stop at step "
+                f"{thousands(int(steps[best]))}", int(steps[best]))  # fmt: skip
+    return Check("gap to held-out loss", steps, values, value, limit, "nats", finding)
+
+
+def falling(s: Symptoms) -> Check:
+    """Does the loss fall below blind guessing?"""
+    values, steps = s.train, s.steps
+    known = values[np.isfinite(values)]
+    first = float(known[0]) if len(known) else s.blind
+    limit = min(s.blind - SLACK * s.height, first - LEARNT * (first - s.floor))
+    value = ending(known) if len(known) > 1 else float("nan")
+    finding = None
+    if np.isfinite(value) and value > limit and not (s.falling > SLACK and updates(s).finding is None):
+        finding = _found(
+            "not falling", f"after {thousands(int(steps[-1]))} steps the training loss is {value:.2f}, from "
+            f"{known[0]:.2f}; blind guessing costs {s.blind:.2f} nats per token",
+            "the rate is too low or far too high, or no gradient arrives",
+            "another rate (ten times more, ten times less), another seed", int(steps[-1]))  # fmt: skip
+    return Check("loss falls", steps, values, value, limit, "nats", finding)
+
+
+def plateau(s: Symptoms) -> Check:
+    """Has it stopped short of the floor?"""
+    with np.errstate(all="ignore"):
+        values = (s.validation - s.floor) / s.height
+    still = np.isfinite(s.falling) and s.falling < SLACK
+    finding = None
+    if still and s.left > LEARNT and falling(s).finding is None and gap(s).finding is None:
+        late = s.validation[s.tail]
+        where, on = _where(s, float(np.median(late)))
+        if on or s.left > STUCK:
+            since = int(s.steps[s.tail][0])
+            finding = _found(
+                "stuck on a rung", f"from step {thousands(since)} on the held-out loss stays between {late.min():.2f} "
+                f"and {late.max():.2f} nats per token, {where}; the floor is {s.floor:.2f}",
+                "this much can be had without the next piece of the rule; finding it needs a part, an example or a "
+                "step size that the run lacks (answers that have nothing to do with the questions look the same)",
+                "another seed, a higher rate with warm-up, a longer training, more heads, blocks or width",
+                since)  # fmt: skip
+    return Check("left of the ladder", s.steps, values, s.left, STUCK, "share of the ladder", finding)
+
+
+def spikes(s: Symptoms) -> Check:
+    """Does the loss jump?"""
+    values, steps = s.train, s.steps
+    jumps = np.zeros(len(values))
+    for k in range(1, len(values)):
+        jumps[k] = max(0.0, values[k] - float(np.median(values[max(0, k - 5) : k]))) / s.height
+    jumps = np.nan_to_num(jumps)
+    many = np.flatnonzero(jumps > SPIKE)
+    finding = None
+    if len(many) and not learnt(s):
+        at, late = int(steps[many[0]]), steps[many[-1]] >= LATE * steps[-1]
+        finding = _found(
+            "spikes", f"the training loss jumps by more than {percent(SPIKE)} of the ladder {len(many)} times, first "
+            f"at step {thousands(at)}", "some batches push the weights too far", "a lower rate, train.clip = 1.0, "
+            "a larger batch, or a warm-up", at, serious=len(many) >= MANY or bool(late))  # fmt: skip
+    value = float(jumps.max()) if len(jumps) > 1 else float("nan")
+    return Check("spikes", steps, jumps, value, SPIKE, "share of the ladder", finding)
+
+
+def schedule(s: Symptoms) -> Check:
+    """Could it stop, or should it go on?"""
+    rate = s.metric("rate")
+    stop = converged(s)
+    finding = None
+    last = int(s.steps[-1]) if len(s.steps) else 0
+    if learnt(s) and stop is not None and stop < 0.9 * last:
+        finding = _found(
+            "converged", f"from step {thousands(stop)} on the held-out loss stays within {percent(SLACK)} of the "
+            f"ladder of its best; {percent(max(s.left, 0))} of the ladder is left",
+            "the task is learnt", f"stop at step {thousands(stop)} next time (train.steps = {stop})", stop,
+            serious=False)  # fmt: skip
+    elif not learnt(s) and s.falling > SLACK and updates(s).finding is None and gap(s).finding is None:
+        finding = _found(
+            "unfinished", f"the held-out loss still falls by {percent(s.falling)} of the ladder in the last "
+            f"{percent(0.4)} of the training", "it was stopped while it learns", "more steps (train.steps)", last,
+            serious=False)  # fmt: skip
+    value = float(np.nanmax(rate)) if np.isfinite(rate).any() else float("nan")
+    return Check("rate", s.steps, rate, value, float("nan"), "rate", finding)
+
+
+CHECKS: tuple[Callable[[Symptoms], Check], ...] = (
+    finite, labels, updates, gradients, signal, neurons, attention, gap, falling, plateau, spikes, schedule,
+)  # fmt: skip
+
+
+def converged(s: Symptoms) -> int | None:
+    """The first logged step from which the held-out loss stays within a fiftieth of the ladder of its best."""
+    low = _clock.smooth(s.validation)
+    if not len(low) or not np.isfinite(low).all():
+        return None
+    after = np.maximum.accumulate(low[::-1])[::-1]
+    near = np.flatnonzero(after <= low.min() + SLACK * s.height)
+    return int(s.steps[near[0]]) if len(near) else None
+
+
+def signs(s: Symptoms) -> Iterator[tuple[str, int | None]]:
+    """The four signs to stop by, and the first logged step at which each was met."""
+    low, steps = _clock.smooth(s.validation), s.steps
+    best = np.minimum.accumulate(low) if len(low) else low
+    waited = np.array([k - int(np.argmin(low[: k + 1])) for k in range(len(low))])
+    some = max(2, len(low) // 5)
+    close = SLACK * s.height
+    good = s.metric("accuracy") if "accuracy" in s.run.metrics else 1 - s.metric("rule_error_answerable")
+    for name, met in (
+        ("a fifth without progress", waited >= some),
+        ("held-out loss rises", low > best + close),
+        ("train far below it", s.gap > max(GAP, GAP * s.height)),
+        ("95 % right", good >= 0.95),
+    ):
+        first = np.flatnonzero(met)
+        yield name, int(steps[first[0]]) if len(first) else None
+
+
+def _where(s: Symptoms, loss: float) -> tuple[str, bool]:
+    """The rung a loss stands on, or the two it lies between; and whether it stands on one."""
+    rungs = s.ladder
+    on = [
+        rung
+        for rung in rungs[:-1]
+        if abs(loss - rung.nats) <= SLACK * s.height and rung.nats - s.floor > LEARNT * s.height
+    ]
+    if on:
+        rung = min(on, key=lambda each: abs(loss - each.nats))
+        return f"on the rung “{rung.name}” ({rung.nats:.2f})", True
+    above, below = [r for r in rungs if r.nats > loss], [r for r in rungs if r.nats <= loss]
+    high = f"“{above[-1].name}” ({above[-1].nats:.2f})" if above else "the top of the ladder"
+    low = f"“{below[0].name}” ({below[0].nats:.2f})" if below else "the floor"
+    return f"between {high} and {low}", False
+
+
+def _found(
+    illness: str, evidence: str, cause: str, remedy: str, step: int | None = None, serious: bool = True
+) -> Finding:
+    return Finding(illness, evidence, cause, remedy, step, serious)

@@ -1,0 +1,124 @@
+"""Parts of two models paired by what they do: heads by where they look, neurons by when they fire.
+
+A model's heads and neurons have no order: any two can change places with their weights and nothing is said
+differently. Two models can be compared part by part only after the pairing under which they agree best.
+"""
+
+from itertools import permutations
+
+import numpy as np
+
+from glassformer.analyses import _decide
+from glassformer.analyses._result import Array
+from glassformer.run import Run
+
+WINDOWS = 64  # held-out inputs on which two models are compared
+ALL_ORDERS = 5  # up to so many heads every order is tried
+
+
+def assignment(gain: Array) -> list[int]:
+    """For each row of a square table its column, no column twice, so that the sum of the cells is the largest.
+
+    Exact, by shortest augmenting paths: rows enter one by one and earlier ones make way where that gains more.
+    """
+    cost = -np.asarray(gain, dtype=np.float64)
+    many = len(cost)
+    row_price, column_price = np.zeros(many + 1), np.zeros(many + 1)
+    taken = np.zeros(many + 1, dtype=int)  # column (from 1) → its row (from 1); column 0 holds the row that enters
+    for row in range(1, many + 1):
+        taken[0], column = row, 0
+        way, best, done = np.zeros(many + 1, dtype=int), np.full(many + 1, np.inf), np.zeros(many + 1, dtype=bool)
+        while taken[column]:
+            done[column] = True
+            here = taken[column]
+            offer = cost[here - 1] - row_price[here] - column_price[1:]
+            better = ~done[1:] & (offer < best[1:])
+            best[1:][better], way[1:][better] = offer[better], column
+            nearest = 1 + int(np.where(done[1:], np.inf, best[1:]).argmin())
+            step = best[nearest]
+            row_price[taken[done]] += step
+            column_price[done] -= step
+            best[~done] -= step
+            column = nearest
+        while column:
+            before = way[column]
+            taken[column], column = taken[before], before
+    found = [0] * many
+    for column in range(1, many + 1):
+        found[taken[column] - 1] = column - 1
+    return found
+
+
+def ordered(gain: Array) -> list[int]:
+    """The same by trying every order: the check on `assignment`, and quick for a few heads."""
+    rows = np.arange(len(gain))
+    return list(max(permutations(range(len(gain))), key=lambda order: float(gain[rows, list(order)].sum())))
+
+
+def looks(run: Run, step: int, member: int) -> Array:
+    """(block, head, place): attention of every head on held-out inputs, all queries and keys in a row."""
+    seen = run.trace(_inputs(run), step=step, member=member)["attention"].astype(np.float64)  # (input, block, head, …)
+    found: Array = np.moveaxis(seen, 0, 2).reshape(*seen.shape[1:3], -1)
+    return found
+
+
+def fires(run: Run, step: int, member: int) -> Array:
+    """(block, neuron, place): activation of every neuron at every position of held-out inputs."""
+    seen = run.trace(_inputs(run), step=step, member=member)["hidden"].astype(np.float64)  # (input, block, position, n)
+    found: Array = np.moveaxis(seen, (0, 3), (2, 1)).reshape(seen.shape[1], seen.shape[3], -1)
+    return found
+
+
+def _inputs(run: Run) -> Array:
+    windows = _decide.examples(run.task, run.architecture.context, WINDOWS).windows
+    return windows[:, : run.architecture.context]
+
+
+def elsewhere(parts: Array, by: int) -> Array:
+    """The same parts (block, part, place) on other inputs: what pairing would find where nothing is shared."""
+    each = parts.reshape(*parts.shape[:2], WINDOWS, -1) if parts.shape[-1] % WINDOWS == 0 else parts[:, :, :, None]
+    found: Array = np.roll(each, by, axis=2).reshape(parts.shape)
+    return found
+
+
+def same_looks(one: Array, other: Array) -> Array:
+    """(head, head): the share of attention that two heads put on the same places, 1 where they look alike."""
+    queries = one.sum(axis=-1).mean()  # every query has attention 1 to give
+    return np.array([[float(np.minimum(a, b).sum()) / queries for b in other] for a in one])
+
+
+def same_fires(one: Array, other: Array) -> Array:
+    """(neuron, neuron): correlation of two neurons' activations; 0 for one that never changes."""
+    found: Array = _scaled(one) @ _scaled(other).T
+    return found
+
+
+def _scaled(values: Array) -> Array:
+    centred = values - values.mean(axis=-1, keepdims=True)
+    size = np.sqrt((centred**2).sum(axis=-1, keepdims=True))
+    return np.where(size > 1e-9, centred / np.maximum(size, 1e-300), 0.0)
+
+
+def agreement(alike: list[Array], idle: list[int]) -> float:
+    """Mean of the best pairing over all blocks; so many of each block's parts are idle and have nobody to be paired."""
+    if not all(np.isfinite(table).all() for table in alike):
+        return float("nan")
+    total, parts = 0.0, 0
+    for table, none in zip(alike, idle, strict=True):
+        order = ordered(table) if len(table) <= ALL_ORDERS else assignment(table)
+        total += float(table[np.arange(len(table)), order].sum())
+        parts += len(table) - none
+    return total / parts if parts else 0.0
+
+
+def unlike_heads(one: Array, other: Array) -> float:
+    """Of two models' `looks`: 0 where every head has a twin that looks at the same places, 1 where none has."""
+    return 1 - agreement([same_looks(a, b) for a, b in zip(one, other, strict=True)], [0] * len(one))
+
+
+def unlike_neurons(one: Array, other: Array) -> float:
+    """Of two models' `fires`: 1 minus the mean correlation of paired neurons; silent pairs are not counted."""
+    tables = [same_fires(a, b) for a, b in zip(one, other, strict=True)]
+    idle = [int(min((np.ptp(a, axis=-1) <= 1e-9).sum(), (np.ptp(b, axis=-1) <= 1e-9).sum()))
+            for a, b in zip(one, other, strict=True)]  # fmt: skip
+    return 1 - agreement(tables, idle)

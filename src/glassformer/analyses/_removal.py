@@ -1,0 +1,204 @@
+"""Parts taken out of a model: what it answers when one is zeroed, averaged or resampled.
+
+Only what follows the change is computed again. Neurons, of which there are many, are taken out side by side.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.analyses import _decide
+from glassformer.analyses._result import Array
+from glassformer.architecture import Architecture
+from glassformer.run import Run
+from glassformer.tasks import Examples
+
+WAYS = ("zero", "mean", "resample")
+AT_ONCE = 200_000  # numbers worked on side by side; more leave the processor's cache
+Kind = Literal["token", "position", "head", "feed-forward", "neuron"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something a model can be without: an embedding, a head, a feed-forward layer, a neuron."""
+
+    kind: Kind
+    name: str
+    block: int = 0
+    index: int = 0  # of the head or neuron
+
+
+def parts(a: Architecture, every_neuron: bool = True) -> list[Part]:
+    """All parts in the order of computation, then the neurons: of every block, or of the last one."""
+    found = [Part("token", "token embedding")]
+    if a.positions in ("learned", "sinusoidal"):
+        found.append(Part("position", "position embedding"))
+    for block in range(a.blocks):
+        if a.attention != "off":
+            found += [Part("head", _head_name(a, block, head), block, head) for head in range(a.heads)]
+        if a.feed_forward:
+            found.append(Part("feed-forward", f"feed-forward {block}" if a.blocks > 1 else "feed-forward", block))
+    for block in range(a.blocks) if every_neuron else range(a.blocks - 1, a.blocks):
+        many = f"{block}." if a.blocks > 1 else ""
+        found += [Part("neuron", f"neuron {many}{k}", block, k) for k in range(a.feed_forward)]
+    return found
+
+
+def _head_name(a: Architecture, block: int, head: int) -> str:
+    return f"head {block}.{head}" if a.blocks > 1 else f"head {head}" if a.heads > 1 else "attention"
+
+
+class Model:
+    """A model at one step, what it computes on some windows, and what it would answer without a part."""
+
+    def __init__(self, run: Run, given: Examples, step: int, member: int = 0, precise: bool = False) -> None:
+        self.run, self.given, self.a = run, given, run.architecture
+        self.w = _decide.params(run, step, member)
+        self.tokens = given.windows[:, :-1]
+        self.wanted = _decide.targets(run, given).astype(np.int64)
+        self.dtype = np.float64 if precise else np.float32  # of the scoring; the pass itself is as the weights are
+        self.whole, self.seen = reference.forward(self.w, self.tokens, self.a)
+        self.logits = self._read(self.whole)  # (window, place, answer)
+
+    def losses(self, wanted: Sequence[Part], ways: Sequence[str] = WAYS) -> Array:
+        """(part, way, window): the mean loss of each window without each part, in nats per token."""
+        found = np.empty((len(wanted), len(ways), len(self.tokens)))
+        found[:] = self.loss(self.logits)  # what is not looked at changes nothing
+        for place, way, logits in self._without(wanted, ways):
+            found[place, way] = self.loss(logits)
+        return found
+
+    def scores(self, wanted: Sequence[Part], ways: Sequence[str] = WAYS) -> tuple[Array, Array]:
+        """(part, way, window) each: the losses, and the number of wrong answers among those that count."""
+        found = np.empty((2, len(wanted), len(ways), len(self.tokens)))
+        found[0], found[1] = self.loss(self.logits), self.wrong(self.logits)
+        for place, way, logits in self._without(wanted, ways):
+            found[0, place, way], found[1, place, way] = self.loss(logits), self.wrong(logits)
+        return found[0], found[1]
+
+    def loss(self, logits: Array) -> Array:
+        """(..., window): the mean loss of each window."""
+        x = logits.astype(self.dtype, copy=False)
+        x = x - x.max(-1, keepdims=True)
+        wanted = np.broadcast_to(self.wanted[..., None], (*x.shape[:-1], 1))
+        right = np.take_along_axis(x, wanted, -1)[..., 0]
+        lost: Array = (np.log(np.exp(x).sum(-1)) - right).mean(-1, dtype=np.float64)
+        return lost
+
+    def wrong(self, logits: Array) -> Array:
+        """(..., window): how many answers are wrong, among those that can be judged."""
+        guess = logits.argmax(-1)
+        if self.run.task.measure == "rule_error":
+            allowed = np.broadcast_to(self.given.allowed, (*guess.shape, self.given.allowed.shape[-1]))
+            right = np.take_along_axis(allowed, guess[..., None], -1)[..., 0]
+        else:
+            right = guess == self.wanted
+        found: Array = (~right & self.counted).sum(-1).astype(np.float64)
+        return found
+
+    @property
+    def counted(self) -> Array:
+        """(window, place): the answers that count for the error."""
+        answerable = self.given.answerable
+        return answerable if self.run.task.measure == "rule_error" else np.ones_like(answerable)
+
+    def _without(self, wanted: Sequence[Part], ways: Sequence[str]) -> Iterator[tuple[Array | int, int, Array]]:
+        """(places in `wanted`, way, logits): one part at a time, or neurons of a block together."""
+        numbered = list(enumerate(wanted))
+        for (kind, block), some in groupby(numbered, key=lambda each: (each[1].kind, each[1].block)):
+            group = [each for each in some if kind != "neuron" or not self._silent(each[1])]
+            for number, way in enumerate(ways):
+                if kind == "neuron":
+                    for begin in range(0, len(group), size := self._together(block)):
+                        chunk = group[begin : begin + size]
+                        neurons = np.array([part.index for _, part in chunk])
+                        yield np.array([k for k, _ in chunk]), number, self._neurons(block, neurons, way)
+                else:
+                    for k, part in group:
+                        yield k, number, self._one(part, way)
+
+    def _silent(self, neuron: Part) -> bool:
+        """Whether a neuron is zero everywhere, so that nothing changes without it."""
+        return not self.seen["hidden"][:, neuron.block, :, neuron.index].any()
+
+    def _one(self, part: Part, way: str) -> Array:
+        """(window, place, answer): the logits without an embedding, a head or a feed-forward layer."""
+        a, seen = self.a, self.seen
+        if part.kind == "token":
+            value = seen["token_embedding"]
+            return self._from(-1, seen["embedded"] + (replaced(way, value) - value))
+        if part.kind == "position":  # it has no windows: the mean is over positions, the resample turned round
+            value = seen["position_embedding"]
+            return self._from(
+                -1, seen["embedded"] + ((value[::-1] if way == "resample" else replaced(way, value)) - value)
+            )
+        if part.kind == "head":
+            value = seen["mixed"][:, part.block, part.index]  # (window, position, feature)
+            moved = _decide.after(self.w, part.block, part.index, replaced(way, value) - value, a)
+            middle = seen["middle"][:, part.block] + moved
+            if part.block == a.blocks - 1:  # nothing after it looks at another position
+                middle = self._read(middle)
+            return self._from(part.block, _decide.fed(self.w["blocks"][part.block], middle, a))
+        value = seen["fed"][:, part.block]
+        return self._left(part.block, seen["out"][:, part.block] + (replaced(way, value) - value))
+
+    def _neurons(self, block: int, neurons: Array, way: str) -> Array:
+        """(neuron, window, place, answer): the logits without each of these neurons."""
+        a, last = self.a, block == self.a.blocks - 1
+        hidden = self.seen["hidden"][:, block]
+        hidden = np.moveaxis(
+            (self._read(hidden) if last else hidden)[..., neurons], -1, 0
+        )  # (neuron, window, position)
+        moved = np.stack([replaced(way, each) for each in hidden]) - hidden
+        rows = self.w["blocks"][block]["contract"][neurons]  # (neuron, feature)
+        if last and (a.norm == "none" or (a.norm_place == "pre" and not a.final_norm)):  # all that follows is a sum
+            votes = rows @ (self.w["token"].T if a.tied_embedding else self.w["read_out"])
+            found: Array = self.logits + moved[..., None] * votes[:, None, None]
+            return found
+        out = self.seen["out"][:, block]
+        out = (self._read(out) if last else out) + moved[..., None] * rows[:, None, None]
+        return self._left(block, out, narrowed=last)
+
+    def _left(self, block: int, out: Array, narrowed: bool = False) -> Array:
+        """From `out` of a block, (..., window, position, feature), to the logits."""
+        a = self.a
+        if a.norm_place == "post" and a.feed_forward:
+            out = reference.normalise(out, self.w["blocks"][block], "norm_2", a)
+        return self._from(block, out if narrowed or block < a.blocks - 1 else self._read(out))
+
+    def _from(self, block: int, x: Array) -> Array:
+        """From the stream that leaves a block (-1: the embedding) to the logits where answers are read."""
+        if block == self.a.blocks - 1:
+            return _decide.from_stream(self.w, x, self.a)
+        rest = self.w["blocks"][block + 1 :]
+        tokens = np.broadcast_to(self.tokens, x.shape[:-1])
+        model = replace(self.a, blocks=len(rest))
+        logits, _ = reference.forward({**self.w, "blocks": rest}, tokens, model, {"embedded": lambda _value, _block: x})
+        return self._read(logits)
+
+    def _read(self, values: Array) -> Array:
+        """(..., window, position, x) → (..., window, place, x): only where an answer is read."""
+        if self.run.task.answers == "next":
+            return values
+        where = self.a.read_position
+        where = values.shape[-2] - 1 if where is None else where
+        return values[..., where : where + 1, :]
+
+    def _together(self, block: int) -> int:
+        """How many neurons of a block are taken out side by side."""
+        last = block == self.a.blocks - 1
+        wide = self.logits.shape[1] * self.logits.shape[2] if last else self.tokens.shape[1] * self.a.width
+        return max(1, AT_ONCE // max(len(self.tokens) * int(wide), 1))
+
+
+def replaced(way: str, value: Array) -> Array:
+    """(window, ...): what stands in the place of a value; resampled ones come from the window before."""
+    if way == "zero":
+        return np.zeros_like(value)
+    if way == "mean":
+        return np.broadcast_to(value.mean(0, keepdims=True), value.shape).astype(value.dtype)
+    return np.roll(value, 1, axis=0)

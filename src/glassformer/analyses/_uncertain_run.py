@@ -1,0 +1,329 @@
+"""How sure a trained model is over its life: every distribution on some held-out windows, in NumPy."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, Labelled, Result, numbers, shared
+from glassformer.analyses._uncertain import (
+    NATS,
+    SHARE,
+    Uncertainty,
+    canonical,
+    extremes,
+    labelled,
+    named,
+    spread,
+)
+from glassformer.errors import Error
+from glassformer.run import Run
+from glassformer.tasks import Examples, Rung
+
+WORK = 2_500_000_000  # multiplications for a whole life: about a second
+MOST_STEPS, LEAST_STEPS = 200, 24
+MOST_WINDOWS, LEAST_WINDOWS, FEW = 200, 8, 128  # FEW: predictions to have at least, if windows are cheap
+TEMPERATURES = np.geomspace(0.1, 10, 33)  # with 1 in the middle
+SWEPT_STEPS, SWEEP = (8, 24), 15_000_000  # Boltzmann weights of all temperatures
+MOMENTS = 5
+VIEWS = 200  # places at which tables of counts are asked how sure they are
+DEAR = 300  # multiplications that one GELU is worth here: NumPy has no error function
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which steps and how many windows a life is looked at with; `even` steps are spaced evenly over it."""
+
+    steps: list[int]
+    even: list[int]
+    moments: list[int]
+    windows: int
+
+
+@shared
+def plan(run: Run, member: int, also: int = -1) -> Plan:
+    """As many windows and steps as a second of work allows: half of the steps even, half where the loss moves.
+
+    `also`: one more step to look at, and a moment of its own; -1: none.
+    """
+    a = run.architecture
+    each = a.context * run.parameters  # multiplications for one window
+    each += a.context * a.blocks * a.feed_forward * DEAR if a.activation == "gelu" else 0
+    places = a.context if a.read_position is None else 1
+    least = max(LEAST_WINDOWS, min(FEW // places, 64))
+    windows = int(np.clip(WORK // (MOST_STEPS * each), least, MOST_WINDOWS))
+    most = int(np.clip(WORK // (windows * each), LEAST_STEPS, MOST_STEPS))
+    moments = sorted({*_clock.moments(run, MOMENTS, member), *([] if also == -1 else [also])})
+    even = _clock.kept(run, most // 2 if len(run.steps) > most else most)
+    steps = sorted({*even, *moments, *(_moving(run, most // 2, member) if len(run.steps) > most else [])})
+    return Plan(steps, even, moments, windows)
+
+
+def _moving(run: Run, most: int, member: int) -> list[int]:
+    """Kept steps spaced evenly in what the held-out loss covers on its way."""
+    losses = _clock.metric(run, "validation_loss", member)
+    if losses is None or len(losses) < 2:
+        return []
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(np.nan_to_num(_clock.smooth(losses)))))])
+    wanted = np.interp(np.linspace(0, way[-1], most), way, run.metrics["step"])
+    return [_clock.nearest(run, round(step)) for step in wanted]
+
+
+@shared
+def measured(run: Run, temperature: float, member: int, also: int) -> Uncertainty:
+    """Every diagnostic of one member, over its life and over temperature; `also` at one more step."""
+    a, todo = run.architecture, plan(run, member, also)
+    examples = _windows(run, todo.windows)
+    read = slice(None) if a.read_position is None else slice(a.read_position, a.read_position + 1)
+    targets = examples.windows[:, 1:] if a.read_position is None else examples.windows[:, -1:]
+    truth = _truth(run, examples)
+    swept = _thinned(todo, targets.size * a.answers)
+    every = max(1, -(-len(TEMPERATURES) * len(swept) * targets.size * a.answers // SWEEP))  # n-th place of a window
+
+    life: dict[str, list[Array]] = {}
+    sweep: dict[str, list[Array]] = {}
+    before: tuple[int, Array] | None = None
+    for step in todo.steps:
+        trace = run.trace(examples.windows[:, :-1], step=step, member=member)
+        logits = trace["logits"][:, read].astype(np.float64)  # (window, place, token)
+        chances, logs = _softmax(logits)
+        found = _at_one(chances, logs, targets)
+        if temperature == 1:
+            found |= {"entropy_at": found["entropy"], "loss_at": found["loss"]}
+        else:
+            warm, warm_logs = _softmax(logits / temperature)
+            warm_found = _at_one(warm, warm_logs, targets)
+            found |= {"entropy_at": warm_found["entropy"], "loss_at": warm_found["loss"]}
+        if step in todo.even:  # evenly spaced, for over a longer gap a divergence is not so many times larger
+            if before is not None:
+                found["change"] = (chances * (logs - before[1])).sum(axis=-1) / (step - before[0])
+            before = step, logs
+        if "attention" in trace:
+            found["attention"] = _attention_entropy(trace["attention"])
+        for name, values in found.items():
+            life.setdefault(name, []).append(values)
+        if step in swept:
+            for name, values in _over_temperature(logits[:, ::every], targets[:, ::every]).items():
+                sweep.setdefault(name, []).append(values)
+    looks = trace["attention"].astype(np.float64).mean(axis=0) if "attention" in trace else None
+    return _result(run, temperature, member, todo, examples, truth, life, sweep, swept, every, looks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Now(Result):
+    """Where a model stands on the plane of entropy and loss at one step."""
+
+    point: Labelled  # (quantity,)
+
+
+def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> Now:
+    """Entropy and loss at one step, on the windows of the whole life."""
+    a = run.architecture
+    examples = _windows(run, plan(run, member).windows)
+    read = slice(None) if a.read_position is None else slice(a.read_position, a.read_position + 1)
+    targets = examples.windows[:, 1:] if a.read_position is None else examples.windows[:, -1:]
+    logits = run.trace(examples.windows[:, :-1], step=step, member=member)["logits"][:, read].astype(np.float64)
+    found = _at_one(*_softmax(logits / temperature), targets)
+    values = np.array([found[name].mean() for name in ("entropy", "loss")])
+    return Now(step=step, point=Labelled(values, {"quantity": ("entropy", "loss")}, NATS))
+
+
+@lru_cache(maxsize=16)
+def _windows(run: Run, most: int) -> Examples:
+    return run.task.examples(run.architecture.context, "validation", most)
+
+
+def _thinned(todo: Plan, size: int) -> list[int]:
+    """The even steps, fewer of them where a prediction has many tokens, and the moments."""
+    most = int(np.clip(SWEEP // (len(TEMPERATURES) * size), *SWEPT_STEPS))
+    picked = np.unique(np.round(np.linspace(0, len(todo.even) - 1, min(most, len(todo.even)))).astype(int))
+    return sorted({*(todo.even[k] for k in picked), *todo.moments})
+
+
+def _softmax(logits: Array) -> tuple[Array, Array]:
+    """Chances, and their logarithms, which stay finite where a chance rounds to zero."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    weights = np.exp(shifted)
+    total = weights.sum(axis=-1, keepdims=True)
+    return weights / total, shifted - np.log(total)
+
+
+def _at_one(chances: Array, logs: Array, targets: Array) -> dict[str, Array]:
+    """(window, place): what the distributions say about themselves and about the token that came."""
+    came = np.take_along_axis(logs, targets[..., None], axis=-1)[..., 0]
+    return {
+        "entropy": -(chances * logs).sum(axis=-1),
+        "loss": -came,
+        "p_max": chances.max(axis=-1),
+        "p_target": np.exp(came),
+    }
+
+
+def _attention_entropy(attention: Array) -> Array:
+    """(window, block, head): entropy of the attention, averaged over the queries."""
+    weights = attention.astype(np.float64)
+    return -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1).mean(axis=-1)  # type: ignore[no-any-return]
+
+
+def _over_temperature(logits: Array, targets: Array) -> dict[str, Array]:
+    """(temperature, window): the canonical ensemble of every prediction, averaged over the places of a window."""
+    found = canonical(logits, TEMPERATURES)
+    ground = logits.max(axis=-1) - np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
+    cold = TEMPERATURES[:, None, None]
+    found["loss"] = (ground - found["free_energy"]) / cold  # −ln p = (E − F) / T
+    found["unlike"] = np.abs(found["free_energy"] - (found["energy"] - cold * found["entropy"]))
+    return {name: values.mean(axis=-1) for name, values in found.items()}
+
+
+def _truth(run: Run, examples: Examples) -> Array | None:
+    """(window, place, token): what the exact predictor expects; None where nobody knows."""
+    context = run.architecture.context
+    try:
+        rows = np.array([run.task.true_distribution(window[:-1], context) for window in examples.windows])
+    except (Error, NotImplementedError):
+        return None
+    return rows if run.architecture.read_position is None else rows[:, -1:]
+
+
+def _result(
+    run: Run,
+    temperature: float,
+    member: int,
+    todo: Plan,
+    examples: Examples,
+    truth: Array | None,
+    life: dict[str, list[Array]],
+    sweep: dict[str, list[Array]],
+    swept: list[int],
+    every: int,
+    looks: Array | None,
+) -> Uncertainty:
+    a = run.architecture
+    whole = {name: np.stack(values) for name, values in life.items()}  # (step, window, place)
+    attention = whole.pop("attention", None)
+    changed = whole.pop("change", np.zeros((0, *whole["entropy"].shape[1:])))
+    kinds = _kinds(examples)
+    whole["gap"] = whole["loss_at"] - whole["entropy_at"]
+    units = {"p_max": SHARE, "p_target": SHARE}
+    by_step = {
+        name: labelled(spread(values.mean(axis=-1)), todo.steps, units.get(name, NATS))
+        for name, values in whole.items()
+    }
+    for kind, which in kinds.items():
+        for name in units:
+            by_step[f"{name} {kind}"] = labelled(_pooled(whole[name], which), todo.steps, SHARE)
+    over = {name: np.stack(values) for name, values in sweep.items()}  # (step, temperature, window)
+    even = np.isin(swept, todo.even)
+    warm = {"temperature": named(TEMPERATURES)}
+    at = [swept.index(step) for step in todo.moments]
+    moments = {"moment": tuple(map(str, todo.moments))}
+    at_moments = {
+        name: Labelled(values[at].mean(axis=-1), moments | warm, _unit(name))
+        for name, values in over.items()
+        if name != "unlike"
+    }
+    ladder = _clock.ladder(run)
+    passed = {rung.name: step for rung, step in _clock.passed(run, member)}
+    prices = {"rung": tuple(rung.name for rung in ladder)}
+    crossed = [float("nan") if passed.get(rung.name) is None else float(passed[rung.name] or 0) for rung in ladder]
+    rows = {"step": tuple(map(str, swept))}
+    return Uncertainty(
+        by_step=by_step,
+        change={"divergence": labelled(spread(changed.mean(axis=-1)), todo.even[1:], "nats per step")},
+        by_temperature={
+            name: Labelled(
+                spread(values[even].mean(axis=0)), {"line": by_step["entropy"].axes["line"]} | warm, _unit(name)
+            )
+            for name, values in over.items()
+            if name != "unlike"
+        },
+        at_moments=at_moments,
+        maps={
+            name: Labelled(over[name].mean(axis=-1).T, warm | rows, _unit(name)) for name in ("entropy", "loss", "heat")
+        },
+        marks=extremes(at_moments),
+        attention=_attention(run, todo, attention, looks),
+        truth=_true(truth, examples, kinds),
+        rungs=Labelled(np.array([rung.nats for rung in ladder]), prices, NATS),
+        rung_entropies=Labelled(_rung_entropies(run, ladder, examples), prices, NATS),
+        crossed=Labelled(np.array(crossed), prices, "step"),
+        reachable=tuple(rung.reachable for rung in ladder),
+        moments=tuple(todo.moments),
+        subject="run",
+        temperature=temperature,
+        wanted=temperature,
+        inputs=len(examples.windows),
+        predictions=int(whole["entropy"][0].size),
+        swept=len(examples.windows) * -(-whole["entropy"].shape[2] // every),
+        inputs_are="validation windows" if run.task.answers == "next" else "validation questions",
+        tokens=a.answers,
+        total=_clock.total(run),
+        exact=run.task.exact,
+        unlike=float(np.nanmax(over["unlike"])) if np.isfinite(over["unlike"]).any() else float("nan"),
+    )
+
+
+def _rung_entropies(run: Run, ladder: list[Rung], examples: Examples) -> Array:
+    """(rung,): the mean entropy of each way of guessing.
+
+    A guess that is the true chance given what it looks at is as sure as it is right: its entropy is its price. Tables
+    of counts are not quite; theirs is measured on some of the places.
+    """
+    if run.task.exact:
+        return np.array([rung.nats for rung in ladder])
+    windows, context = examples.windows, run.architecture.context
+    picked = np.linspace(0, len(windows) * context - 1, min(VIEWS, len(windows) * context)).astype(int)
+    views = [windows[k // context, : k % context + 1] for k in picked]
+    chances = [np.array([rung.guess(view) for view in views]) for rung in ladder]
+    return np.array([float(-(p * np.log(np.where(p > 0, p, 1))).sum(axis=-1).mean()) for p in chances])
+
+
+def _unit(name: str) -> str:
+    return {"entropy": NATS, "loss": NATS, "heat": "nats per unit of temperature"}.get(name, "logits")
+
+
+def _kinds(examples: Examples) -> dict[str, Array]:
+    """(window, place): constrained and free places, where there are both."""
+    bound = examples.constrained
+    return {"constrained": bound, "free": ~bound} if bound.any() and not bound.all() else {}
+
+
+def _pooled(values: Array, which: Array) -> Array:
+    """(line, step): the mean over the chosen places of all windows; the spread over windows that have any."""
+    some = which.any(axis=1)
+    counts = which.sum(axis=1)[some]
+    each = np.where(which, values, 0).sum(axis=-1)[:, some] / counts
+    return np.concatenate([values[:, which].mean(axis=1)[None], spread(each)[1:]])
+
+
+def _attention(run: Run, todo: Plan, found: Array | None, looks: Array | None) -> dict[str, Labelled]:
+    a = run.architecture
+    if found is None or looks is None:
+        return {}
+    heads = {"block": numbers(a.blocks), "head": numbers(a.heads)}
+    keys = np.arange(1, a.context + 1) if a.causal else np.full(a.context, a.context)
+    seen = np.tri(a.context) if a.causal else np.ones((a.context, a.context))  # (query, key)
+    place = {"key_position": numbers(a.context)}
+    return {
+        "by_position": Labelled(looks.sum(axis=-2) / seen.sum(axis=0), heads | place, "share"),
+        "even_by_position": Labelled((seen / keys[:, None]).sum(axis=0) / seen.sum(axis=0), place, "share"),
+        "entropy": Labelled(
+            np.moveaxis(found.mean(axis=1), 0, -1), heads | {"step": tuple(map(str, todo.steps))}, "nats per query"
+        ),
+        "if_even": Labelled(np.full((a.blocks, a.heads), np.log(keys).mean()), heads, "nats per query"),
+    }
+
+
+def _true(truth: Array | None, examples: Examples, kinds: dict[str, Array]) -> Labelled:
+    """(quantity,): the exact predictor on the same windows."""
+    found: dict[str, float] = {"entropy": float("nan"), "loss": float(-examples.truth.mean()) + 0.0}
+    places = {"": np.ones(examples.constrained.shape, dtype=bool)} | {
+        f" {kind}": which for kind, which in kinds.items()
+    }
+    if truth is not None:
+        found["entropy"] = float(-(truth * np.log(np.where(truth > 0, truth, 1))).sum(axis=-1).mean()) + 0.0
+        for kind, which in places.items():
+            found[f"p_max{kind}"] = float(truth.max(axis=-1)[which].mean())
+            found[f"p_target{kind}"] = float(np.exp(examples.truth)[which].mean())
+    return Labelled(np.array(list(found.values())), {"quantity": tuple(found)})

@@ -1,0 +1,107 @@
+"""How much the weights change between two looks, part by part, and whether they keep going the same way."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._life import called, flat, parts, spread, steps_per_pass
+from glassformer.analyses._result import Array, Labelled, Result, Words, shared, thousands
+from glassformer.run import Run
+
+MOST_STEPS = 150
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change(Result):
+    """Changes between neighbouring looks; an interval is named by the step at its end."""
+
+    change: Labelled  # (part, step): mean absolute change of a parameter per interval; `all` first
+    relative: Labelled  # (part, step): the same over the mean absolute weight at the interval's end
+    cosine: Labelled  # (part, step): direction of each change against the one before; NaN at the first
+    cosine_smooth: Labelled  # (part, step): running medians of the same
+    steps: tuple[int, ...]  # the ends of the intervals
+    interval: float  # steps in a typical interval
+    per_pass: float
+    blocks: int
+
+
+@shared
+def change(run: Run, *, step: int = -1, member: int = 0) -> Change:
+    """Mean absolute change from look to look: passes where training has them, otherwise even intervals."""
+    at = spread(run, MOST_STEPS, member, whole=True)
+    life, places = flat(run, at, member), {"all": slice(None), **parts(run)}
+    moves = np.diff(life, axis=0)
+    sizes, relative, cosines = [], [], []
+    for place in places.values():
+        size = np.abs(moves[:, place]).mean(axis=1)
+        weight = np.abs(life[1:, place]).mean(axis=1)
+        sizes.append(size)
+        relative.append(np.divide(size, weight, out=np.full_like(size, np.nan), where=weight > 0))
+        cosines.append(_cosine(moves[:, place]))
+    axes = {"part": tuple(places), "step": tuple(map(str, at[1:]))}
+    return Change(
+        step=None if step == -1 else _clock.resolve(run, step),
+        clock=_clock.text(run, step, member),
+        change=Labelled(np.array(sizes), axes),
+        relative=Labelled(np.array(relative), axes, "share of the mean weight"),
+        cosine=Labelled(np.array(cosines), axes),
+        cosine_smooth=Labelled(np.array([_smooth(values) for values in cosines]), axes),
+        steps=tuple(at[1:]),
+        interval=float(np.median(np.diff(at))) if len(at) > 1 else 0.0,
+        per_pass=steps_per_pass(run),
+        blocks=run.architecture.blocks,
+    )
+
+
+def _cosine(moves: Array) -> Array:
+    """(interval,): cosine between each change and the one before it."""
+    found = np.full(len(moves), np.nan)
+    length = np.linalg.norm(moves, axis=1)
+    for k in range(1, len(moves)):
+        both = length[k] * length[k - 1]
+        if both > 0:
+            found[k] = moves[k] @ moves[k - 1] / both
+    return found
+
+
+def _smooth(cosine: Array) -> Array:
+    """Running median of all but the first, which has nothing before it."""
+    return np.concatenate([cosine[:1], _clock.smooth(cosine[1:], 9)])
+
+
+def say(seen: Change) -> Words:
+    """From where to where the mean change goes, and which part changed most for its size."""
+    passes = seen.per_pass and abs(seen.interval / seen.per_pass - 1) < 0.5
+    unit = "pass" if passes else f"{thousands(round(seen.interval))} steps"
+    caption = (
+        "Top: mean absolute change of a parameter "
+        + ("per pass over the training part (epoch)" if passes else f"per {unit}")
+        + ", by part of the model, on a logarithmic axis. Middle: the same over the mean absolute weight of that part. "
+        "Bottom: cosine between each change and the one before: 1 means that the weights keep going the same way, 0 a "
+        "new direction, −1 back (running medians over nine intervals where there are many). Exact, from the kept weights; what moved there and back within an interval does not "
+        "show. A model that has converged would fall towards zero at the top."
+    )
+    values, names = seen.change.values, seen.change.axes["part"]
+    if not len(seen.steps):
+        title = "Only one step was kept, so no change can be seen"
+    elif not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])
+        title = f"The change up to step {thousands(seen.steps[bad])} is not a number: the training has diverged"
+    elif len(seen.steps) == 1:
+        title = f"By step {thousands(seen.steps[0])} a parameter has changed by {values[0, 0]:.2g} on average"
+    else:
+        first, last = values[0, 0], values[0, -1]
+        top = names[1 + int(np.nanargmax(np.nansum(seen.relative.values[1:], axis=1)))]
+        verb, times = ("falls", first / last) if last < first else ("grows", last / first)
+        fold = f"{times:.2g}" if times < 10 else thousands(round(float(f"{times:.2g}")))
+        title = (
+            f"The mean change per {unit} {verb} from {_plain(first)} to {_plain(last)}, {fold}-fold; for its size, "
+            f"{called(top, seen.blocks == 1)} changes most"
+        )
+    return Words(title, caption, f"Three charts over training steps: change, relative change, cosine. {title}.")
+
+
+def _plain(value: float) -> str:
+    """0.088, 0.00012: no powers of ten while there are few zeros."""
+    return f"{value:.2g}" if value < 1e-5 else np.format_float_positional(float(f"{value:.2g}"), trim="-")

@@ -1,0 +1,91 @@
+"""What each part of a model is worth: trained again without it, over seeds."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from glassformer.analyses._result import Labelled, Words, listed
+from glassformer.analyses.cells import Cells, cells
+from glassformer.study import Study, Trained
+
+MOST_NAMED = 3  # parts in a title
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components(Cells):
+    """The cells in order of harm; the whole model first."""
+
+    harmed: tuple[str, ...]  # cells whose interval lies wholly on the worse side of the whole model's
+    main: str
+
+
+def components(study: Study) -> Components:
+    """An ablation by retraining, the least harmful part first."""
+    seen = cells(study, metrics=tuple(dict.fromkeys([study.main, "steps_to_95"])))
+    rows = study.rows()
+    metric = study.metrics[study.main]
+    middle = seen.spreads[study.main].values[:, 0]
+    harm = np.where(np.isnan(middle), np.inf, -middle if metric.higher else middle)
+    slow = np.nan_to_num(seen.spreads["steps_to_95"].values[:, 0], nan=np.inf)
+    first = np.array([bool(row.cell.settings) for row in rows])  # what leaves nothing out is the whole model
+    order = sorted(range(len(rows)), key=lambda k: (first[k], harm[k], slow[k], k))
+    harmed = tuple(rows[k].cell.name for k in order if _harmed(study, rows, k))
+    ordered = {name: getattr(seen, name) for name in seen.__dataclass_fields__}
+    ordered["values"] = {name: _taken(each, order) for name, each in seen.values.items()}
+    ordered["spreads"] = {name: _taken(each, order) for name, each in seen.spreads.items()}
+    ordered["bounds"] = _taken(seen.bounds, order)
+    return Components(**ordered, harmed=harmed, main=study.main)
+
+
+def _harmed(study: Study, rows: list[Trained], k: int) -> bool:
+    """Judged by the intervals, which say how far the seeds alone would move the median."""
+    whole = next((row for row in rows if not row.cell.settings), None)
+    if whole is None or rows[k] is whole:
+        return False
+    higher = study.metrics[study.main].higher
+    worst = -np.inf if higher else np.inf
+    a, b = study.spread(whole, study.main), study.spread(rows[k], study.main)
+    least, most = (np.where(np.isnan(v), worst, v) for v in ((a.low, a.high), (b.low, b.high)))
+    return bool(least[0] > most[1]) if higher else bool(least[1] < most[0])
+
+
+def _taken(each: Labelled, order: list[int]) -> Labelled:
+    axes = {**each.axes, "cell": tuple(each.axes["cell"][k] for k in order)}
+    return replace(each, values=each.values[order], axes=axes)
+
+
+def say(seen: Components) -> Words:
+    """What is lost without which part."""
+    metric, middle = seen.metrics[seen.main], seen.spreads[seen.main]
+    labels = list(middle.axes["cell"])
+    number = {name: metric.text(value) for name, value in zip(labels, middle.values[:, 0], strict=True)}
+    whole = number[labels[0]]
+    if seen.harmed:
+        worst = seen.harmed[-MOST_NAMED:]  # the last are the worst
+        lost = listed([f"{number[name]} {_part(name)}" for name in worst])
+        rest = len(labels) - 1 - len(seen.harmed)
+        more = len(seen.harmed) - len(worst)
+        title = f"{_begun(metric.title)}: {whole} for the whole model, {lost}"
+        title += f"; {more} more {'is' if more == 1 else 'are'} worse" if more else ""
+        title += f"; the other {rest} do as well as the whole model" if rest > 1 else ""
+    elif len(labels) > 1:
+        title = f"No part is missed: {metric.title} is {whole} for the whole model and for those without a part"
+    else:
+        title = f"{_begun(metric.title)} of the whole model is {whole}"
+    bound = np.isfinite(seen.bounds.values).any()
+    caption = (
+        "Every model is trained from the start without the part named. "
+        + ("An open triangle is the best that no training can beat, by listing all questions. " if bound else "")
+        + f"{seen.footing} {seen.conclusion}"
+    )
+    return Words(title, caption.strip(), f"Dots for every seed of {len(labels)} models. {title}.")
+
+
+def _part(name: str) -> str:
+    if name.startswith("without"):
+        return name
+    return f"with the {name}" if name.startswith("mean") else f"with {name}"
+
+
+def _begun(text: str) -> str:
+    return text[0].upper() + text[1:]

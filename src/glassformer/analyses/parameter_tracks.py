@@ -1,0 +1,162 @@
+"""Individual parameters followed through training: all of a small model, some of a large one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._life import flat, spread, steps_per_pass, tensors
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent, shared, thousands
+from glassformer.analyses.weights import spoken
+from glassformer.errors import CallError, unknown
+from glassformer.run import Run
+
+ALL = 1000  # parameters up to which every one is followed
+CHOSEN = 8  # tensors of a larger model of which one number is followed
+MOST_STEPS = 200
+PRESETS = ("all", "read_out_bias")
+BANDS = ("0.05", "0.25", "0.75", "0.95")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterTracks(Result):
+    """Values by step. Of a small model every number; of a large one some, with the spread of their tensor behind."""
+
+    tracks: dict[str, Labelled]  # tensor → (step, parameter)
+    bands: dict[str, Labelled]  # tensor → (step, quantile) of all its values; large models only
+    moved: Labelled  # (tensor,): root of the mean square of end minus start
+    begin: Labelled  # (tensor,): root of the mean square at the start
+    groups: dict[str, tuple[str, ...]]  # token group → tokens, for the read-out's biases
+    group_change: Labelled | None  # (group,): mean change of the read-out biases
+    steps: tuple[int, ...]
+    per_pass: float
+    parameters: int
+    followed: int
+    preset: str
+
+
+@shared
+def parameter_tracks(run: Run, *, step: int = -1, member: int = 0, preset: str = "all") -> ParameterTracks:
+    """Every parameter of a model up to 1 000; of a larger one one number each of 8 tensors.
+
+    Those are embedding, read-out and the matrices that moved furthest, and in each the number that ended furthest from
+    where it began; the read-out's biases, which are few, are all followed. `preset="read_out_bias"`: those alone.
+    """
+    if preset not in PRESETS:
+        raise unknown(preset, "the presets", PRESETS)
+    if preset == "read_out_bias" and "read_out_bias" not in run.architecture.shapes():
+        raise CallError("this model has no read-out bias")
+    at = spread(run, MOST_STEPS, member)
+    life, places = flat(run, at, member), tensors(run)
+    change = life[-1] - life[0]
+    size = {name: float(np.sqrt(np.mean(change[place] ** 2))) for name, place in places.items()}
+    start = {name: float(np.sqrt(np.mean(life[0, place] ** 2))) for name, place in places.items()}
+    small = run.parameters <= ALL
+    names = ["read_out_bias"] if preset == "read_out_bias" else list(places) if small else _few(run, size)
+    labels = {"step": tuple(map(str, at))}
+    tracks, bands = {}, {}
+    for name in names:
+        values, words = life[:, places[name]], _words(run, name)
+        if small or name == "read_out_bias":
+            tracks[name] = Labelled(values, {**labels, "parameter": words})
+            continue
+        far = int(np.argmax(np.nan_to_num(np.abs(change[places[name]]), nan=-1)))
+        tracks[name] = Labelled(values[:, [far]], {**labels, "parameter": (words[far],)})
+        bands[name] = Labelled(np.quantile(values, [float(q) for q in BANDS], axis=1).T, {**labels, "quantile": BANDS})
+    groups = {name: tuple(run.task.vocabulary[k] for k in ids) for name, ids in run.task.groups.items()}
+    mine = {"tensor": tuple(places)}
+    return ParameterTracks(
+        step=None if step == -1 else _clock.resolve(run, step),
+        clock=_clock.text(run, step, member),
+        tracks=tracks,
+        bands=bands,
+        moved=Labelled(np.array(list(size.values())), mine),
+        begin=Labelled(np.array(list(start.values())), mine),
+        groups=groups,
+        group_change=_by_group(run, change, places),
+        steps=tuple(at),
+        per_pass=steps_per_pass(run),
+        parameters=run.parameters,
+        followed=sum(each.values.shape[1] for each in tracks.values()),
+        preset=preset,
+    )
+
+
+def _few(run: Run, size: Mapping[str, float]) -> list[str]:
+    """Embedding, read-out and its biases, then the matrices that moved furthest; in the order of the computation."""
+    always = [name for name in ("token", "read_out", "read_out_bias") if name in size]
+    matrices = [name for name, shape in run.architecture.shapes().items() if len(shape) > 1 and name not in always]
+    top = sorted(matrices, key=lambda name: -np.nan_to_num(size[name], nan=np.inf))[: CHOSEN - len(always)]
+    return [name for name in size if name in (*always, *top)]
+
+
+def _words(run: Run, name: str) -> tuple[str, ...]:
+    """A word for each number of a tensor: token or place, then feature."""
+    shape = run.architecture.shapes()[name]
+    if name == "token":
+        sides: list[Sequence[str]] = [run.task.vocabulary, numbers(shape[1])]
+    elif name == "read_out":
+        sides = [numbers(shape[0]), run.task.vocabulary[: shape[1]]]
+    elif name == "read_out_bias":
+        return tuple(run.task.vocabulary[: shape[0]])
+    else:
+        sides = [numbers(length) for length in shape]
+    words = [""]
+    for side in sides:
+        words = [f"{word} {each}".strip() for word in words for each in side]
+    return tuple(words)
+
+
+def _by_group(run: Run, change: Array, places: Mapping[str, slice]) -> Labelled | None:
+    if "read_out_bias" not in places:
+        return None
+    biases = change[places["read_out_bias"]]
+    groups = {name: [k for k in ids if k < len(biases)] for name, ids in run.task.groups.items()}
+    groups = {name: ids for name, ids in groups.items() if ids}
+    means = np.array([float(np.mean(biases[ids])) for ids in groups.values()])
+    return Labelled(means, {"group": tuple(groups)})
+
+
+def say(seen: ParameterTracks) -> Words:
+    """Which tensor moved most, or how the read-out's biases of each group moved."""
+    every = seen.followed == seen.parameters
+    how = (
+        f"every one of the {thousands(seen.parameters)} parameters"
+        if every
+        else "the read-out's biases"
+        if seen.preset == "read_out_bias"
+        else (
+            "one number each of embedding, read-out and the matrices that moved furthest: the one that ended furthest "
+            "from where it began (chosen for that, so not typical), in front of the range of 5 to 95 % and of the "
+            "middle half of its tensor; and all of the read-out's biases"
+        )
+    )
+    caption = (
+        f"Value by training step of {how}, at {len(seen.steps)} kept steps. One panel per tensor, each with its own "
+        "scale. Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is its "
+        "token. Values are exact. A weight that ends where it began may still have moved a lot on the way."
+    )
+    moved, begin = seen.moved.values, seen.begin.values
+    first, last = (thousands(seen.steps[k]) for k in (0, -1))
+    if not np.isfinite(moved).all():
+        title = f"At step {last} parameters are not numbers: the training has diverged"
+    elif seen.preset == "read_out_bias" and seen.group_change is not None:
+        words = [
+            f"{group} {_signed(value)}"
+            for group, value in zip(seen.group_change.axes["group"], seen.group_change.values, strict=True)
+        ]
+        title = f"From step {first} to {last} the mean read-out bias changes by: {listed(words)}"
+    elif len(seen.steps) == 1:
+        title = f"Only step {last} was kept: {thousands(seen.parameters)} parameters, none of which can be seen moving"
+    else:
+        k = int(np.argmax(moved))
+        single = not any(name.startswith("blocks.1.") for name in seen.moved.axes["tensor"])
+        name = spoken(seen.moved.axes["tensor"][k]).removesuffix(" (block 0)" if single else "")
+        grew = f", {percent(moved[k] / begin[k])} of its typical size at the start" if begin[k] > 1e-6 else ""
+        title = f"Between steps {first} and {last}, {name} moves furthest: typically by {moved[k]:.2g}{grew}"
+    return Words(title, caption, f"Lines of parameter values over training steps, one panel per tensor. {title}.")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "\u2212")

@@ -1,0 +1,94 @@
+"""The exact price of a part of the data."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glassformer.commands import _shared
+from glassformer.errors import CallError
+
+if TYPE_CHECKING:
+    from glassformer.score import Score
+
+ORDER = 55
+
+
+def score(
+    run: _shared.RunName = None,
+    part: Annotated[str, typer.Option(help="validation, train or test.")] = "validation",
+    windows: Annotated[str, typer.Option(help="How many windows, spaced evenly; all is exact.")] = "all",
+    step: _shared.Step = -1,
+    member: _shared.Member = 0,
+    as_json: _shared.Json = False,
+) -> None:
+    """Loss, perplexity and accuracy over all windows of a part, beside the price of simpler ways of guessing."""
+    from glassformer import terminal
+    from glassformer.run import find
+    from glassformer.score import score as measure
+
+    opened = find(run)
+    with terminal.counting("windows", show=not as_json) as progress:
+        found = measure(opened, part, step=step, member=member, windows=_number(windows), progress=progress)
+    if as_json:
+        _shared.print_json({"run": str(opened.path), **_table(found)})
+    else:
+        typer.echo("\n".join(_lines(found, opened.task.exact)))
+
+
+def _number(text: str) -> int | None:
+    if text == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise CallError(f"--windows {text!r} is neither a whole number nor all") from None
+
+
+def _table(found: "Score") -> dict[str, Any]:
+    from glassformer.score import perplexity
+
+    rungs = [
+        {"name": name, "loss": nats, "perplexity": perplexity(nats), "bits_per_character": found.bits(nats)}
+        for name, nats in found.ladder
+    ]
+    return {
+        "step": found.step,
+        "part": found.part,
+        "windows": found.windows,
+        "of": found.of,
+        "loss": found.loss,
+        "uncertainty": found.uncertainty,
+        "perplexity": found.perplexity,
+        "accuracy": found.accuracy,
+        "bits_per_character": found.bits(found.loss),
+        "characters_per_token": found.characters,
+        "loss_by_position": list(found.by_position),
+        "ladder": rungs,
+    }
+
+
+def _lines(found: "Score", exact: bool) -> list[str]:
+    """What a person reads."""
+    from glassformer.score import perplexity
+
+    which = "all" if found.windows == found.of else f"{found.windows:,} of {found.of:,}"
+    lines = [f"{found.part} part, {which} windows ({found.windows * len(found.by_position):,} predictions)"]
+    lines[0] += f" at step {found.step:,}"
+    spread = "" if found.uncertainty is None else f" (standard error {found.uncertainty:.4f})"
+    lines.append(f"loss {found.loss:.4f} nats per token{spread}, perplexity {found.perplexity:.2f}")
+    lines.append(f"accuracy: {found.accuracy:.1%} of the tokens that came were the likeliest")
+    if (bits := found.bits(found.loss)) is not None:
+        lines.append(f"{bits:.4f} bits per character ({found.characters:.3f} characters per token)")
+    elif found.lossy:
+        lines.append(
+            "no bits per character: this tokenizer throws part of the text away, so a price per character would be "
+            "that of another text"
+        )
+    source = "way of guessing" if exact else "table of counts from the training part"
+    lines.append(f"{source:>40}  {'nats':>8}  {'perplexity':>10}" + ("" if bits is None else f"  {'bits/char':>9}"))
+    for name, nats in [*found.ladder, ("this model", found.loss)]:
+        each = found.bits(nats)
+        lines.append(f"{name:>40}  {nats:8.4f}  {perplexity(nats):10.2f}" + ("" if each is None else f"  {each:9.4f}"))
+    if found.part == "train" and not exact:
+        lines.append("(the tables were counted on this very part; only on the others is their price a fair one)")
+    return lines

@@ -1,0 +1,183 @@
+"""Answer a question that takes many trainings: a table over seeds, a figure, and a conclusion."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glassformer.commands import _shared
+from glassformer.errors import CallError, Error
+
+if TYPE_CHECKING:
+    from glassformer.studies._run import Watch
+    from glassformer.study import Study
+
+ORDER = 80
+
+
+def study(
+    name: Annotated[str, typer.Argument(help="ablation, training_size, rate, ...; `glassformer list studies`.")],
+    experiment: Annotated[
+        str, typer.Argument(help="A ready-made experiment, or a path to your own TOML file.")
+    ] = "five_operations",
+    seeds: Annotated[int, typer.Option(help="How many seeds each cell is trained with.")] = 8,
+    steps: Annotated[
+        int | None, typer.Option(help="Steps of each training; else as many as a small machine can do in seconds.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting of every cell; repeatable."),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE.NAME=VALUE", help="ablation: a further cell with this setting; repeatable."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The study's folder; else studies/NAME-EXPERIMENT.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes that train side by side; else one a core.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers train the cells.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no table; just the study's folder.")] = False,
+    as_json: _shared.Json = False,
+) -> None:
+    """Train many models, compare them over seeds, and say what follows.
+
+    The same command again goes on where an interrupted study stopped.
+    """
+    from glassformer.experiment import load
+    from glassformer.studies import _run
+
+    _run.find(name)
+    given = load(experiment, set_ or ())  # before JAX: a wrong setting is answered at once
+    if workers is not None and scheduler is not None:
+        raise CallError("--workers is for this machine and --scheduler for a cluster; leave one of them out")
+    with _interruptible(), _watching(show=not (quiet or as_json)) as watch:
+        try:
+            found = _run.run(
+                name, given, seeds=seeds, steps=steps, without=tuple(without or ()), out=out, workers=workers,
+                scheduler=scheduler, watch=watch,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            raise Error("stopped; the finished cells are kept, and the same command goes on from there") from None
+    draw(found)
+    if as_json:
+        _shared.print_json(found.result)
+    elif quiet:
+        typer.echo(found.path)
+    else:
+        _tell(found)
+    for cell, sentence in found.failed.items():
+        typer.echo(f"glassformer: the cell {cell!r} failed: {sentence}", err=True)
+    if found.missing:
+        raise typer.Exit(1)
+
+
+def draw(found: "Study") -> list[Path]:
+    """The study's figure, as SVG and PNG, and the numbers behind it."""
+    from importlib import import_module
+
+    from glassformer import studies
+    from glassformer.figures import _draw
+
+    if not found.rows():
+        return []
+    name = getattr(studies.find(found.name), "FIGURE", "cells")
+    figure = getattr(import_module(f"glassformer.figures.{name}"), f"plot_{name}")(found)
+    files = [_draw.save(figure, found.path / f"{name}.{kind}") for kind in ("svg", "png")]
+    return [*files, *_draw.save_numbers(figure, found.path / name, {"figure": name, "study": found.path.name})]
+
+
+def _tell(found: "Study") -> None:
+    for line in found.lines():
+        typer.echo(line)
+    typer.echo(f"({found.interval}; {found.experiment.train.steps:,} steps)")
+    typer.echo(found.result["conclusion"])
+    typer.echo(f"study: {found.path} ({_shared.counted(len(found.trained), 'cell')}, {found.seconds:.0f} s)")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """A polite request to end is Ctrl-C by another name."""
+
+    def end(number: int, frame: Any) -> None:  # noqa: ARG001
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _watching(show: bool) -> Iterator["Watch"]:
+    """A bar per cell on a terminal, a line per cell elsewhere, nothing when not shown."""
+    from glassformer.studies._run import Watch
+
+    notice = lambda sentence: typer.echo(f"notice: {sentence}", err=True)  # noqa: E731
+    if not show:
+        yield Watch(notice=notice)
+    elif sys.stderr.isatty():
+        with _bars() as watch:
+            watch.notice = notice
+            yield watch
+    else:
+
+        def begin(study: "Study", todo: list[Any]) -> None:  # noqa: ARG001
+            done = len(study.trained)
+            again = f", {done} of them done before" if done else ""
+            typer.echo(f"{study.path}: {_shared.counted(len(study.cells), 'cell')}{again}", err=True)
+
+        yield Watch(
+            begin=begin, done=lambda study, cell: typer.echo(_line(study, cell), err=True),
+            failed=lambda cell, sentence: typer.echo(f"{cell.name}: failed: {sentence}", err=True), notice=notice,
+        )  # fmt: skip
+
+
+def _line(study: "Study", cell: Any) -> str:
+    """What one finished cell has reached."""
+    from glassformer.studies._say import shown
+
+    row, metric = study.trained[cell.name], study.main
+    lost = f", {len(row.diverged)} of {len(row.seeds)} seeds diverged" if row.diverged else ""
+    return (
+        f"[{len(study.trained)}/{len(study.cells)}] {cell.name}: {study.metrics[metric].title} "
+        f"{shown(study, row, metric)}{lost} ({row.seconds:.0f} s)"
+    )
+
+
+@contextmanager
+def _bars() -> Iterator["Watch"]:
+    from rich import progress as rich
+    from rich.console import Console
+
+    from glassformer.studies._run import Watch
+
+    columns = (
+        rich.TextColumn("{task.fields[cell]}"), rich.BarColumn(), rich.MofNCompleteColumn(),
+        rich.TextColumn("{task.description}"), rich.TimeRemainingColumn(),
+    )  # fmt: skip
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def begin(study: "Study", todo: list[Any]) -> None:  # noqa: ARG001
+            for cell in todo:
+                tasks[cell.name] = bar.add_task("waiting", total=None, cell=cell.name)
+
+        def step(message: dict[str, Any]) -> None:
+            words = f"loss {message['loss']:.4f}, excess {message['excess']:.4f}"
+            bar.update(tasks[message["cell"]], completed=message["step"], total=message["steps"], description=words)
+
+        def done(study: "Study", cell: Any) -> None:
+            bar.remove_task(tasks[cell.name])
+            bar.console.print(_line(study, cell), highlight=False, markup=False)
+
+        def failed(cell: Any, sentence: str) -> None:
+            bar.remove_task(tasks[cell.name])
+            bar.console.print(f"{cell.name}: failed: {sentence}", highlight=False, markup=False)
+
+        yield Watch(begin=begin, progress=step, done=done, failed=failed)

@@ -1,0 +1,51 @@
+"""The shared parts of all figures: a sheet with fixed margins, heat maps, planes, labels, verdicts, files."""
+
+from matplotlib.axes import Axes
+
+from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis
+from glassformer.figures._draw.drawn import Drawn, drawing, of
+from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, save, save_numbers
+from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, outline
+from glassformer.figures._draw.label import labels
+from glassformer.figures._draw.legend import handle
+from glassformer.figures._draw.plane import arrows, dots, frame, plane_axes
+from glassformer.figures._draw.sheet import Host, Sheet
+from glassformer.figures._draw.text import text_width, wrap
+from glassformer.figures._draw.verdict import VERDICTS, cell, cells
+
+__all__ = [
+    "FORMATS",
+    "MOST_LABELS",
+    "MOST_ROWS",
+    "VERDICTS",
+    "Axes",
+    "Drawn",
+    "Host",
+    "Sheet",
+    "arrows",
+    "bar",
+    "bare",
+    "beside",
+    "cell",
+    "cells",
+    "data",
+    "dots",
+    "drawing",
+    "frame",
+    "handle",
+    "hatch",
+    "heading",
+    "heat",
+    "labels",
+    "limits",
+    "number",
+    "of",
+    "outline",
+    "places",
+    "plane_axes",
+    "save",
+    "save_numbers",
+    "steps_axis",
+    "text_width",
+    "wrap",
+]

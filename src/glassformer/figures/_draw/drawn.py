@@ -1,0 +1,47 @@
+"""What a figure shows, attached to it, and Matplotlib's defaults while it is drawn."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec
+
+import matplotlib
+from matplotlib.axes import Axes as Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import Result, Words
+from glassformer.figures import _style
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a figure shows: the numbers and the words. The gallery writes them beside it, tests compare them with it."""
+
+    result: Result
+    words: Words
+    theme: str
+    size: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def drawing(plot: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Run a figure's function with Matplotlib's defaults for its theme and size, and leave them as they were."""
+    names = signature(plot)
+
+    @wraps(plot)
+    def within(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        given = names.bind(*args, **kwargs)
+        given.apply_defaults()
+        with matplotlib.rc_context(_style.rc(given.arguments["theme"], given.arguments["size"])):
+            return plot(*args, **kwargs)
+
+    return within
+
+
+def of(figure: Figure) -> Drawn:
+    """What a figure shows."""
+    found: Drawn = figure.glassformer
+    return found

@@ -1,0 +1,49 @@
+"""Lines of text: how wide they are, and where they break."""
+
+import re
+from functools import lru_cache
+
+from matplotlib.axes import Axes as Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+
+def text_width(text: str, points: float) -> float:
+    """Width of a line in inches, in the font of the figures."""
+    return _width(text) * points / 72
+
+
+@lru_cache(maxsize=8192)
+def _width(text: str) -> float:
+    """Width of a line in ems."""
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        text or " ", FontProperties(family=["DejaVu Sans"], size=100), False
+    )
+    return float(width) / 100
+
+
+def wrap(text: str, points: float, inches: float, first: float | None = None) -> list[str]:
+    """A text as lines that fit a width, about equally long; a word that is too long stays whole.
+
+    `first`: the width of the first line, where it has less room than the others.
+    """
+    lines = _filled(text, points, inches, first)
+    low, high = 0.5 * inches, inches
+    while len(lines) > 1 and high - low > 0.02 * inches:  # the narrowest column that needs no more lines
+        middle = (low + high) / 2
+        if len(_filled(text, points, middle, first)) > len(lines):
+            low = middle
+        else:
+            high = middle
+    return _filled(text, points, high, first)
+
+
+def _filled(text: str, points: float, inches: float, first: float | None = None) -> list[str]:
+    lines: list[str] = []
+    for word in re.split(r" (?![%×])", text):  # a percent sign or a times stays with its number
+        room = min(inches, first) if first is not None and len(lines) == 1 else inches
+        if lines and text_width(f"{lines[-1]} {word}", points) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

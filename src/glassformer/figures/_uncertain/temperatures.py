@@ -1,0 +1,154 @@
+"""Diagnostics by temperature: entropy, loss, specific heat, free energy."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
+
+from glassformer.analyses._result import Array, thousands
+from glassformer.analyses._uncertain import Uncertainty
+from glassformer.figures import _draw, _style
+from glassformer.figures._uncertain.parts import curve, key, level, life, reach
+
+
+def shades(seen: Uncertainty, sheet: _draw.Sheet) -> list[Any]:
+    """One shade for each moment, early to late."""
+    palette = _style.colormap("time", sheet.theme.name)
+    return [palette(k / max(len(seen.moments) - 1, 1)) for k in range(len(seen.moments))]
+
+
+def over_temperature(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str, moments: bool = True) -> None:
+    """A quantity against temperature: averaged over the life, at some moments, or both."""
+    if moments:
+        for values, colour in zip(seen.at_moments[name].values, shades(seen, sheet), strict=True):
+            ax.plot(seen.temperatures, values, color=colour, linewidth=0.9 * sheet.size.line, zorder=3)
+    if name != "heat":
+        curve(ax, seen.by_temperature[name], sheet.theme.ink, linewidth=1.5 * sheet.size.line, zorder=4)
+    temperature_axis(ax, seen, sheet)
+
+
+def temperature_axis(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
+    """Logarithmic over decades, plain over the source's range; T = 1 in thin dashes."""
+    low, high = float(seen.temperatures[0]), float(seen.temperatures[-1])
+    if high / low > 50:
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_locator(NullLocator())
+        ticks = [each for each in (0.01, 0.1, 0.3, 1, 3, 10, 100) if low <= each * 1.001 and each <= high * 1.001]
+        ax.set_xticks(ticks, [f"{each:g}" for each in ticks])
+    if high > low:
+        ax.set_xlim(low, high)
+    ax.set_xlabel("temperature T")
+    ax.axvline(1, color=sheet.theme.rung, linestyle=":", linewidth=0.7 * sheet.size.line, zorder=0)
+
+
+def marked(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str, mark: str, text: str) -> None:
+    """A dot on each moment's curve where it is least or largest; the last one named."""
+    cold, found = seen.temperatures, seen.marks[mark].values
+    for k, (at, colour) in enumerate(zip(found, shades(seen, sheet), strict=True)):
+        if np.isfinite(at):
+            y = seen.at_moments[name].values[k, int(np.argmin(np.abs(cold - at)))]
+            ax.plot([at], [y], marker="o", color=colour, markeredgecolor=sheet.theme.paper, zorder=5, clip_on=False)
+            if k == len(found) - 1:
+                up = mark == "most_heat" or ax.transAxes.inverted().transform(ax.transData.transform((at, y)))[1] < 0.12
+                right = (
+                    np.log(at / cold[0]) < 0.55 * np.log(cold[-1] / cold[0])
+                    if cold[-1] > 50 * cold[0]
+                    else at < cold.mean()
+                )
+                ax.annotate(
+                    f"{text} T ≈ {at:.2g}", (at, y), textcoords="offset points", color=sheet.theme.ink, zorder=6,
+                    xytext=((0.7 if right else -0.7) * sheet.size.text, (0.2 if up else -0.6) * sheet.size.text),
+                    ha="left" if right else "right", va="bottom" if up else "top",
+                    bbox={"facecolor": (sheet.theme.paper, 0.75), "edgecolor": "none", "pad": 0.8},
+                )  # fmt: skip
+
+
+def mean_entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, *, moments: bool = False) -> None:
+    """Entropy averaged over the life, against temperature."""
+    over_temperature(ax, seen, sheet, "entropy", moments)
+    level(ax, seen.highest, sheet)
+    reach(
+        ax,
+        seen.at_moments["entropy"].values if moments else seen.by_temperature["entropy"].values,
+        seen.highest,
+        above=0.12,
+    )
+    ax.set_ylabel("entropy (nats)")
+    ax.annotate(
+        f"ln {thousands(seen.tokens)} = {seen.highest:.3f}", (0.02, seen.highest), xycoords=ax.get_yaxis_transform(),
+        xytext=(0, 0.15 * sheet.size.text), textcoords="offset points", va="bottom", ha="left", color=sheet.theme.quiet,
+    )  # fmt: skip
+
+
+def heat(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
+    """Specific heat against temperature at some moments, peaks marked."""
+    over_temperature(ax, seen, sheet, "heat")
+    reach(ax, seen.at_moments["heat"].values, above=0.16)
+    marked(ax, seen, sheet, "heat", "most_heat", "peak at")
+    ax.set_ylabel("specific heat Var(E)/T²")
+
+
+def loss_over_temperature(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
+    """Loss against temperature at some moments, minima marked; cut off where the cold makes errors dear."""
+    over_temperature(ax, seen, sheet, "loss")
+    found = seen.at_moments["loss"].values
+    top = float(np.clip(found[np.isfinite(found)].max(initial=1.0), 1.2 * seen.highest, 2 * seen.highest))
+    ax.set_ylim(-0.03 * top, top)
+    marked(ax, seen, sheet, "loss", "least_loss", "least at")
+    ax.set_ylabel("loss (nats)")
+
+
+def energies(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
+    """U, T S and F = U − T S of the last moment against temperature."""
+    t, cold = sheet.theme, seen.temperatures
+    mean, free, entropies = (seen.at_moments[name].values[-1] for name in ("energy", "free_energy", "entropy"))
+    ax.plot(cold, mean, color=t.ink)
+    ax.plot(cold, cold * entropies, color=t.quiet, linestyle="--")
+    ax.plot(cold, free, color=t.ink, linestyle="-.")
+    temperature_axis(ax, seen, sheet)
+    reach(ax, mean, free, cold * entropies)
+    ax.set_ylabel("energy (logits)")
+    key(ax, ("U", t.ink, "-"), ("T S", t.quiet, "--"), ("F = U − T S", t.ink, "-."), loc="upper left")
+
+
+def heat_map(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str = "heat") -> tuple[float, float]:
+    """A quantity over temperature and step."""
+    found = seen.maps[name]
+    x, y = (np.array([float(label) for label in found.axes[axis]]) for axis in ("step", "temperature"))
+    limit = _draw.limits("entropy", found.values)
+    ax.pcolormesh(
+        _edges(x), np.exp(_edges(np.log(y))), np.ma.masked_invalid(found.values), vmin=limit[0], vmax=limit[1],
+        cmap=_style.colormap("entropy", sheet.theme.name), rasterized=True,
+    )  # fmt: skip
+    if y[-1] / y[0] > 50:
+        ax.set_yscale("log")
+        ax.yaxis.set_minor_locator(NullLocator())
+        ticks = [each for each in (0.1, 0.3, 1, 3, 10) if y[0] <= each * 1.001 and each <= y[-1] * 1.001]
+        ax.set_yticks(ticks, [f"{each:g}" for each in ticks])
+    ax.set_ylabel("temperature T")
+    life(ax, seen, sheet)
+    ax.set_xlim(_edges(x)[[0, -1]])
+    return limit
+
+
+def _edges(centres: Array) -> Array:
+    """Borders half-way between neighbours; the outer ones half a gap beyond."""
+    if len(centres) == 1:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    middle = (centres[1:] + centres[:-1]) / 2
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def by_moments(seen: Uncertainty, sheet: _draw.Sheet, mean: bool = True) -> list[Line2D]:
+    """The key of charts over temperature."""
+    made = (
+        [Line2D([], [], color=sheet.theme.ink, linewidth=1.5 * sheet.size.line, label="averaged over the life")]
+        if mean
+        else []
+    )
+    return made + [
+        Line2D([], [], color=colour, label=f"step {thousands(step)}")
+        for step, colour in zip(seen.moments, shades(seen, sheet), strict=True)
+    ]

@@ -1,0 +1,36 @@
+"""How fast it changes its mind: the divergence of its predictions from those before, per step."""
+
+from matplotlib.figure import Figure
+
+from glassformer.analyses._uncertain_words import say_change_rate
+from glassformer.analyses.uncertainty import Subject, uncertainty
+from glassformer.figures import _draw, _uncertain
+
+SECTION = "path"
+ORDER = 140
+ANSWERS = ("0.6",)
+COST = "b"
+
+
+@_draw.drawing
+def plot_change_rate(
+    run: Subject,
+    *,
+    step: int = -1,
+    member: int = 0,
+    log_steps: bool = False,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Divergence between the predictions at successive steps, per step, with the rungs of the ladder ticked."""
+    seen = uncertainty(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say_change_rate(seen), seen.clock, height=4.8)
+    wide = sheet.room[0] > _uncertain.NARROW
+    ticked = seen.reachable and wide
+    panel = sheet.panels(1, 1, left=6, right=2.8, bottom=3.8, top=3 if ticked else 1.6)[0, 0]
+    _uncertain.life(panel, seen, sheet, log=log_steps)
+    _uncertain.change(panel, seen, sheet, wide)
+    if ticked:
+        _uncertain.crossings(panel, seen, sheet)
+    return sheet.done(seen.only(*(f"change.{name}" for name in seen.change)), log_steps=log_steps, member=member)

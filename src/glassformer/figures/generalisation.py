@@ -1,0 +1,113 @@
+"""Was it learned or memorised? Training against held-out loss, the leak meter, and answers by how new they are."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import percent
+from glassformer.analyses.generalisation import Generalisation, generalisation, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SECTION = "health"
+ORDER = 20
+ANSWERS = ("1.P9",)
+COST = "b"
+LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear
+TICKS = (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10)
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return None if len(run.metrics["step"]) else "nothing was logged during this training"
+
+
+@_draw.drawing
+def plot_generalisation(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Excess of train, validation and test with the gap shaded; share leaked; accuracy by how new a question is."""
+    seen = generalisation(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6)
+    top = sheet.panels(1, 1, left=6.5, right=12, bottom=4.2, top=2.2, within=(0, 0.42, 1, 1))[0, 0]
+    _excess(top, seen, sheet)
+    names = min(17.0, 0.24 * sheet.room[0])
+    leak = sheet.panels(1, 1, left=7, right=1.5, bottom=4.2, top=2.4, within=(0, 0, 0.36, 0.42))[0, 0]
+    right = sheet.panels(1, 1, left=names, right=8.5, bottom=4.2, top=2.4, within=(0.36, 0, 1, 0.42))[0, 0]
+    _leak(leak, seen, sheet)
+    _accuracy(right, seen, sheet, names)
+    return sheet.done(seen, member=member)
+
+
+def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
+    t = sheet.theme
+    names, low, high = [], 0.0, 10 * LINEAR
+    for part, curve in seen.excess.items():
+        steps = [int(s) for s in curve.axes["step"]]
+        colour = t.train if part == "train" else t.validation
+        ax.plot(steps, curve.values, color=colour, linestyle=_style.LINE[part], linewidth=sheet.size.line,
+                marker="o" if len(steps) == 1 else "")  # fmt: skip
+        known = curve.values[np.isfinite(curve.values)]
+        if len(known):
+            low, high = min(low, float(known.min())), max(high, float(known.max()))
+            names.append((float(known[-1]), f"{part}  {known[-1]:.3f}", colour))
+    if {"train", "validation"} <= set(seen.excess):
+        steps = [int(s) for s in seen.gap.axes["step"]]
+        ax.fill_between(steps, seen.excess["train"].values, seen.excess["validation"].values, color=t.validation,
+                        alpha=0.25, linewidth=0)  # fmt: skip
+    ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
+    ax.set_ylim(-2 * LINEAR if low > -LINEAR else 1.6 * low, 1.6 * high)
+    ax.set_yticks([v for v in TICKS if 1.6 * low <= v <= 1.6 * high], minor=False)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.minorticks_off()
+    ax.axhline(0, color=t.ink, linestyle="--", linewidth=sheet.size.line, zorder=1)
+    ax.set_ylabel("excess (nats)")
+    ax.set_xlim(0, max(seen.steps, 1))
+    _draw.steps_axis(ax)
+    if seen.step is not None:
+        ax.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    _draw.beside(ax, names, most=9)
+
+
+def _leak(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
+    t, parts = sheet.theme, seen.leaked.axes["part"]
+    for k, share in enumerate(seen.leaked.values):
+        ax.barh([k], [1.0], color=t.unconstrained, height=0.5)
+        ax.barh([k], [share], color=t.wrong, height=0.5)
+        ax.text(0.5, k - 0.36, percent(float(share)), ha="center", va="bottom")
+    ax.set_ylim(max(len(parts), 1) - 0.4, -0.75)
+    ax.set_yticks(range(len(parts)), parts)
+    ax.tick_params(axis="y", length=0)
+    _shares(ax)
+    _draw.heading(ax, "held-out " + ("questions" if seen.questions else "windows") + " also in training")
+
+
+def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) -> None:
+    t = sheet.theme
+    for k, (low, right, high) in enumerate(seen.accuracy.values):
+        if not np.isfinite(right):
+            ax.text(0.5, k, "there are none", ha="center", va="center", color=t.quiet)
+            continue
+        ax.barh([k], [right], color=t.right, height=0.55, alpha=0.55)
+        ax.hlines([k], low, high, color=t.ink, linewidth=0.8 * sheet.size.line)
+        text = f"{percent(float(right))} of {int(seen.judged.values[k])}"
+        ax.annotate(text, (1.0, k), xytext=(0.8 * sheet.size.text, 0), textcoords="offset points", va="center")
+    labels = [
+        "\n".join(_draw.wrap(name, sheet.size.text, (names - 1) * sheet.em)) for name in seen.accuracy.axes["kind"]
+    ]
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    _shares(ax)
+    _draw.heading(ax, "right answers, by how new they are")
+
+
+def _shares(ax: Axes) -> None:
+    ax.set_xlim(0, 1)
+    ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])

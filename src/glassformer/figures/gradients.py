@@ -1,0 +1,87 @@
+"""How strong the gradients were while training, part by part."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._life import called
+from glassformer.analyses._result import thousands
+from glassformer.analyses.gradients import Gradients, gradients, missing, say
+from glassformer.figures import _draw, _life
+from glassformer.run import Run
+
+SECTION = "path"
+ORDER = 50
+ANSWERS = ("1.P2", "1.P4", "1.P13", "1.A")
+COST = "b"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return missing(run)
+
+
+@_draw.drawing
+def plot_gradients(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Typical gradient of each part by logged step, levels of vanishing and exploding, first part over last."""
+    seen = gradients(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.4)
+    right = 14 if sheet.room[0] > 60 else 10.5
+    top, bottom = sheet.panels(2, 1, heights=(2.6, 1), left=6.5, right=right, bottom=5, top=2.2, gap=(0, 2.8))[:, 0]
+    steps = [int(each) for each in seen.rms.axes["step"]]
+    _sizes(top, seen, steps, sheet, right - 2)
+    _ratio(bottom, seen, steps, sheet)
+    for panel in (top, bottom):
+        _life.steps_axis(panel, steps[-1], seen.per_pass, panel is bottom, seen.step)
+    return sheet.done(seen, member=member)
+
+
+def _sizes(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet, wide: float) -> None:
+    t, line = sheet.theme, sheet.size.line
+    ax.set_yscale("log")
+    ax.fill_between(steps, *_safe(seen.band.values), color=t.faint, alpha=0.35, linewidth=0, zorder=0)
+    names = []
+    for name, raw, smooth in zip(seen.rms.axes["part"], seen.rms.values, seen.smooth.values, strict=True):
+        if name == "all" and len(seen.rms.axes["part"]) > 1:
+            continue
+        colour, dashes = _life.part_style(name, t)
+        ax.plot(steps, _safe(raw), color=colour, linewidth=0.3 * line, alpha=0.5, zorder=2)
+        ax.plot(steps, _safe(smooth), color=colour, linestyle=dashes, linewidth=line, zorder=3,
+                marker="o" if len(steps) < 3 else "")  # fmt: skip
+        last = smooth[np.isfinite(smooth) & (smooth > 0)]
+        if len(last):
+            names.append((float(last[-1]), called(name, seen.blocks == 1), colour))
+    level = _safe(seen.vanishing.values)
+    ax.plot(steps, level, color=t.wrong, linestyle="--", linewidth=0.7 * line)
+    ax.axhline(seen.exploding, color=t.wrong, linestyle="--", linewidth=0.7 * line)
+    names.append((seen.exploding, f"exploding: length {thousands(round(seen.longest))}", t.wrong))
+    if np.isfinite(level).any():
+        names.append((float(level[np.isfinite(level)][-1]), f"vanishing: {seen.reach:g} of the largest", t.wrong))
+    ax.minorticks_off()
+    ax.set_ylabel("typical gradient")
+    ax.set_title("gradient by part (root of the mean square; band: smallest to largest part)")
+    _draw.beside(ax, names, most=wide)
+
+
+def _ratio(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet) -> None:
+    t, line = sheet.theme, sheet.size.line
+    ax.plot(steps, _safe(seen.ratio.values), color=t.ink, linewidth=0.8 * line, marker="o" if len(steps) < 3 else "")
+    ax.axhline(1, color=t.faint, linewidth=0.6 * line, zorder=0)
+    ax.set_yscale("log")
+    finite = _safe(seen.ratio.values)
+    finite = finite[np.isfinite(finite)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.5, 2.0)
+    ax.set_ylim(min(low, 0.5) / 1.3, max(high, 2.0) * 1.3)
+    marks = [m * 10.0**e for e in range(-6, 7) for m in ((1, 3) if high < 30 * low else (1,))]
+    ax.set_yticks([mark for mark in marks if min(low, 0.5) / 1.3 <= mark <= max(high, 2.0) * 1.3])
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.minorticks_off()
+    ax.set_ylabel("ratio")
+    ax.set_title(seen.between)
+
+
+def _safe(values: np.ndarray) -> np.ndarray:
+    """What a logarithmic axis can show."""
+    return np.where(np.isfinite(values) & (values > 0), values, np.nan)

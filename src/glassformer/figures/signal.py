@@ -1,0 +1,105 @@
+"""How large is the stream? Sizes of stream and branches by depth, means and spreads around the norms."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from glassformer.analyses._result import Labelled, thousands
+from glassformer.analyses.signal import IDENTITY, Signal, say, signal
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SECTION = "health"
+ORDER = 30
+ANSWERS = ("1.P1", "1.P10")
+COST = "a"
+LOST = 0.02  # a share under which the axis is logarithmic
+DEEP = 4  # blocks, beyond which points are not named one by one
+
+
+@_draw.drawing
+def plot_signal(
+    run: Run,
+    *,
+    steps: tuple[int, ...] | None = None,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Stream and branches by depth; branch over stream; mean, spread and dependence on the input by depth."""
+    seen = signal(run, steps=steps, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6)
+    panels = sheet.panels(2, 2, left=6, right=1.5, bottom=9.2, top=2.4, gap=(6, 8.6))
+    shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, 1, len(seen.steps)))
+    _lines(panels[0, 0], seen.stream, shades, sheet, "size", log=True)
+    _draw.heading(panels[0, 0], "size of the stream by depth")
+    _branches(panels[0, 1], seen, shades, sheet)
+    _lines(panels[1, 0], seen.spread, shades, sheet, "over the features")
+    _lines(panels[1, 0], seen.mean, shades, sheet, "over the features", style=":")
+    _draw.heading(panels[1, 0], "spread (solid) and mean (dotted)")
+    _lines(panels[1, 1], seen.differs, shades, sheet, "share")
+    low = float(np.nanmin(seen.differs.values, initial=1.0))
+    if low < LOST:
+        panels[1, 1].set_yscale("log")
+        panels[1, 1].set_ylim(max(low, 1e-9) / 2, 2)
+    else:
+        panels[1, 1].set_ylim(-0.03, 1.05)
+    _draw.heading(panels[1, 1], "share of the stream that depends on the window")
+    sheet.legend([Line2D([], [], color=shade, marker=".", label=f"step {thousands(step)}")
+                  for shade, step in zip(shades, seen.steps, strict=True)])  # fmt: skip
+    return sheet.done(seen, member=member)
+
+
+def _lines(
+    ax: Axes, table: Labelled, shades: np.ndarray, sheet: _draw.Sheet, unit: str, log: bool = False, style: str = "-"
+) -> None:
+    names = table.axes["point"]
+    for row, shade in zip(table.values, shades, strict=True):
+        ax.plot(range(len(names)), row, color=shade, linestyle=style, marker=".", linewidth=0.8 * sheet.size.line)
+    finite = table.values[np.isfinite(table.values)]
+    if log and len(finite) and finite.min() > 0 and finite.max() > 20 * finite.min():
+        ax.set_yscale("log")
+    elif log:
+        ax.set_ylim(bottom=0)
+    ax.set_ylabel(unit)
+    ax.set_xlim(-0.4, len(names) - 0.6)
+    _depth(ax, names, sheet)
+
+
+def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet) -> None:
+    """Names of points along the depth, upright where they would touch; of many blocks only the numbers."""
+    blocks = [name.rpartition(" ")[2] for name in names]
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    if len(names) * 1.3 * sheet.em > wide or len(set(blocks)) > DEEP:
+        first = {block: k for k, block in reversed(list(enumerate(blocks))) if block.isdigit()}
+        every = -(-len(first) * 2 * sheet.em // wide)
+        ax.set_xticks(list(first.values())[:: -int(every)], list(first)[:: -int(every)])
+        ax.set_xlabel("block")
+        return
+    longest = max((_draw.text_width(name, sheet.size.text) for name in names), default=0)
+    ax.set_xticks(range(len(names)), names, rotation=90 if longest > 0.9 * wide / max(len(names), 1) else 0)
+    ax.tick_params(axis="x", length=0)
+
+
+def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) -> None:
+    """Bars of what each branch adds, as a share of the stream it meets."""
+    names = seen.ratio.axes["branch"]
+    wide = 0.8 / max(len(seen.steps), 1)
+    for k, (row, shade) in enumerate(zip(seen.ratio.values, shades, strict=True)):
+        at = np.arange(len(names)) + (k - (len(seen.steps) - 1) / 2) * wide
+        ax.bar(at, np.nan_to_num(row), width=0.92 * wide, color=shade)
+    if seen.residual:
+        ax.axhline(IDENTITY, color=sheet.theme.rung, linestyle="--", linewidth=0.6 * sheet.size.line)
+    ax.set_xlim(-0.6, max(len(names), 1) - 0.4)
+    _depth(ax, names, sheet)
+    ax.set_ylabel("share of the stream")
+    _draw.heading(ax, f"what a branch adds; below {IDENTITY:g} a block is nearly the identity" if seen.residual
+                  else "size of a branch against what it replaces")  # fmt: skip
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    a = run.architecture
+    return None if a.attention != "off" or a.feed_forward else "the model has neither attention nor feed-forward"

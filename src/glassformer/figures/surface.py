@@ -1,0 +1,131 @@
+"""The loss over the plane in which training really moved, with its path, and how far that can be trusted."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import Array, percent, thousands
+from glassformer.analyses.surface import SHAPE, Surface, say, surface
+from glassformer.figures import _draw, _life, _style
+from glassformer.run import Run
+
+SECTION = "path"
+ORDER = 90
+ANSWERS = ("1.P8", "3.§3.1.4.1")
+COST = "c"
+LIGHT = _style.THEMES["light"].paper  # lines on the map, in both themes: the map is the same
+DARK = _style.THEMES["light"].ink
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return None if len(run.steps) > 2 else "fewer than three steps were kept: there is no path"
+
+
+@_draw.drawing
+def plot_surface(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Loss over the plane of the path's first two principal components; below, loss on the path and on its shadow."""
+    seen = surface(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.8 if size == "screen" else 7.2)
+    panel = lay_out(sheet, foot=0.27)
+    relief(panel, seen, sheet)
+    walk(panel, seen, sheet)
+    below = sheet.panels(1, 1, left=6, right=10, bottom=3.8, top=2.4, within=(0, 0, 1, 0.27))[0, 0]
+    _trust(below, seen, sheet)
+    return sheet.done(seen, member=member)
+
+
+def lay_out(sheet: _draw.Sheet, foot: float) -> Axes:
+    """The map's panel: as large as the sheet allows at the map's own shape, with room for colours and rungs beside."""
+    room_x, room_y = sheet.room
+    left, right, bottom, top = 6.0, 23.0 if room_x > 60 else 19.0, 3.6, 1.2
+    wide, high = room_x - left - right, room_y * (1 - foot) - bottom - top
+    wide, high = min(wide, high * SHAPE), min(high, wide / SHAPE)
+    panel: Axes = sheet.panels(
+        1, 1, left=left, right=room_x - left - wide, top=top, bottom=room_y * (1 - foot) - top - high,
+        within=(0, foot, 1, 1),
+    )[0, 0]  # fmt: skip
+    return panel
+
+
+def limits(seen: Surface) -> tuple[float, float]:
+    """Colours from the lowest loss to a little above the highest rung and the path; what lies above is cut off."""
+    top = max(float(seen.rungs.values[0]), float(seen.on_path.values[0].max()))
+    low = float(np.nanmin(seen.loss.values))
+    return low, top + 0.15 * (top - low)
+
+
+def edges(seen: Surface) -> tuple[float, float, float, float]:
+    """Left, right, bottom, top of the map, half a cell beyond its outermost places."""
+    across, up = (np.array([float(each) for each in seen.loss.axes[axis]]) for axis in ("across", "up"))
+    half = (across[1] - across[0]) / 2, (up[1] - up[0]) / 2
+    return across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
+
+
+def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
+    """The map, with the rungs as contours, named beside the colours."""
+    low, high = limits(seen)
+    x0, x1, y0, y1 = edges(seen)
+    ax.imshow(seen.loss.values, cmap=_style.colormap("entropy", sheet.theme.name), vmin=low, vmax=high, origin="lower",
+              extent=(x0, x1, y0, y1), aspect="auto", interpolation="bilinear", zorder=0)  # fmt: skip
+    rungs = [(name, float(price)) for name, price in zip(seen.rungs.axes["rung"], seen.rungs.values, strict=True)]
+    prices = np.unique([price for _, price in rungs])
+    finite = seen.loss.values[np.isfinite(seen.loss.values)]
+    inside = [price for price in prices if finite.min() < price < finite.max()]
+    if inside:
+        across, up = (np.array([float(each) for each in seen.loss.axes[axis]]) for axis in ("across", "up"))
+        widths = [sheet.size.line * (1.1 if price == prices[0] else 0.6) for price in inside]
+        ax.contour(across, up, np.nan_to_num(seen.loss.values, nan=1e9, posinf=1e9), levels=inside, colors=LIGHT,
+                   linewidths=widths, linestyles="--", zorder=1)  # fmt: skip
+    shares = seen.shares.values
+    ax.set_xlim(x0, x1)
+    ax.set_ylim(y0, y1)
+    ax.set_xlabel(f"component 1 · {percent(float(shares[0]))} of the path's variance")
+    ax.set_ylabel(f"component 2 · {percent(float(shares[1]))}" if len(shares) > 1 else "component 2")
+    colours = _draw.bar(sheet, "entropy", (low, high), "loss (nats per token)", beside=ax, gap=5.2)
+    colours.yaxis.set_ticks_position("left")
+    colours.yaxis.set_label_position("left")
+    for _, price in rungs:
+        colours.axhline(price, color=LIGHT, linewidth=0.6 * sheet.size.line, linestyle="--")
+    _draw.beside(colours, [(price, f"{name.rpartition(' = ')[2]}  {price:.2f}", sheet.theme.quiet) for name, price in rungs],
+                 most=12 if sheet.room[0] > 60 else 9)  # fmt: skip
+
+
+def walk(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
+    """The path with its start, its end and some steps on the way."""
+    way, line = seen.path.values, sheet.size.line
+    ax.plot(*way.T, color=DARK, linewidth=2.4 * line, solid_joinstyle="round", zorder=3)
+    ax.plot(*way.T, color=LIGHT, linewidth=1.1 * line, solid_joinstyle="round", zorder=4)
+    ax.plot(*way[0], marker="o", color=LIGHT, markeredgecolor=DARK, markersize=sheet.size.text * 0.9, zorder=5)
+    ax.plot(*way[-1], marker="*", color=LIGHT, markeredgecolor=DARK, markersize=sheet.size.text * 1.5, zorder=5)
+    moved = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))])
+    wanted = np.searchsorted(moved, np.linspace(0, moved[-1], 7)[1:-1])
+    picked = [0, *sorted({int(k) for k in wanted if 0 < k < len(way) - 1}), len(way) - 1]
+    texts = [thousands(seen.steps[k]) for k in picked]
+    texts[0], texts[-1] = f"start ({texts[0]})", f"end ({texts[-1]})"
+    dots = [k for k in picked[1:-1]]
+    ax.plot(*way[dots].T, linestyle="", marker="o", color=DARK, markersize=sheet.size.text * 0.4, zorder=5)
+    _draw.labels(ax, way[picked], texts, colours=LIGHT, first=[0, len(picked) - 1], keep_clear=_dense(way))
+
+
+def _dense(way: Array) -> Array:
+    """The path as many points, so that no label lies on it."""
+    at = np.linspace(0, len(way) - 1, 20 * len(way))
+    return np.stack([np.interp(at, np.arange(len(way)), side) for side in way.T], axis=1)
+
+
+def _trust(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
+    t, line = sheet.theme, sheet.size.line
+    true, shadow = seen.on_path.values
+    ax.plot(seen.steps, true, color=t.validation, linewidth=line, marker="o" if len(seen.steps) < 4 else "")
+    ax.plot(seen.steps, shadow, color=t.ink, linewidth=line, linestyle=":")
+    low, high = limits(seen)
+    ax.set_ylim(low - 0.05 * (high - low), max(high, float(np.nanmax(true))))
+    for price in seen.rungs.values:
+        ax.axhline(price, color=t.rung, linewidth=0.5 * line, linestyle="--", zorder=0)
+    ax.set_ylabel("loss (nats)")
+    ax.set_title("loss of the weights, and of their shadows in the plane")
+    _draw.beside(ax, [(float(true[-1]), "true weights", t.validation), (float(shadow[-1]), "shadow", t.ink)], most=8)
+    _life.steps_axis(ax, seen.steps[-1], 0.0, True, seen.step)

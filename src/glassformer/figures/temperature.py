@@ -1,0 +1,50 @@
+"""What a temperature does to it: entropy, loss and specific heat against temperature."""
+
+from functools import partial
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses._uncertain_words import say_temperature
+from glassformer.analyses.uncertainty import Subject, uncertainty
+from glassformer.figures import _draw, _uncertain
+
+SECTION = "path"
+ORDER = 120
+ANSWERS = ("0.4",)
+COST = "b"
+
+
+@_draw.drawing
+def plot_temperature(
+    run: Subject,
+    *,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Entropy averaged over the life and at some steps, the loss with its minimum, the specific heat with its peak."""
+    seen = uncertainty(run, step=step, member=member)
+    tall = size == "print_narrow"
+    sheet = _draw.Sheet(ax, theme, size, say_temperature(seen), seen.clock, height=13 if tall else 5.4)
+    narrow = sheet.room[0] < _uncertain.NARROW
+    rows, columns = (3, 1) if narrow else (1, 3)
+    entries = _uncertain.by_moments(seen, sheet)
+    each = max(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em for entry in entries) + 4
+    across = int(np.clip((sheet.room[0] - 2) // each, 2, len(entries)))  # entries of the key side by side
+    foot = 4.8 + 1.4 * -(-len(entries) // across)
+    panels = sheet.panels(rows, columns, left=5, right=1.8, bottom=foot, top=2.4, gap=(5, 5)).flat
+    for panel, draw, title in (
+        (panels[0], partial(_uncertain.mean_entropy, moments=True), "how unsure"),
+        (panels[1], _uncertain.loss_over_temperature, "how wrong"),
+        (panels[2], _uncertain.heat, "how sharply that turns"),
+    ):
+        draw(panel, seen, sheet)
+        panel.set_title(title)
+    sheet.legend(entries, columns=across)
+    names = ("entropy", "loss", "heat")
+    shown = seen.only(*(f"{kind}.{name}" for kind in ("by_temperature", "at_moments") for name in names),
+                      "marks.least_loss", "marks.most_heat")  # fmt: skip
+    return sheet.done(shown, member=member)

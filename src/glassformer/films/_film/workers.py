@@ -1,0 +1,122 @@
+"""Who draws a film: this process its first half, a second process the rest."""
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from PIL import Image
+
+from glassformer.analyses._result import Array, Result
+from glassformer.errors import Error
+from glassformer.figures import _draw
+from glassformer.films._film.encode import HOLD, WIDTH, encoder, even
+from glassformer.run import open as open_run
+
+if TYPE_CHECKING:
+    from glassformer.films._film.scene import Film
+
+SECOND = 40  # frames from which a second process pays
+
+
+def segment(made: "Film", job: dict[str, Any], count: Callable[[int], None]) -> None:
+    """Draw the frames from `begin` to `end` and write them, encoded, into the folder."""
+    folder, begin, end, rate = Path(job["folder"]), job["begin"], job["end"], job["rate"]
+    last = len(made.steps) - 1
+    with Sinks(folder, begin, job) as sinks:
+        for k, (frame, numbers) in enumerate(made.shots(made.steps[begin:end], job["width"]), start=begin):
+            again = round(rate * HOLD[0]) if k == 0 else round(rate * HOLD[1]) if k == last else 1
+            sinks.add(k, made.steps[k], frame, numbers, again)
+            if k == last and job["width"] == WIDTH:
+                Image.fromarray(frame).save(folder / "poster.png", optimize=True)
+            count(k - begin + 1)
+
+
+class Sinks:
+    """Where the frames of one segment go: an encoder, a file of palette indices, a table."""
+
+    def __init__(self, folder: Path, begin: int, job: dict[str, Any]) -> None:
+        self.folder, self.begin, self.job = folder, begin, job
+        self.video: subprocess.Popen[bytes] | None = None
+        self.gif: IO[bytes] | None = None
+        self.palette: Image.Image | None = None
+        self.rows = (folder / f"rows.{begin:06}.csv").open("w", encoding="utf-8", newline="")
+        self.table = csv.writer(self.rows, lineterminator="\n")
+        if "gif" in job["formats"]:
+            self.gif = (folder / f"gif.{begin:06}.raw").open("wb")
+            self.palette = Image.open(folder / "palette.png")
+
+    def __enter__(self) -> "Sinks":
+        return self
+
+    def add(self, k: int, step: int, frame: Array, numbers: Result | None, again: int) -> None:
+        """One frame, shown so many times."""
+        if "mp4" in self.job["formats"]:
+            if self.video is None:
+                self.video = encoder(self.folder / f"video.{self.begin:06}.mp4", frame.shape, self.job["rate"])
+            assert self.video.stdin is not None
+            for _ in range(again):
+                self.video.stdin.write(frame.data)
+        if self.gif is not None:
+            image = Image.fromarray(frame)
+            if frame.shape[1] != self.job["gif_width"]:
+                image = image.resize(even(frame.shape, self.job["gif_width"]), Image.Resampling.BOX)
+            self.gif.write(image.quantize(palette=self.palette, dither=Image.Dither.NONE).tobytes())
+        columns, rows = numbers.table() if numbers is not None else ([], iter(()))
+        if k == 0:
+            self.table.writerow(["frame", "step", *columns])
+        many = numbers.size * self.job["frames"] if numbers is not None else 0
+        if many and k % -(-many // _draw.MOST_ROWS) == 0:  # of too many numbers, those of every n-th frame
+            self.table.writerows((k, step, *row) for row in rows)
+        else:
+            self.table.writerow([k, step, *([""] * len(columns))])
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.rows.close()
+        if self.gif is not None:
+            self.gif.close()
+        if self.video is not None and self.video.stdin is not None:
+            self.video.stdin.close()
+            if self.video.wait() and kind is None:
+                raise Error("ffmpeg could not encode the film")
+
+
+class Other:
+    """A second process that draws the rest of a film; it counts its frames on its output."""
+
+    def __init__(self, recipe: dict[str, Any] | None, job: dict[str, Any], count: Callable[[int], None]) -> None:
+        order = "from glassformer.films import _film; _film.work()"
+        self.process = subprocess.Popen([sys.executable, "-c", order], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([recipe, job]).encode())
+        self.process.stdin.close()
+        self.reader = Thread(target=self._read, args=(count,), daemon=True)
+        self.reader.start()
+
+    def _read(self, count: Callable[[int], None]) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            count(int(line))
+
+    def join(self) -> None:
+        """Wait for it, and say so if it failed."""
+        self.reader.join()
+        if self.process.stdout:
+            self.process.stdout.close()
+        if self.process.wait():
+            raise Error("the second half of the film could not be drawn")
+
+
+def work() -> None:
+    """What the second process does: make the film again, draw the part it was told to."""
+    recipe, job = json.load(sys.stdin)
+    made = getattr(import_module(recipe["file"]), recipe["make"])(open_run(recipe["run"]), **recipe["given"])
+    segment(made, job, lambda frames: print(frames, flush=True))

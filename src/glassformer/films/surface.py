@@ -1,0 +1,69 @@
+"""The point that walks over the loss surface."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses._result import Labelled, Result
+from glassformer.analyses.surface import say, surface
+from glassformer.figures import surface as still
+from glassformer.films import _film
+from glassformer.films._film import Film, Pace, Stage, Update
+from glassformer.run import Run
+
+ANSWERS = ("1.P8",)
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to show."""
+    return still.applies(run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Here(Result):
+    """Where the point stands, and what the weights cost."""
+
+    place: Labelled  # (axis,)
+
+
+@_film.film
+def film_surface(
+    run: Run,
+    *,
+    member: int = 0,
+    frames: int = 200,
+    pace: Pace = "change",
+    steps: Sequence[int] | None = None,
+    theme: str = "light",
+) -> Film:
+    """Training as a walk on the loss over the plane of its own path; the plane stays as it is."""
+    seen = surface(run, member=member)
+    at, way = np.array(seen.steps, dtype=float), seen.path.values
+
+    def scene(stage: Stage) -> Update:
+        ax = still.lay_out(stage, foot=0.0)
+        still.relief(ax, seen, stage)
+        line, size = stage.size.line, stage.size.text
+        ax.plot(*way.T, color=still.LIGHT, linewidth=0.5 * line, alpha=0.6, zorder=2)
+        (dark,) = ax.plot([], [], color=still.DARK, linewidth=2.4 * line, solid_joinstyle="round", zorder=3)
+        (trail,) = ax.plot([], [], color=still.LIGHT, linewidth=1.1 * line, solid_joinstyle="round", zorder=4)
+        (dot,) = ax.plot([], [], marker="o", color=still.LIGHT, markeredgecolor=still.DARK, markersize=size, zorder=5)
+        moving = [stage.moving(artist) for artist in (dark, trail, dot)]
+
+        def update(step: int) -> Result:
+            here = np.array([np.interp(step, at, side) for side in way.T])
+            gone = np.vstack([way[at < step], here])
+            for artist in moving[:2]:
+                artist.set_data(*gone.T)
+            moving[2].set_data([here[0]], [here[1]])
+            return Here(step=step, place=Labelled(here, {"axis": ("across", "up")}))
+
+        return update
+
+    words = say(seen)
+    caption = words.caption + " Between the steps at which the path was measured, the point is put on a straight line."
+    return Film(
+        run, scene, title=words.title, caption=caption, alt=words.alt, steps=steps, frames=frames, pace=pace,
+        theme=theme, member=member,
+    )  # fmt: skip

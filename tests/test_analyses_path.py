@@ -1,0 +1,420 @@
+"""How the model got there: replayed updates, derivatives and paths, each against a truth found another way."""
+
+import numpy as np
+import optax
+import pytest
+from numpy.testing import assert_allclose
+
+import glassformer as gf
+import hand_wired
+from glassformer import reference
+from glassformer.analyses import _life, _replay
+from glassformer.analyses._curvature import Curvature, lanczos
+from glassformer.analyses.backward import backward
+from glassformer.analyses.change import change
+from glassformer.analyses.gradients import gradients
+from glassformer.analyses.hessian import hessian
+from glassformer.analyses.parameter_tracks import parameter_tracks
+from glassformer.analyses.parameter_tracks import say as say_tracks
+from glassformer.analyses.surface import surface
+from glassformer.analyses.update import EXAMPLE, EXAMPLE_RATE, pulls, split, update, worked_example
+from glassformer.architecture import nest
+from glassformer.errors import CallError
+from small_runs import NAN, RUNS, run_of
+
+TRAINED = {  # every optimiser, with clipping, schedules, dropout, and decay on matrices alone
+    "sgd": ("train.optimiser=sgd", "train.schedule=constant"),
+    "clipped momentum": ("train.optimiser=momentum", "train.clip=0.3", "train.schedule=step", "train.drop_every=7"),
+    "adam at a plateau": ("train.optimiser=adam", "train.schedule=plateau", "train.patience=1", "train.log_every=5"),
+    "adamw": ("train.schedule=constant", "train.decay=0.3", "train.decay_on=matrices", "train.clip=0.5",
+              "architecture.dropout=0.2"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=TRAINED)
+def trained(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    return gf.train(
+        "plus_last_even", steps=30, settings=("train.rate=0.1", "train.warmup=0", *TRAINED[request.param]), out=folder
+    )
+
+
+def flat_of(run, step):
+    return _life.flat(run, [step])[0]
+
+
+# ---- inside one update -----------------------------------------------------------------------------------------------
+
+
+def test_the_replay_passes_through_the_kept_weights_bit_for_bit(trained):
+    for move in _replay.moves(trained, 17, 20):
+        np.testing.assert_array_equal(move.before, flat_of(trained, move.step - 1))
+        np.testing.assert_array_equal(move.after, flat_of(trained, move.step))
+
+
+def test_the_parts_of_an_update_sum_to_the_true_change(trained):
+    for step in (1, 2, 30):
+        seen = update(trained, step=step)
+        before, after = flat_of(trained, step - 1), flat_of(trained, step)
+        true = after - before
+        np.testing.assert_array_equal(seen.true.values, true)
+        parts, rounding = seen.change.values[:-1], seen.change.values[-1]
+        assert_allclose(parts.sum(axis=0) + rounding, true, rtol=0, atol=1e-15)
+        # a 32-bit sum is off by half a last place of the weight, and the step itself by a few of its own
+        allowed = 2.0**-23 * np.maximum(np.abs(before), np.abs(after)) + 2e-6 * np.abs(true) + 1e-12
+        assert (np.abs(rounding) <= allowed).all()
+        assert seen.replayed == 0
+
+
+def test_the_parts_are_those_of_the_optimiser_written_out_by_hand(trained):
+    """Each part recomputed with NumPy from gradients of the NumPy pass, over the whole training so far."""
+    train, shapes = trained.experiment.train, trained.architecture.shapes()
+    rate = train.rate
+    first, second = np.zeros(trained.parameters), np.zeros(trained.parameters)
+    every = np.concatenate(
+        [np.full(int(np.prod(s)), train.decay_on == "all" or len(s) > 1, float) for s in shapes.values()]
+    )
+    for move in _replay.moves(trained, 1, 4):  # before any plateau or drop
+        gradient = move.gradients.sum(axis=0)
+        size = np.linalg.norm(gradient)
+        clipped = gradient * (train.clip / size if train.clip is not None and size > train.clip else 1)
+        expected = {"gradient": -rate * gradient}
+        if train.clip is not None:
+            expected["clipping"] = -rate * (clipped - gradient)
+        if train.optimiser == "momentum":
+            first = train.momentum * first + clipped
+            expected["momentum"] = -rate * (first - clipped)
+        elif train.optimiser.startswith("adam"):
+            first = train.beta_1 * first + (1 - train.beta_1) * clipped
+            second = train.beta_2 * second + (1 - train.beta_2) * clipped**2
+            mean, power = first / (1 - train.beta_1**move.step), second / (1 - train.beta_2**move.step)
+            expected["momentum"] = -rate * (mean - clipped)
+            expected["scaling"] = -rate * (mean / (np.sqrt(power) + train.epsilon) - mean)
+        if train.optimiser == "adamw":
+            expected["decay"] = -rate * train.decay * every * move.before
+        parts = split(move, trained)
+        assert list(parts) == list(expected)
+        reach = np.abs(move.gradients).sum(axis=0) > 1e-7  # beyond: gradients that are rounding and nothing else
+        for name, values in expected.items():
+            scale = np.abs(values[reach]).max()
+            assert_allclose(
+                parts[name][reach], values[reach], rtol=2e-4, atol=2e-6 * max(scale, rate * size), err_msg=name
+            )
+        assert_allclose(move.rate, rate, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_examples_are_the_batch_and_their_gradients_are_finite_differences(name):
+    """The loss of one example of the batch, in NumPy and float64, moved along a random direction and back."""
+    run = run_of(name)
+    (move,) = _replay.moves(run, 3, 3)
+    a, train = run.architecture, run.experiment.train
+    assert move.windows.shape == (train.batch, a.context + 1)
+    places, rng = _life.tensors(run), np.random.default_rng(0)
+    way = rng.normal(size=run.parameters)
+
+    def loss(weights, window):
+        params = nest({key: weights[place].reshape(a.shapes()[key]) for key, place in places.items()})
+        logits = reference.forward(params, window[:-1], a)[0]
+        logits = logits[:1] if a.read_position is not None else logits
+        asked = window[-1:] if a.read_position is not None else window[1:]
+        logs = (
+            logits
+            - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1, keepdims=True))
+            - logits.max(-1, keepdims=True)
+        )
+        return -logs[np.arange(len(asked)), asked].mean() / train.batch
+
+    for k in (0, train.batch - 1):
+        h = 1e-6
+        slope = (loss(move.before + h * way, move.windows[k]) - loss(move.before - h * way, move.windows[k])) / (2 * h)
+        assert_allclose(move.gradients[k] @ way, slope, rtol=2e-3, atol=2e-6)
+
+
+def test_batches_go_through_every_question_once_per_pass():
+    run = run_of("five_operations")
+    seen = [tuple(window) for move in _replay.moves(run, 1, 12) for window in move.windows]
+    assert len(set(seen)) == len(seen) == 12 * 32
+    questions, answers = run.task.questions()
+    known = {tuple(q) + (int(x),) for q, x in zip(questions.tolist(), answers.tolist(), strict=True)}
+    assert set(seen) <= known
+
+
+def test_shares_of_the_examples_sum_to_one_and_pulls_to_the_gradient():
+    seen = update(run_of("plus_last_even"), step=200)
+    assert_allclose(seen.share.values.sum(), 1, rtol=1e-9)
+    assert_allclose(seen.pulls.values.sum(), seen.waterfall.values[0], rtol=1e-9)
+    assert 0 < seen.agreement <= 1
+    place = seen.true.axes["parameter"].index(seen.weight)
+    assert_allclose(seen.waterfall.values.sum(), seen.true.values[place], rtol=0, atol=1e-15)
+    assert len(seen.sequences) == 8
+    assert all(len(text.split()) == 9 for text in seen.sequences)
+
+
+def test_a_weight_is_chosen_by_name_and_a_wrong_name_is_refused():
+    run = run_of("plus_last_even")
+    assert update(run, step=5, weight="token[11, 1]").weight == "token[11,1]"
+    assert update(run, step=5, weight="token[11,1]").called == "the embedding of “+”, feature 1"
+    with pytest.raises(CallError, match="names no parameter"):
+        update(run, step=5, weight="token[12,0]")
+
+
+def test_pulls_are_the_rows_of_one_embedding():
+    run = run_of("plus_last_even")
+    felt = pulls(run, 11, 40, 42)
+    for move, one in zip(_replay.moves(run, 40, 42), felt, strict=True):
+        assert_allclose(one.pulls.values, -move.gradients[:, 22:24])
+        assert_allclose(one.before.values + one.change.values, run.weights(one.step)["token"][11], rtol=1e-6)
+        for text, row in zip(one.sequences, one.pulls.values, strict=True):
+            if "+" not in text.split()[:-1]:
+                assert not row.any(), "an example without the token cannot pull at it"
+
+
+def test_the_worked_example_is_what_optax_does_and_not_what_the_source_says():
+    table = worked_example()
+    curves = dict(zip(table.axes["quantity"], table.values, strict=True))
+    for name, rule in (("sgd", optax.sgd(EXAMPLE_RATE)), ("adam", optax.adam(EXAMPLE_RATE))):
+        weight, state = np.float32(0), rule.init(np.float32(0))
+        for gradient in EXAMPLE:
+            step, state = rule.update(np.float32(gradient), state)
+            weight = weight + step
+        assert_allclose(curves[name][-1], float(weight), rtol=1e-4)
+    assert_allclose(curves["sgd"][-1], 4.5e-5, rtol=1e-12)
+    assert round(curves["adam"][-1], 5) == 0.00987
+    assert round(curves["adam"][-1] / curves["sgd"][-1]) == 219
+    assert round(curves["mean_corrected"][-1], 5) == -0.00453
+    assert round(curves["square_corrected"][-1], 7) == 2.09e-5
+    assert round(curves["mean"][-1], 5) == -0.00295
+
+
+# ---- backward --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_gradient_agrees_with_the_slope_of_the_loss(name):
+    seen = backward(run_of(name))
+    assert seen.worst < 1e-5
+    assert_allclose(seen.measured.values, seen.sizes.values, rtol=1e-5, atol=1e-10)
+
+
+def test_the_gradient_of_the_logits_is_probability_minus_truth():
+    run = run_of("plus_last_even")
+    seen = backward(run, sequence="4 9 + 4 10 7", position=2)
+    given = run.trace("4 9 + 4 10 7")["probabilities"][2].astype(float)
+    expected = np.zeros_like(seen.gradients["logits"].values)
+    expected[2] = given
+    expected[2, 4] -= 1  # the token that came after '+' is 4
+    assert_allclose(seen.gradients["logits"].values, expected, atol=1e-6)
+    assert_allclose(seen.loss, -np.log(given[4]), rtol=1e-5)
+    assert seen.asked == ("", "", "4", "", "", "")
+
+
+def test_what_comes_back_by_the_residual_path_and_by_the_branch_is_all():
+    for name in ("plus_last_even", "five_operations"):
+        seen = backward(run_of(name))
+        assert_allclose(seen.paths.values.sum(axis=1), 1)
+    assert backward(run_of("five_operations")).paths.axes["place"] == (
+        "attention 0", "feed-forward 0", "attention 1", "feed-forward 1")  # fmt: skip
+
+
+def test_a_branch_that_answers_nothing_gives_all_to_the_residual_path(tmp_path):
+    """A head whose values are zero adds nothing and hands nothing back."""
+    rng = np.random.default_rng(0)
+    zero = np.zeros((3, 3))
+    run = hand_wired.write_run(
+        tmp_path, token=rng.normal(size=(12, 3)), position=rng.normal(size=(4, 3)),
+        blocks=[{"query": zero, "key": zero, "value": zero}], read_out=rng.normal(size=(3, 12)),
+    )  # fmt: skip
+    seen = backward(run, sequence="4 9 + 4")
+    assert_allclose(seen.paths.values, [[1, 0]], atol=1e-12)
+    assert_allclose(seen.gradients["embedded"].values, seen.gradients["middle"].values[0], atol=1e-12)
+
+
+def test_only_whole_questions_and_asked_positions_have_a_loss():
+    with pytest.raises(CallError, match="at least 2"):
+        backward(run_of("plus_last_even"), sequence="4")
+    with pytest.raises(CallError, match="position = 5"):
+        backward(run_of("plus_last_even"), sequence="4 9 + 4", position=5)
+
+
+# ---- curvature -------------------------------------------------------------------------------------------------------
+
+
+def nats(run, weights, windows):
+    """Mean loss in NumPy."""
+    a, places = run.architecture, _life.tensors(run)
+    params = nest({name: weights[place].reshape(a.shapes()[name]) for name, place in places.items()})
+    logits = reference.forward(params, windows[:, :-1], a)[0]
+    top = logits.max(-1, keepdims=True)
+    logs = logits - top - np.log(np.exp(logits - top).sum(-1, keepdims=True))
+    return -np.take_along_axis(logs, windows[:, 1:, None], -1).mean()
+
+
+def test_second_derivatives_are_finite_differences_of_the_gradient_and_of_the_loss():
+    run = run_of("plus_last_even")
+    bend, weights = Curvature(run, 40), flat_of(run, 300)
+    whole = bend.matrix(weights)
+    rng, h = np.random.default_rng(1), 1e-5
+    for _ in range(3):
+        way = rng.normal(size=len(weights))
+        way /= np.linalg.norm(way)
+        slope = (bend.gradient(weights + h * way) - bend.gradient(weights - h * way)) / (2 * h)
+        assert_allclose(whole @ way, slope, atol=1e-6)
+        assert_allclose(bend.times(weights, way), whole @ way, atol=1e-12)
+        losses = [nats(run, weights + k * 1e-3 * way, bend.windows) for k in (-1, 0, 1)]
+        assert_allclose(way @ whole @ way, (losses[0] - 2 * losses[1] + losses[2]) / 1e-6, rtol=0.02, atol=2e-4)
+
+
+def test_the_spectrum_is_that_of_the_matrix():
+    run = run_of("plus_last_even")
+    seen = hessian(run)
+    bend, weights = Curvature(run, 200), flat_of(run, 300)
+    values, vectors = np.linalg.eigh(bend.matrix(weights))
+    assert_allclose(seen.eigenvalues.values, values[::-1], atol=1e-9)
+    assert seen.negative == (values < -1e-9 * np.abs(values).max()).sum()
+    assert_allclose(seen.over_life.values[:, -1], values[::-1][:10], atol=1e-9)
+    sharp = vectors[:, -1]  # along the sharpest direction the gradient changes by the eigenvalue
+    slope = bend.gradient(weights + 1e-5 * sharp) - bend.gradient(weights - 1e-5 * sharp)
+    assert_allclose(slope / 2e-5, values[-1] * sharp, atol=1e-5)
+    assert seen.exact
+
+
+def test_lanczos_finds_both_ends_of_a_known_spectrum():
+    rng = np.random.default_rng(3)
+    turn, _ = np.linalg.qr(rng.normal(size=(300, 300)))
+    known = np.concatenate([[9, 7, 5, -3], rng.uniform(-0.5, 0.5, 296)])
+    matrix = turn @ np.diag(known) @ turn.T
+    values, weights = lanczos(lambda v: matrix @ v, 300, 60)
+    assert_allclose(values[::-1][:3], [9, 7, 5], atol=1e-8)
+    assert_allclose(values[0], -3, atol=1e-8)
+    assert_allclose(weights.sum(), 1)
+    assert abs(weights[values < 0].sum() - (known < 0).mean()) < 0.15
+
+
+def test_descent_is_compared_with_its_edge_of_stability(tmp_path):
+    run = gf.train(
+        "plus_last_even",
+        steps=20,
+        settings=("train.optimiser=sgd", "train.rate=0.5", "train.warmup=0", "train.schedule=constant"),
+        out=tmp_path / "r",
+    )
+    assert_allclose(hessian(run, steps=(0, 20)).edge.values[-1], 4.0)
+    assert np.isnan(hessian(run_of("plus_last_even")).edge.values).all()
+
+
+# ---- the surface -----------------------------------------------------------------------------------------------------
+
+
+def test_the_surface_holds_the_loss_that_the_weights_really_have():
+    run = run_of("plus_last_even")
+    seen = surface(run)
+    windows = run.task.examples(8, "validation", seen.windows).windows
+    for k in (0, len(seen.steps) // 2, -1):
+        assert_allclose(seen.on_path.values[0, k], nats(run, flat_of(run, seen.steps[k]), windows), rtol=1e-4)
+    assert_allclose(
+        seen.on_path.values[1, -1], seen.on_path.values[0, -1], rtol=1e-6
+    )  # the plane passes through the end
+    assert_allclose(seen.path.values[-1], 0, atol=1e-9)
+    assert_allclose(seen.off.values[-1], 0, atol=1e-6)
+
+
+def test_the_plane_keeps_what_principal_components_keep():
+    run = run_of("plus_last_even")
+    seen = surface(run)
+    life = _life.flat(run, list(seen.steps))
+    spectrum = np.linalg.eigvalsh(np.cov(life, rowvar=False))[::-1]
+    assert_allclose(seen.kept, spectrum[:2].sum() / spectrum.sum(), rtol=1e-6)
+    out = life - life[-1]
+    left = (out**2).sum(axis=1) - (seen.path.values**2).sum(axis=1)  # Pythagoras: what is not in the plane is off it
+    assert_allclose(seen.off.values**2, left, atol=1e-6)
+
+
+# ---- parameters, changes, gradients ----------------------------------------------------------------------------------
+
+
+def test_every_parameter_is_followed_in_a_small_model_and_some_in_a_large_one():
+    run = run_of("plus_last_even")
+    seen = parameter_tracks(run)
+    assert seen.followed == run.parameters
+    for name, table in seen.tracks.items():
+        assert_allclose(table.values[-1], run.weights(300)[name].ravel())
+        assert_allclose(table.values[0], run.weights(0)[name].ravel())
+    large = run_of("five_operations")
+    few = parameter_tracks(large)
+    assert len(few.tracks) == 8
+    for name, table in few.tracks.items():
+        moved = (large.weights(12)[name].astype(float) - large.weights(0)[name]).ravel()
+        if name != "read_out_bias":
+            assert_allclose(abs(table.values[-1, 0] - table.values[0, 0]), np.abs(moved).max())
+    assert_allclose(few.tracks["read_out_bias"].values[-1], large.weights(12)["read_out_bias"])
+
+
+def test_read_out_biases_move_by_the_groups_that_are_answered():
+    """Digits are answers and rise; operations and syntax never are, and fall: the sign is forced by the gradient."""
+    seen = parameter_tracks(run_of("five_operations"), preset="read_out_bias")
+    means = dict(zip(seen.group_change.axes["group"], seen.group_change.values, strict=True))
+    assert means["digit"] > 0
+    assert means["operation"] < 0
+    assert means["syntax"] < 0
+    assert "digit +" in say_tracks(seen).title
+    with pytest.raises(CallError, match="presets"):
+        parameter_tracks(run_of("five_operations"), preset="biases")
+
+
+def test_changes_are_differences_of_kept_weights():
+    run = run_of("plus_last_even")
+    seen = change(run)
+    at = [0, *seen.steps]
+    k = 5
+    before, after, later = (flat_of(run, at[j]) for j in (k, k + 1, k + 2))
+    assert_allclose(seen.change.values[0, k], np.abs(after - before).mean())
+    token = slice(0, 24)
+    row = seen.change.axes["part"].index("embedding")
+    assert_allclose(seen.relative.values[row, k], np.abs(after - before)[token].mean() / np.abs(after[token]).mean())
+    one, two = (after - before)[token], (later - after)[token]
+    assert_allclose(seen.cosine.values[row, k + 1], one @ two / np.linalg.norm(one) / np.linalg.norm(two))
+
+
+def test_a_straight_walk_has_cosine_one_and_a_walk_to_and_fro_minus_one():
+    from glassformer.analyses.change import _cosine
+
+    assert_allclose(_cosine(np.ones((4, 3)))[1:], 1)
+    assert_allclose(_cosine(np.array([[1.0, 2], [-1, -2], [1, 2]]))[1:], -1)
+    assert np.isnan(_cosine(np.zeros((2, 3)))).all()
+
+
+def test_logged_gradients_are_those_of_the_replayed_batch():
+    run = run_of("plus_last_even")
+    seen = gradients(run)
+    step = int(seen.rms.axes["step"][3])
+    (move,) = _replay.moves(run, step, step)
+    gradient = move.gradients.sum(axis=0)
+    for name, place in {"all": slice(None), **_life.parts(run)}.items():
+        row = seen.rms.axes["part"].index(name)
+        assert_allclose(seen.rms.values[row, 3], np.sqrt(np.mean(gradient[place] ** 2)), rtol=1e-4)
+    ends = [np.sqrt(np.mean(gradient[_life.parts(run)[name]] ** 2)) for name in ("embedding", "read_out")]
+    assert_allclose(seen.ratio.values[3], ends[0] / ends[1], rtol=1e-4)
+
+
+def test_parts_and_tensors_cover_every_parameter_once():
+    for name in RUNS:
+        run = run_of(name)
+        for pieces in (_life.parts(run), _life.tensors(run)):
+            covered = np.concatenate([np.arange(run.parameters)[place] for place in pieces.values()])
+            np.testing.assert_array_equal(np.sort(covered), np.arange(run.parameters))
+
+
+def test_a_diverged_run_says_so():
+    from importlib import import_module
+
+    run = run_of(NAN)
+    for name in ("parameter_tracks", "change", "surface", "update", "backward", "hessian"):
+        file = import_module(f"glassformer.analyses.{name}")
+        assert "diverged" in file.say(getattr(file, name)(run)).title, name
+    with pytest.raises(CallError, match="no gradient"):
+        gradients(run)
+
+
+def test_passes_are_counted_where_training_goes_in_passes():
+    assert _life.steps_per_pass(run_of("five_operations")) == 125
+    assert _life.steps_per_pass(run_of("plus_last_even")) == 0

@@ -1,0 +1,160 @@
+"""When a part became necessary: the removal itself against a full pass, and births at steps known beforehand."""
+
+from math import log
+
+import numpy as np
+import pytest
+
+from glassformer import reference
+from glassformer.analyses import _decide, _removal
+from glassformer.analyses.birth import birth, for_good, needed, say
+from glassformer.experiment import from_tables
+from glassformer.record import Recorder
+from glassformer.run import Run
+from small_runs import POPULATION, run_of
+
+WINDOWS = 24
+
+
+def full_pass(run, step, part, way):
+    """(window,): the loss without a part, the slow way: everything computed again with an edit."""
+    given = _decide.examples(run.task, run.architecture.context, WINDOWS)
+
+    def edit(value, block):
+        if block is not None and block != part.block:
+            return value
+        if part.kind == "position":
+            return value[::-1] if way == "resample" else _removal.replaced(way, value)
+        if part.kind == "head":
+            value = value.copy()
+            value[:, part.index] = _removal.replaced(way, value[:, part.index])
+        elif part.kind == "neuron":
+            value = value.copy()
+            value[..., part.index] = _removal.replaced(way, value[..., part.index])
+        else:
+            value = _removal.replaced(way, value)
+        return value
+
+    point = {"token": "token_embedding", "position": "position_embedding", "head": "mixed", "feed-forward": "fed"}
+    name = point.get(part.kind, "hidden")
+    params, tokens = _decide.params(run, step, 0), given.windows[:, :-1]
+    logits, _ = reference.forward(params, tokens, run.architecture, {name: edit})
+    logits = _decide.at_places(run, logits).astype(np.float64)
+    chances = logits - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1, keepdims=True))
+    chances = chances - logits.max(-1, keepdims=True)
+    wanted = _decide.targets(run, given)[..., None].astype(int)
+    return -np.take_along_axis(chances, wanted, -1)[..., 0].mean(-1)
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "even_abs_diff", "step_back", "five_operations"])
+def test_taking_a_part_out_is_a_full_pass_without_it(name):
+    run = run_of(name)
+    step = int(run.steps[-1])
+    given = _decide.examples(run.task, run.architecture.context, WINDOWS)
+    parts = _removal.parts(run.architecture)
+    neurons = [part for part in parts if part.kind == "neuron"]
+    parts = [part for part in parts if part.kind != "neuron"] + neurons[:3] + neurons[-3:]
+    found = _removal.Model(run, given, step, precise=True).losses(parts)
+    for k, part in enumerate(parts):
+        for j, way in enumerate(_removal.WAYS):
+            np.testing.assert_allclose(found[k, j], full_pass(run, step, part, way), atol=2e-5, err_msg=part.name + way)
+
+
+# ---- births at steps known beforehand --------------------------------------------------------------------------------
+
+WIDTH, LAST = 24, 60
+READ, NEURON, HEAD = 7, 23, 41  # when the read-out wakes, when '+' moves to a neuron, when the head takes all over
+
+
+def bigram(task):
+    """(token, token): the logarithm of how often each token follows each, counted; a truth to be read out."""
+    windows = task.examples(1, "validation", 1000).windows
+    counts = np.full((12, 12), 0.5)
+    np.add.at(counts, (windows[:, 0], windows[:, 1]), 1)
+    return np.log(counts / counts.sum(1, keepdims=True))
+
+
+def weights_at(step, table):
+    """A window of one token. The token is one-hot in the first half of the stream; a head copies it to the second."""
+    flat = {"token": np.eye(12, WIDTH), "blocks.0.query": np.eye(WIDTH), "blocks.0.key": np.eye(WIDTH)}
+    flat["blocks.0.value"] = np.eye(WIDTH)
+    flat["blocks.0.output"] = np.roll(np.eye(WIDTH), 12, axis=1) * (step >= HEAD)  # feature k → k + 12
+    flat["blocks.0.expand"] = np.zeros((WIDTH, 2))
+    flat["blocks.0.contract"] = np.zeros((2, WIDTH))
+    read = np.zeros((WIDTH, 12))
+    if step >= READ:
+        read[:12] = table
+    if step >= NEURON:  # what follows '+' is said by neuron 0 alone, through a feature of its own
+        flat["blocks.0.expand"][11, 0] = 1
+        flat["blocks.0.contract"][0, 23] = 1
+        read[11], read[23] = 0, table[11]
+    if step >= HEAD:
+        flat["blocks.0.expand"][:, 0], flat["blocks.0.contract"][0, 23] = 0, 0
+        read[:12], read[12:] = 0, table
+    flat["read_out"] = read
+    return flat
+
+
+@pytest.fixture(scope="module")
+def life(tmp_path_factory):
+    """Sixty kept steps in which parts wake up at known ones."""
+    architecture = {
+        "context": 1, "width": WIDTH, "feed_forward": 2, "positions": "none", "output_projection": True, "biases": [],
+    }  # fmt: skip
+    tables = {"task": "plus_last_even", "architecture": architecture, "train": {"steps": LAST}}
+    experiment = from_tables(tables, "births")
+    table = bigram(experiment.task)
+    steps = list(range(LAST + 1))
+    every = [weights_at(step, table) for step in steps]
+    stacks = {name: np.stack([at[name] for at in every]).astype(np.float32) for name in every[0]}
+    folder = tmp_path_factory.mktemp("births") / "run"
+    with Recorder.create(folder, experiment, [0]) as recorder:
+        recorder.safe_point(LAST, steps, stacks, [], {})
+        recorder.finish("finished")
+    return Run(folder)
+
+
+@pytest.mark.parametrize("checkpoints", [6, 100])
+def test_each_part_is_born_at_its_step(life, checkpoints):
+    """Six checkpoints ten steps apart: halving must find the very steps; a hundred see them directly."""
+    seen = birth(life, checkpoints=checkpoints, windows=1000)
+    parts = seen.born.axes["part"]
+    assert parts == ("token embedding", "attention", "feed-forward", "neuron 0", "neuron 1")
+    for way in range(3):
+        born = dict(zip(parts, seen.born.values[:, way], strict=True))
+        assert born["token embedding"] == READ
+        assert born["attention"] == HEAD
+        assert np.isnan(born["feed-forward"])  # needed from NEURON to HEAD, but not for good
+        assert np.isnan(born["neuron 0"])
+        assert np.isnan(born["neuron 1"])
+    assert seen.before.values[0].tolist() == [READ - 1] * 3
+    at = seen.effect.axes["step"]
+    middle = [k for k, step in enumerate(at) if NEURON <= int(step) < HEAD]
+    assert (seen.effect.values[3, :, middle] > 0.01).all()  # the neuron is needed while it speaks
+    assert "token embedding from step 7" in say(seen).title
+
+
+def test_the_effect_is_the_price_of_not_knowing(life):
+    """Zeroing the token embedding leaves equal chances, so the loss must be ln 12."""
+    seen = birth(life, checkpoints=6, windows=1000)
+    given = _decide.examples(life.task, 1, seen.windows).windows
+    bigram_loss = -bigram(life.task)[given[:, 0], given[:, 1]]
+    expected = log(12) - bigram_loss.mean()
+    assert seen.effect.values[0, 0, -1] == pytest.approx(expected, abs=1e-4)
+    error = bigram_loss.std(ddof=1) / np.sqrt(len(given))
+    assert seen.sampling_error.values[0, 0, -1] == pytest.approx(error, rel=1e-3)
+
+
+def test_needed_asks_for_three_sampling_errors_up_to_the_end():
+    effect = np.array([[0.0, 1.0, 0.1, 1.0, 1.0], [1, 1, 1, 1, 0.2], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]], dtype=float)
+    error = np.full_like(effect, 0.1)
+    assert for_good(needed(effect, error)).tolist() == [3, 5, 0, 5]
+    assert not needed(np.array(5e-6), np.array(0.0))  # rounding is no effect
+
+
+def test_a_population_has_births_of_every_member():
+    seen = birth(run_of(POPULATION), checkpoints=5, neurons=0)
+    table = seen.members["born"]
+    assert table.axes["member"] == ("18", "19", "20")
+    assert table.values.shape == (4, 3)
+    assert not birth(run_of("plus_last_even"), checkpoints=3, neurons=0).members

@@ -1,0 +1,484 @@
+"""Studies: what a cell is, that its numbers are those of single runs, and that nothing is trained twice or lost."""
+
+import ast
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from itertools import product
+from math import comb, nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import glassformer as gf
+import small_studies
+from glassformer import _discover, studies, training
+from glassformer import study as opened
+from glassformer.analyses.components import components
+from glassformer.analyses.optimisers import GRADIENTS, KINDS, updates
+from glassformer.errors import CallError, MissingError
+from glassformer.experiment import from_tables, load
+from glassformer.studies import _executors, _measure, _run, _work
+from glassformer.study import Cell, places, spread
+from glassformer.tasks.five_operations import FiveOperations
+
+NAMES = studies.names()
+TINY = ("architecture.width=2", "architecture.feed_forward=4", "train.judged=20")  # plus_last_even, smaller
+SMALL = (
+    "architecture.width=4",
+    "architecture.heads=2",
+    "architecture.head_width=2",
+    "architecture.feed_forward=8",
+    "train.judged=50",
+    "train.log_every=2",
+)  # fmt: skip  five operations, smaller
+
+
+def tiny(name, out, *, settings=TINY, experiment="plus_last_even", seeds=2, steps=4, **more):
+    return studies.run(name, experiment, seeds=seeds, steps=steps, settings=settings, out=out, workers=1, **more)
+
+
+@pytest.fixture
+def three_rates(monkeypatch):
+    """The study of the rate with three cells: enough to lose one."""
+    monkeypatch.setattr(studies.find("rate"), "FACTORS", (1, 10, 100))
+
+
+class Counted(_executors.Here):
+    """An executor that remembers which cells it was given."""
+
+    def __init__(self):
+        self.cells = []
+
+    def submit(self, fn, order):
+        self.cells.append(order["cell"])
+        return super().submit(fn, order)
+
+
+# ---- what the files say ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_study_gives_cells_that_can_be_trained_and_a_sentence(name, tmp_path):
+    file = studies.find(name)
+    assert "\n" not in file.__doc__.strip()
+    base = _run.shortened(load("five_operations"), 50)
+    cells = getattr(file, name)(base)
+    assert len({cell.file for cell in cells}) == len(cells), "two cells would share a file"
+    for cell in cells:
+        _run.changed(base, cell)
+    study = small_studies.write(tmp_path / "study", name, "five_operations")
+    sentence = study.result["conclusion"]
+    assert not sentence[0].islower()
+    assert sentence.endswith(".")
+    assert "nan" not in sentence
+    assert getattr(file, "FIGURE", "cells") in _discover.names(gf.figures)
+
+
+def test_the_ablated_models_lack_exactly_the_part_named():
+    base = load("five_operations")
+    cells = {cell.name: cell for cell in studies.find("ablation").ablation(base)}
+    model = {name: _run.changed(base, cell).architecture for name, cell in cells.items()}
+    assert model["full model"] == base.architecture
+    assert model["without block 2"].blocks == 1
+    assert model["without attention"].attention == "off"
+    assert model["mean in place of attention"].attention == "mean"
+    assert model["without feed-forward"].feed_forward == 0
+    assert model["without residuals"].residual is False
+    assert model["without norm"].norm == "none"
+    assert model["without positions"].positions == "none"
+    assert len(cells) == 8
+    assert cells["without attention"].bound == pytest.approx(0.1684)
+    assert cells["without positions"].bound == pytest.approx(0.658)
+    changes = [sum(a != b for a, b in zip(vars(each).items(), vars(base.architecture).items(), strict=True))
+               for each in model.values()]  # fmt: skip
+    assert changes == [0, 1, 1, 1, 1, 1, 1, 1], "a cell changes one thing"
+
+
+def test_a_further_switch_is_one_more_cell(tmp_path):
+    cells = studies.find("ablation").ablation(load("five_operations"), ["architecture.causal=true"])
+    assert cells[-1].name == "architecture.causal=true"
+    with pytest.raises(CallError, match="not of the form"):
+        studies.find("ablation").ablation(load("five_operations"), ["causal"])
+    with pytest.raises(CallError, match="takes no --without"):
+        tiny("rate", tmp_path / "s", without=["architecture.causal=true"])
+    with pytest.raises(MissingError, match="residuals"):
+        tiny("ablation", tmp_path / "s", without=["architecture.residuals=false"])
+    assert not (tmp_path / "s").exists(), "a wrong call leaves nothing behind"
+
+
+@pytest.mark.parametrize("name", ["split", "transfer", "arguments", "heads"])
+def test_a_question_that_makes_no_sense_is_refused_with_the_reason(name, tmp_path):
+    settings = (*TINY, "architecture.width=1") if name == "heads" else TINY
+    with pytest.raises(CallError, match=f"study {name} cannot be asked of plus_last_even: "):
+        tiny(name, tmp_path / "s", settings=settings)
+
+
+def test_an_unknown_study_is_answered_with_the_nearest():
+    with pytest.raises(MissingError, match="did you mean ablation"):
+        studies.run("ablatoin")
+
+
+# ---- median and interval ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("many", range(1, 14))
+def test_the_interval_holds_the_median_as_often_as_it_says(many):
+    """Each seed lies above or below the true median with equal chance: all 2^n cases, counted."""
+    low, high, surely = places(many)
+    cases = np.array(list(product([0, 1], repeat=many))).sum(axis=1)  # how many lie below
+    held = (cases >= low + 1) & (many - cases >= many - high)
+    assert surely == pytest.approx(held.mean() if many > 1 else 0.0)
+    narrower = 1 - 2 * sum(comb(many, k) for k in range(low + 2)) / 2**many
+    assert narrower < 0.95, "a narrower pair would do as well"
+    assert (low, high) == (0, many - 1) or surely >= 0.95
+
+
+def test_a_seed_without_a_number_counts_as_the_worst():
+    assert spread(np.array([1.0, 2, nan]), higher=False).median == 2
+    assert np.isnan(spread(np.array([1.0, 2, nan]), higher=False).high)
+    assert np.isnan(spread(np.array([1.0, nan, nan]), higher=False).median)
+    assert spread(np.array([0.2, 0.4, nan, 0.6]), higher=True).median == pytest.approx(0.3)
+    assert np.isnan(spread(np.array([0.2, 0.4, nan]), higher=True).low)
+    assert spread(np.array([3.0]), higher=True).low == 3
+
+
+def test_the_table_and_the_csv_hold_the_numbers_of_every_seed(tmp_path):
+    study = small_studies.write(tmp_path / "study", "ablation", "five_operations")
+    rows = list(csv.DictReader(io.StringIO((study.path / "table.csv").read_text("utf-8"))))
+    assert len(rows) == 8 * 4 * len(study.metrics)
+    for k, cell in enumerate(study.cells):
+        mine = [float(r["value"]) for r in rows if r["cell"] == cell.name and r["metric"] == "accuracy"]
+        assert_allclose(mine, [1 - 0.1 * k - 0.01 * s for s in range(4)])
+        table = study.table()[k]
+        assert table["accuracy"] == pytest.approx(
+            {"median": 0.985 - 0.1 * k, "low": 0.97 - 0.1 * k, "high": 1 - 0.1 * k}
+        )
+    assert study.table()[4]["diverged"] == 2
+    assert np.isnan(study.table()[4]["excess"]["median"])
+
+
+def test_the_figure_sorts_by_harm_and_marks_what_the_seeds_tell_apart(tmp_path):
+    study = small_studies.write(tmp_path / "study", "ablation", "five_operations")
+    seen = components(study)
+    middle = seen.spreads["accuracy"].values[:, 0]
+    assert_array_equal(middle, sorted(middle, reverse=True))
+    assert seen.values["accuracy"].axes["cell"][0] == "full model"
+    assert seen.harmed == tuple(cell.name for cell in study.cells[1:])
+    assert np.isfinite(seen.bounds.values).sum() == 2
+
+
+# ---- the worked example ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_worked_example_is_what_the_optimisers_do(kind):
+    import jax.numpy as jnp
+
+    from glassformer import optimiser
+
+    experiment = load("five_operations", [f"train.optimiser={kind}"])
+    a = experiment.architecture
+    rule = optimiser.direction(experiment.train, a)
+    weight = jnp.full(a.parameters, 0.1, jnp.float32)
+    state, found = rule.init(weight), []
+    for gradient in GRADIENTS:
+        direction, state = rule.update(jnp.full(a.parameters, gradient, jnp.float32), state, weight)
+        weight = weight - 0.001 * direction
+        found.append(float(-0.001 * direction[0]))
+    assert_allclose(updates(GRADIENTS, kind, experiment.train), found, rtol=2e-4)
+
+
+def test_the_worked_example_gives_the_published_corrections():
+    train = load("five_operations").train
+    assert sum(updates(GRADIENTS, "sgd", train)) == pytest.approx(4.5e-5)
+    assert sum(updates(GRADIENTS, "adam", train)) == pytest.approx(0.00987, abs=2e-5)
+
+
+# ---- training --------------------------------------------------------------------------------------------------------
+
+
+def test_members_trained_together_are_the_single_runs(tmp_path):
+    study = tiny("seeds", tmp_path / "study", seeds=3, steps=12, settings=(*TINY, "train.log_every=3"))
+    row = study.rows()[0]
+    for k, seed in enumerate(row.seeds):
+        single = training.begin(from_tables({**study.experiment.tables(), "train": {
+            **study.experiment.tables()["train"], "seed": seed}}, "one"), out=tmp_path / str(seed)).run  # fmt: skip
+        assert_allclose(row.curves["validation_loss"][:, k], single.metrics["validation_loss"], rtol=1e-5)
+        assert_allclose(row.measured["excess"][k], single.metrics["excess"][-1], rtol=1e-4, atol=1e-6)
+        assert row.measured["rule_error"][k] == pytest.approx(single.metrics["rule_error"][-1], abs=1e-6)
+
+
+def test_steps_to_a_goal_are_the_first_logged_ones(tmp_path):
+    run = gf.train("plus_last_even", seeds=2, steps=6, settings=[*TINY, "train.log_every=2"], out=tmp_path / "run")
+    right = np.array([[0.1, 0.2], [0.96, 0.3], [0.5, 0.94], [1.0, 0.9]])
+    assert_array_equal(_measure.steps_to(run, right, 0.95), [2, nan])
+    assert_array_equal(_measure.steps_to(run, right, 1.0), [6, nan])
+
+
+@pytest.mark.usefixtures("three_rates")
+def test_a_study_goes_on_where_it_stopped_and_repeats_nothing(tmp_path):
+    first = Counted()
+    folder = tmp_path / "study"
+    study = tiny("rate", folder, executor=first)
+    assert first.cells == [cell.name for cell in study.cells]
+    lost = [study.cells[0].name, study.cells[2].name]
+    assert len(first.cells) == 3
+    before = study.table()
+    for cell in study.cells:
+        if cell.name in lost:
+            (folder / "cells" / f"{cell.file}.json").unlink()
+    stamps = {path.name: path.stat().st_mtime_ns for path in (folder / "cells").iterdir()}
+    second = Counted()
+    again = tiny("rate", folder, executor=second)
+    assert second.cells == lost
+    assert stamps.items() <= {path.name: path.stat().st_mtime_ns for path in (folder / "cells").iterdir()}.items()
+    without = [{k: v for k, v in row.items() if k != "seconds"} for row in before]
+    assert str([{k: v for k, v in row.items() if k != "seconds"} for row in again.table()]) == str(without)
+    third = Counted()
+    assert tiny("rate", folder, executor=third).seconds == again.seconds
+    assert third.cells == []
+
+
+def test_other_settings_are_refused_in_a_named_folder_and_get_their_own_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert tiny("seeds", None).path.name == "seeds-plus_last_even"
+    assert tiny("seeds", None, steps=5).path.name == "seeds-plus_last_even-2"
+    assert tiny("seeds", None).path.name == "seeds-plus_last_even"
+    with pytest.raises(CallError, match=r"train\.steps = 4, not 6"):
+        tiny("seeds", "studies/seeds-plus_last_even", steps=6)
+    with pytest.raises(CallError, match="seeds = 2, not 3"):
+        tiny("seeds", "studies/seeds-plus_last_even", seeds=3)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    with pytest.raises(CallError, match="holds no study"):
+        tiny("seeds", tmp_path / "full")
+
+
+@pytest.mark.usefixtures("three_rates")
+def test_a_failed_cell_is_told_and_the_others_go_on(tmp_path, monkeypatch):
+    train, bad = _work.train, f"rate {10 * load('plus_last_even').train.rate:g}"
+
+    def broken(order):
+        if order["cell"] == bad:
+            raise CallError("this one cannot be")
+        return train(order)
+
+    monkeypatch.setattr(_work, "train", broken)
+    told = []
+    study = tiny("rate", tmp_path / "study", watch=_run.Watch(failed=lambda cell, why: told.append((cell.name, why))))
+    assert told == [(bad, "this one cannot be")]
+    assert study.failed == {bad: "this one cannot be"}
+    assert len(study.rows()) == len(study.cells) - 1
+    assert study.result["complete"] is False
+    monkeypatch.setattr(_work, "train", train)
+    again = tiny("rate", tmp_path / "study")
+    assert again.failed == {}
+    assert again.result["complete"] is True
+
+
+def test_divergence_is_a_result(tmp_path):
+    settings = (*TINY, "train.optimiser=sgd", "train.rate=1e30")
+    study = tiny("seeds", tmp_path / "study", settings=settings, steps=30)
+    row = study.rows()[0]
+    assert len(row.diverged) == 2
+    assert row.status == "diverged"
+    assert np.isnan(study.table()[0]["excess"]["median"])
+    assert study.result["complete"] is True
+    assert "2 diverged" in study.result["conclusion"]
+
+
+def test_the_search_has_seeds_of_its_own_and_its_best_rate_is_the_row(tmp_path, monkeypatch):
+    file = studies.find("optimiser")
+    monkeypatch.setattr(file, "GRID", {"sgd": (1e-4, 0.1), "adam": (1e-6, 0.01)})
+    study = tiny("optimiser", tmp_path / "study", steps=40)
+    assert [row.cell.name for row in study.rows()] == ["SGD at 0.1", "Adam at 0.01"]
+    searched, rows = study.rows("search"), study.rows()
+    assert len(searched) == 4
+    assert not {seed for row in searched for seed in row.seeds} & {seed for row in rows for seed in row.seeds}
+    for row in rows:
+        rivals = [each for each in searched if each.cell.settings[0] == row.cell.settings[0]]
+        best = min(rivals, key=lambda each: study.spread(each, "excess").median)
+        assert best.cell.x == row.cell.x
+    assert "edge of its grid" in study.result["conclusion"]
+
+
+def test_any_executor_gives_the_same_study(tmp_path):
+    here = tiny("blocks", tmp_path / "here")
+    with ThreadPoolExecutor(2) as pool:
+        other = tiny("blocks", tmp_path / "other", executor=pool)
+    for a, b in zip(here.rows(), other.rows(), strict=True):
+        assert a.cell == b.cell
+        assert_array_equal(a.curves["excess"], b.curves["excess"])
+    assert (here.path / "runs" / "1_block" / "run.json").is_file(), "runs of this machine are kept"
+    assert not (other.path / "runs").exists(), "an executor may be anywhere, so its workers keep theirs to themselves"
+
+
+def test_processes_give_the_same_study_and_one_that_dies_is_replaced(tmp_path):
+    here = tiny("blocks", tmp_path / "here")
+    pool = _executors.Processes(2, lambda message: seen.append(message))
+    seen: list[dict] = []
+    with pool:
+        study = tiny("blocks", tmp_path / "there", executor=pool)
+        victim = pool.children[0]
+        victim.kill()
+        victim.join()
+        answer = pool.submit(_double, 21)
+        more = pool.submit(_double, 4)
+        assert (answer.result(timeout=120), more.result(timeout=120)) == (42, 8)
+        refused = pool.submit(_refuse)
+        assert "cannot be" in str(refused.exception(timeout=120))
+    assert all(not child.is_alive() for child in pool.children.values())
+    for a, b in zip(here.rows(), study.rows(), strict=True):
+        assert_allclose(a.curves["excess"], b.curves["excess"], rtol=1e-4, atol=1e-6)
+    assert {message["cell"] for message in seen} == {cell.name for cell in study.cells}
+
+
+def _double(number):
+    return 2 * number
+
+
+def _refuse():
+    raise CallError("it cannot be")
+
+
+def test_killed_in_the_middle_it_goes_on_from_the_last_safe_point(tmp_path):
+    """kill -9 of the one who hands out the cells: its workers end too, and what was finished stays."""
+    code = (
+        "import sys; from glassformer import studies\n"
+        "studies.find('rate').FACTORS = (0.3, 1, 3, 10)\n"
+        "if __name__ == '__main__':\n"
+        "    studies.run('rate', 'plus_last_even', seeds=2, steps=int(sys.argv[2]), out=sys.argv[1], workers=2,"
+        f" settings={list(TINY)!r})"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    folder = tmp_path / "study"
+    order = [sys.executable, str(script), str(folder), "40000"]
+    first = subprocess.Popen(order)
+    _wait_for(lambda: len(list((folder / "cells").glob("*.json"))) >= 1, first)
+    children = _children(first.pid)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    finished = {path.name: path.read_bytes() for path in (folder / "cells").glob("*.json")}
+    assert 1 <= len(finished) < 4
+    _wait_for(lambda: not any(_alive(child) for child in children))
+    study = opened.open(folder)
+    assert len(study.missing) == 4 - len(finished)
+    subprocess.run(order, check=True, timeout=500)
+    study = opened.open(folder)
+    assert not study.missing
+    for name, content in finished.items():
+        assert (folder / "cells" / name).read_bytes() == content
+    assert len(list((folder / "runs").iterdir())) == 4, "an interrupted run was gone on with, not begun again"
+    for row in study.rows():
+        assert len(row.curves["step"]) == len(set(row.curves["step"]))
+        assert row.curves["step"][-1] == 40_000
+
+
+def _wait_for(done, process=None, seconds=240):
+    until = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < until, "it takes too long"
+        assert process is None or process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.02)
+
+
+def _children(process):
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _alive(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+# ---- studies with numbers of their own -------------------------------------------------------------------------------
+
+
+def test_nested_questions_have_the_answer_of_their_inner_question():
+    from glassformer.studies import arguments
+
+    tokens, answers = arguments.nested()
+    task = FiveOperations()
+    for row, answer in list(zip(tokens, answers, strict=True))[:200]:
+        text = task.decode(row)
+        functions = {
+            "First": lambda *d: d[0],
+            "Second": lambda *d: d[1],
+            "Last": lambda *d: d[2],
+            "Max": max,
+            "Min": min,
+        }
+        assert text.count("(") == 2
+        assert _evaluated(text, functions) == answer - 2
+
+
+def _evaluated(text, functions):
+    node = ast.parse(text, mode="eval").body
+
+    def value(each):
+        return functions[each.func.id](*map(value, each.args)) if isinstance(each, ast.Call) else each.value
+
+    return value(node)
+
+
+def test_lengths_are_tested_on_questions_that_were_not_trained_on(tmp_path):
+    from glassformer.studies import arguments
+
+    run = gf.train("five_operations", steps=2, settings=SMALL, out=tmp_path / "run")
+    tokens, _ = arguments._asked(run, 3)
+    trained = {tuple(row[:-1]) for row in run.task.examples(8, "train", 5000).windows}
+    assert len(tokens) == 1000
+    assert not {tuple(row) for row in tokens} & trained
+    measured = arguments.measure(run)
+    assert measured["accuracy_3"][0] == pytest.approx(run.metrics["accuracy"][-1], abs=1e-6) or len(tokens) != 1000
+    assert [len(arguments._asked(run, n)[0]) for n in (2, 4)] == [500, 2000]
+
+
+def test_transfer_measures_the_rest_and_what_luck_gives(tmp_path):
+    from glassformer.studies import transfer
+
+    settings = [*SMALL, 'data.operations=["First"]']
+    run = gf.train("five_operations", steps=2, settings=settings, out=tmp_path / "run")
+    found = transfer.measure(run)
+    # First coincides with Second and Last on 10 % of triples, with Max and Min on 38.5 %.
+    assert found["coincidence"][0] == pytest.approx((0.1 + 0.1 + 0.385 + 0.385) / 4)
+    kinds = {kind: run.metrics[f"accuracy_by_kind.{kind}"][-1] for kind in run.task.kinds}
+    assert found["accuracy_trained"][0] == pytest.approx(kinds["First"])
+    assert found["accuracy_rest"][0] == pytest.approx(np.mean([kinds[k] for k in ("Second", "Last", "Max", "Min")]))
+
+
+@pytest.mark.parametrize("name", ["transfer", "arguments", "training_size"])
+def test_the_studies_of_the_five_operations_run(name, tmp_path, monkeypatch):
+    file = import_module(f"glassformer.studies.{name}")
+    whole = getattr(file, name)
+    monkeypatch.setattr(file, name, lambda base: [whole(base)[0], whole(base)[-1]])
+    study = tiny(name, tmp_path / "study", experiment="five_operations", settings=SMALL)
+    assert len(study.rows()) == 2
+    for metric in study.metrics:
+        assert all(len(row.measured[metric]) == 2 for row in study.rows()), metric
+    json.dumps(study.result)
+
+
+def test_the_default_number_of_steps_is_a_budget_of_work():
+    assert _run.shortened(load("plus_last_even"), None).train.steps == 20_000
+    five = _run.shortened(load("five_operations"), None).train
+    assert five.steps == 2_500
+    assert _run.shortened(load("five_operations"), 70).train.steps == 70
+
+
+def test_a_cell_is_named_safely_as_a_file():
+    assert Cell(name="Rate 0.003, with ../ and /").file == "rate_0.003_with_.._and"
+    assert os.sep not in Cell(name="architecture.causal=true").file
