@@ -23,7 +23,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 test: $(READY) lint browser
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # A browser for tests/test_browser.py: Debian's Chromium, where this machine lets us install it. Never stops the build.
 browser:

@@ -38,8 +38,8 @@ def run_of(name: str) -> Run:
 def _stamp() -> str:
     """Of everything that a training depends on."""
     source = Path(gf.__file__).parent
-    skipped = {"cli.py", "gallery.py", "catalogue.py", "summary.py", "run.py", "reference.py"}
-    files = [path for path in source.glob("*.py") if path.name not in skipped]
+    skipped = ("cli", "gallery", "catalogue", "summary", "run", "reference", "generation", "score")
+    files = [path for path in source.glob("*.py") if path.stem not in skipped]
     files += [*source.glob("tasks/*.py"), *source.glob("experiments/*.toml"), Path(__file__)]
     return sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()[:12]
 

@@ -245,8 +245,9 @@ def test_confusions_are_corrected_for_coincidence():
     rng = np.random.default_rng(0)
     digits, kind = windows[:, [2, 4, 6]], given.kind[:, 0]
     answer = np.where(kind == 3, digits.min(1), np.where(kind == 4, windows[:, -1], rng.integers(2, 12, len(windows))))
-    chances = np.eye(20)[answer][:, None]
-    shares, by_chance = _credited(run, Judged(given, chances, windows[:, -1:]))
+    sure = np.ones((len(windows), 1))
+    seen = Judged(given, windows[:, -1:], answer[:, None], sure, sure, sure > 0)
+    shares, by_chance = _credited(run, seen)
     np.testing.assert_allclose(shares.sum(1), 1)
     np.testing.assert_allclose(by_chance.sum(1), 1)
     beyond = shares - by_chance

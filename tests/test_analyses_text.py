@@ -1,10 +1,15 @@
 """Passages of a text: what the model gives each token, found again token by token."""
 
+from importlib import import_module
+
+import matplotlib
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from glassformer import figures
 from glassformer.analyses import _passage
+from glassformer.analyses._pairs import shown
 from glassformer.analyses.context_position import context_position
 from glassformer.analyses.context_position import say as say_positions
 from glassformer.analyses.continuation import LONG, continuation
@@ -79,7 +84,13 @@ def test_runs_without_a_text_say_so():
         assert _passage.reason(run)
         with pytest.raises(CallError):
             token_loss(run)
-    assert "one answer" in figures.context_position.applies(run_of("five_operations"))
+    assert "one answer" in import_module("glassformer.figures.context_position").applies(run_of("five_operations"))
+
+
+def test_what_cannot_be_seen_is_shown_by_a_sign_or_its_number():
+    assert shown(" a\n\t") == "␣a⏎⇥"
+    assert shown("\x14é\u200b€") == "\\x14é\\x200b€"
+    assert shown("") == "∅"
 
 
 # ---- continuation ----------------------------------------------------------------------------------------------------
@@ -158,8 +169,7 @@ def test_positions_cost_what_every_window_costs_there(letters):
 @pytest.mark.parametrize("name", ["continuation", "token_loss"])
 def test_what_is_drawn_is_what_was_found(tmp_path, name, kind, size):
     figure = getattr(figures, f"plot_{name}")(random_run(tmp_path, kind), size=size)
-    pairs = getattr(figures, name).drawn_numbers(figure)
-    for drawn, found in pairs:
+    for drawn, found in import_module(f"glassformer.figures.{name}").drawn_numbers(figure):
         assert len(drawn) >= 10
         np.testing.assert_allclose(drawn, found)
     figure.canvas.draw()
@@ -170,6 +180,20 @@ def test_what_is_drawn_is_what_was_found(tmp_path, name, kind, size):
             assert inside
             assert max(each.x1 for each in inside) <= box.x1 + 1
             assert max(each.y1 for each in inside) <= box.y1 + 1
+
+
+@pytest.mark.parametrize("name", list(SAY))
+def test_they_draw_where_they_are_told_and_leave_no_trace(letters, name):
+    before, host = dict(matplotlib.rcParams), Figure(figsize=(12, 9))
+    left, right = host.subfigures(1, 2)
+    plot = getattr(figures, f"plot_{name}")
+    assert plot(letters, ax=left, theme="dark") is host
+    assert left.axes
+    assert not right.axes
+    assert plot(letters, ax=right.add_subplot()) is host
+    assert dict(matplotlib.rcParams) == before
+    once, again = (_draw.data(plot(letters), "svg") for _ in range(2))
+    assert once == again
 
 
 @pytest.mark.parametrize("name", list(SAY))

@@ -38,6 +38,10 @@ def _extra(name: str, folder: Path) -> list[object]:
         if not os.environ.get("GLASSFORMER_DATA"):
             pytest.skip("needs tinyshakespeare.txt: let GLASSFORMER_DATA name its folder")
         return ["--set", "train.batch=2", "--set", "train.keep_bytes=999999999"]
+    if name == "own_table":
+        rows = "".join(f"{a}+{b},{a + b}\n" for a in range(9) for b in range(9))
+        (folder / "mine.csv").write_text(f"question,answer\n{rows}")
+        return ["--set", f"data.file={folder / 'mine.csv'}"]
     if name == "own_text":
         (folder / "mine.txt").write_text("one potato two potato three potato four\n" * 200)
         return ["--set", f"data.file={folder / 'mine.txt'}", "--set", "data.tokenizer=words"]

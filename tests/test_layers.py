@@ -14,8 +14,8 @@ import small_life
 PACKAGE = Path(glassformer.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 WITHOUT_JAX = (
-    "__init__", "_discover", "architecture", "catalogue", "cli", "errors", "experiment", "folder", "glossary", "lock",
-    "record", "reference", "run", "settings", "storage", "summary", "tensors", "trace",
+    "__init__", "_discover", "architecture", "catalogue", "cli", "errors", "experiment", "folder", "generation",
+    "glossary", "lock", "record", "reference", "run", "score", "settings", "storage", "summary", "tensors", "trace",
     *(f"tasks.{path.stem}" for path in sorted((PACKAGE / "tasks").glob("*.py"))),
     *(f"commands.{path.stem}" for path in sorted((PACKAGE / "commands").glob("*.py"))),
 )  # fmt: skip

@@ -53,6 +53,12 @@ def three_rates(monkeypatch):
     monkeypatch.setattr(studies.find("rate"), "FACTORS", (1, 10, 100))
 
 
+@pytest.fixture
+def two_rates(monkeypatch):
+    """The same with two."""
+    monkeypatch.setattr(studies.find("rate"), "FACTORS", (1, 10))
+
+
 class Counted(_executors.Here):
     """An executor that remembers which cells it was given."""
 
@@ -312,23 +318,25 @@ def test_the_search_has_seeds_of_its_own_and_its_best_rate_is_the_row(tmp_path, 
     assert "edge of its grid" in study.result["conclusion"]
 
 
+@pytest.mark.usefixtures("two_rates")
 def test_any_executor_gives_the_same_study(tmp_path):
-    here = tiny("blocks", tmp_path / "here")
+    here = tiny("rate", tmp_path / "here")
     with ThreadPoolExecutor(2) as pool:
-        other = tiny("blocks", tmp_path / "other", executor=pool)
+        other = tiny("rate", tmp_path / "other", executor=pool)
     for a, b in zip(here.rows(), other.rows(), strict=True):
         assert a.cell == b.cell
         assert_array_equal(a.curves["excess"], b.curves["excess"])
-    assert (here.path / "runs" / "1_block" / "run.json").is_file(), "runs of this machine are kept"
+    assert (here.path / "runs" / here.cells[0].file / "run.json").is_file(), "runs of this machine are kept"
     assert not (other.path / "runs").exists(), "an executor may be anywhere, so its workers keep theirs to themselves"
 
 
+@pytest.mark.usefixtures("two_rates")
 def test_processes_give_the_same_study_and_one_that_dies_is_replaced(tmp_path):
-    here = tiny("blocks", tmp_path / "here")
+    here = tiny("rate", tmp_path / "here")
     pool = _executors.Processes(2, lambda message: seen.append(message))
     seen: list[dict] = []
     with pool:
-        study = tiny("blocks", tmp_path / "there", executor=pool)
+        study = tiny("rate", tmp_path / "there", executor=pool)
         victim = pool.children[0]
         victim.kill()
         victim.join()
@@ -437,13 +445,15 @@ def _evaluated(text, functions):
 def test_lengths_are_tested_on_questions_that_were_not_trained_on(tmp_path):
     from glassformer.studies import arguments
 
-    run = gf.train("five_operations", steps=2, settings=SMALL, out=tmp_path / "run")
+    settings = [*SMALL, "train.judged=1000", "train.rate=0.05"]  # every new question is behind the logged accuracy
+    run = gf.train("five_operations", steps=30, settings=settings, out=tmp_path / "run")
     tokens, _ = arguments._asked(run, 3)
     trained = {tuple(row[:-1]) for row in run.task.examples(8, "train", 5000).windows}
     assert len(tokens) == 1000
     assert not {tuple(row) for row in tokens} & trained
     measured = arguments.measure(run)
-    assert measured["accuracy_3"][0] == pytest.approx(run.metrics["accuracy"][-1], abs=1e-6) or len(tokens) != 1000
+    assert measured["accuracy_3"][0] == pytest.approx(run.metrics["accuracy"][-1], abs=1e-3)
+    assert measured["accuracy_3"][0] > 0.05, "or it would be the accuracy of anything"
     assert [len(arguments._asked(run, n)[0]) for n in (2, 4)] == [500, 2000]
 
 

@@ -5,12 +5,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glassformer import folder, lock, reference, storage, tensors
+from glassformer import folder, generation, lock, reference, storage, tensors
 from glassformer.architecture import Architecture, nest
 from glassformer.errors import CallError, DamagedError, Error, LimitError, LockedError, MissingError, unknown
 from glassformer.experiment import Experiment
@@ -211,25 +212,30 @@ class Run:
         seed: int = 0,
         step: int = -1,
         member: int = 0,
+        *,
+        top_p: float | None = None,
+        stop: str | None = None,
     ) -> Iterator[int]:
         """Token ids that go on from a text, one by one; the model sees the last `context` of them.
 
-        Temperature 0 takes the likeliest each time. Without a text, the first token is one a sequence may begin with.
+        Temperature 0 takes the likeliest each time; `stop` is a token after which nothing more is written. Without a
+        text, the first token is one a sequence may begin with.
         """
         if self.task.answers != "next":
             raise CallError(f"task {self.experiment.task_name} has one answer and no next token; use ask")
         if not 1 <= tokens <= MOST_TOKENS:
             raise LimitError(f"tokens = {tokens} is not between 1 and {MOST_TOKENS:,}")
-        if not 0 <= temperature < float("inf"):
-            raise CallError(f"temperature = {temperature} is not a number from 0 up")
-        if top_k is not None and top_k < 1:
-            raise CallError(f"top_k = {top_k} leaves no token to choose from; the least is 1")
+        choice = generation.Choice(temperature, top_k, top_p)
+        end = None if stop is None else generation.stop_token(stop, self.task.vocabulary)
         if len(text) > MOST_TEXT:
             raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
         params = nest(self.weights(step, member))
         rng = np.random.default_rng(seed)
         before = [int(token) for token in self.task.encode(text)]
-        return self._go_on(params, before, rng, tokens, temperature, top_k)
+        first = [] if before else [int(self.task.sample(rng, 1)[0])]
+        more = 0 if first == [end] else tokens - len(first)
+        new = generation.go_on(params, self.architecture, before + first, more, choice, rng, end)
+        return chain(first, new)
 
     def to_xarray(self) -> "xarray.Dataset":
         """The whole run as one labelled data set: weights over `step`, metrics over `logged_step`."""
@@ -365,33 +371,6 @@ class Run:
         if not 0 <= member < self.members:
             raise MissingError(f"there is no member {member} in {self.path}; there are 0 to {self.members - 1}")
         return weights if self.members == 1 else {name: array[member] for name, array in weights.items()}
-
-    def _go_on(
-        self,
-        params: Mapping[str, Any],
-        before: list[int],
-        rng: np.random.Generator,
-        tokens: int,
-        temperature: float,
-        top_k: int | None,
-    ) -> Iterator[int]:
-        if not before:
-            before = [int(self.task.sample(rng, 1)[0])]
-            yield before[0]
-            tokens -= 1
-        for _ in range(tokens):
-            before = before[-self.architecture.context :]
-            logits = reference.forward(params, np.array(before), self.architecture)[0][-1].astype(np.float64)
-            before.append(_draw(logits, rng, temperature, top_k))
-            yield before[-1]
-
-
-def _draw(logits: Array, rng: np.random.Generator, temperature: float, top_k: int | None) -> int:
-    if temperature == 0:
-        return int(np.argmax(logits))
-    order = np.argsort(-logits, kind="stable")[:top_k]
-    chances = reference.softmax((logits[order] - logits[order[0]]) / temperature)
-    return int(order[rng.choice(len(order), p=chances)])
 
 
 def _ids(given: Any) -> Array:

@@ -48,11 +48,18 @@ def assign(tables: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
         if where not in ("data", "architecture", "train"):
             raise unknown(where, "the tables of an experiment", ("data", "architecture", "train"))
         changed[where] = dict(table(changed, where))
-        if text.strip().lower() == "none":
+        if text.strip().lower() == "none" and not _none_is_a_word(where, name):
             changed[where].pop(name, None)
         else:
             changed[where][name] = _literal(text.strip())
     return changed
+
+
+def _none_is_a_word(where: str, name: str) -> bool:
+    """Whether `none` is one of the words this setting can have, as for `norm` and `positions`; else it means absent."""
+    from glassformer.architecture import Architecture
+
+    return where == "architecture" and "none" in get_args(get_type_hints(Architecture).get(name))
 
 
 def _literal(text: str) -> Any:

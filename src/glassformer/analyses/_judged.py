@@ -10,43 +10,46 @@ from glassformer.analyses._result import Array, percent
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
-LARGE = 10_000  # parameters; above, a whole life is judged at fewer steps and on fewer windows
+LARGE, HUGE = 10_000, 1_000_000  # parameters; above, a whole life is judged at fewer steps and on fewer windows
 TOGETHER = 200  # windows looked at side by side; more are slower, for their numbers leave the cache
+NUMBERS = 4_000_000  # probabilities held at a time
+WORK, LEAST = 2e8, 8  # products of a pass over the windows of a life, as far as possible; windows at the least
 Z = 1.96  # 95 % of a normal distribution
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Predictions at one step: (example, place, ...) as in `Examples`."""
+    """Predictions at one step: (example, place) as in `Examples`; the probabilities themselves are not kept."""
 
     examples: Examples
-    chances: Array  # (example, place, token)
-    targets: Array  # (example, place)
+    targets: Array  # the token that came
+    guess: Array  # the likeliest token
+    given: Array  # the probability of the token that came
+    accepted: Array  # the probability of all tokens that the verifier accepts
+    finite: Array  # whether the prediction consists of numbers
 
     @property
-    def guess(self) -> Array:
-        """(example, place): the likeliest token."""
-        found: Array = self.chances.argmax(axis=-1)
-        return found
+    def free(self) -> bool:
+        """Whether nothing is ever constrained, as in a text: then only the token that came is right."""
+        return not self.examples.constrained.any()
 
     @property
     def right(self) -> Array:
         """(example, place): whether the likeliest token is allowed."""
+        if self.free:
+            return np.asarray((self.guess == self.targets) & self.finite)
         found: Array = np.take_along_axis(self.examples.allowed, self.guess[..., None], axis=-1)[..., 0]
-        return found & np.isfinite(self.chances).all(axis=-1)
+        return found & self.finite
 
     @property
     def chance_right(self) -> Array:
-        """(example, place): the probability of all allowed tokens: of being right when sampling at T = 1."""
-        allowed = self.examples.allowed[..., : self.chances.shape[-1]]
-        found: Array = np.where(allowed, self.chances, 0).sum(axis=-1)
-        return found
+        """(example, place): the probability of being right when sampling at T = 1."""
+        return self.given if self.free else self.accepted
 
     @property
     def excess(self) -> Array:
         """(example, place): loss minus that of the exact predictor on the same token, in nats."""
-        given = np.take_along_axis(self.chances, self.targets[..., None], axis=-1)[..., 0]
-        found: Array = self.examples.truth - np.log(np.maximum(given, 1e-30))
+        found: Array = self.examples.truth - np.log(np.maximum(self.given, 1e-30))
         return found
 
     @property
@@ -69,27 +72,40 @@ def judged(run: Run, step: int, member: int = 0, most: int = 1000, part: str = "
 
 def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
     """Every prediction on these windows."""
-    windows = examples.windows
-    place = run.architecture.read_position
+    windows, place = examples.windows, run.architecture.read_position
     read = slice(None) if place is None else slice(place, place + 1)
-    parts = [
-        run.trace(windows[begin : begin + TOGETHER, :-1], step=step, member=member)["probabilities"][:, read]
-        for begin in range(0, len(windows), TOGETHER)
-    ]
-    return Judged(
-        examples, np.concatenate(parts).astype(np.float64), windows[:, 1:] if place is None else windows[:, -1:]
-    )
+    targets = windows[:, 1:] if place is None else windows[:, -1:]
+    free = not examples.constrained.any()
+    each = int(np.clip(NUMBERS // (run.architecture.context * run.architecture.answers), 1, TOGETHER))
+    parts = []
+    for begin in range(0, len(windows), each):
+        some = slice(begin, begin + each)
+        chances = run.trace(windows[some, :-1], step=step, member=member)["probabilities"][:, read]
+        given = np.take_along_axis(chances, targets[some][..., None], axis=-1)[..., 0].astype(np.float64)
+        finite = np.isfinite(chances).all(axis=-1)
+        accepted = given
+        if not free:
+            allowed = examples.allowed[some, ..., : chances.shape[-1]]
+            accepted = np.where(allowed, chances, 0).sum(axis=-1, dtype=np.float64)
+        parts.append((chances.argmax(axis=-1), given, accepted, finite))
+    return Judged(examples, targets, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def enough(run: Run, most: int, share: float = 5.0) -> int:
+    """How many windows to judge at one step: `most` for small models, fewer for large ones."""
+    return int(np.clip(share * WORK / (run.parameters * run.architecture.context), 2 * LEAST, most))
 
 
 def life(run: Run, step: int = -1, member: int = 0, most: int | None = None) -> tuple[list[int], int]:
     """The kept steps at which a whole life is judged (the asked one among them), and on how many windows."""
     small = run.parameters < LARGE
-    most = most or (32 if small else 12)
+    most = most or (32 if small else 12 if run.parameters < HUGE else 6)
     early = [s for s in _clock.kept(run, 4 * most, member=member) if s <= int(run.steps[-1]) // 20][
         :: max(1, most // 8)
     ]
     found = {*_clock.kept(run, most, member=member), *early, _clock.resolve(run, step)}
-    return sorted(found), 200 if small else 100
+    windows = np.clip(WORK / (run.parameters * run.architecture.context), LEAST, 200 if small else 100)
+    return sorted(found), int(windows)
 
 
 def wilson(right: Array, many: Array) -> tuple[Array, Array]:

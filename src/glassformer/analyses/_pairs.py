@@ -14,12 +14,18 @@ from glassformer.run import Run
 
 POINTS = ("embedded", "query", "key", "value")
 SHOWN = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
+MOST_TOKENS, MOST_PAIRS = 40, 1000  # beyond so many pairs only those of the most frequent tokens
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def shown(token: str) -> str:
     """A token as it is drawn: what cannot be seen gets a sign."""
-    return "".join(SHOWN.get(letter, letter) for letter in token) if token else SHOWN[""]
+    return "".join(_letter(letter) for letter in token) if token else SHOWN[""]
+
+
+def _letter(letter: str) -> str:
+    """A character, or the sign or number that stands for it."""
+    return SHOWN.get(letter) or (letter if letter.isprintable() else f"\\x{ord(letter):02x}")
 
 
 def at_position(token: str, position: int) -> str:
@@ -53,6 +59,7 @@ class Pairs(Result):
     points: dict[str, Labelled]  # embedded: (token, position, feature); the others: (head, token, position, feature)
     scale: float  # scores are query · key times this
     causal: bool
+    ids: tuple[int, ...]  # of the tokens; all of them, or the most frequent
 
     def at(self, point: str, head: int = 0) -> Array:
         """(token, position, feature) at a point; `head` is not asked for `embedded`."""
@@ -68,7 +75,7 @@ class Pairs(Result):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The vocabulary."""
+        """The vocabulary, or the part of it that was asked for."""
         return self.points["embedded"].axes["token"]
 
     @property
@@ -81,28 +88,52 @@ class Pairs(Result):
         """`8₇` for each pair, token by token, as `at(...).reshape(-1, feature)` orders them."""
         return [at_position(token, place) for token in self.tokens for place in range(self.context)]
 
+    def row(self, token: int) -> int:
+        """Where a token stands among those looked at."""
+        return self.ids.index(int(token))
+
     def index(self, pair: str) -> tuple[int, int]:
-        """Token id and position of a pair written `8@7`."""
+        """Row of the token and position of a pair written `8@7`."""
         token, sign, place = pair.rpartition("@")
-        if not sign or not place.isdigit():
-            raise CallError(f"{pair!r} is not a token at a position; write it as {in_file(self.tokens[0], 0)!r}")
-        if token not in self.tokens:
-            raise unknown(token, "the vocabulary", self.tokens)
-        if int(place) >= self.context:
-            raise CallError(f"position {place} of {pair!r} is not between 0 and {self.context - 1}")
+        if not sign or not place.isdigit() or token not in self.tokens or int(place) >= self.context:
+            raise CallError(f"{pair!r} is not one of these pairs; write one as {in_file(self.tokens[0], 0)!r}")
         return self.tokens.index(token), int(place)
 
 
+def read_pair(run: Run, pair: str) -> tuple[int, int]:
+    """Token id and position of a pair written `8@7`."""
+    words, context = run.task.vocabulary, run.architecture.context
+    token, sign, place = pair.rpartition("@")
+    if not sign or not place.isdigit():
+        raise CallError(f"{pair!r} is not a token at a position; write it as {in_file(words[0], 0)!r}")
+    if token not in words:
+        raise unknown(token, "the vocabulary", words)
+    if int(place) >= context:
+        raise CallError(f"position {place} of {pair!r} is not between 0 and {context - 1}")
+    return words.index(token), int(place)
+
+
+def frequent(run: Run, also: Iterable[int] = ()) -> tuple[int, ...]:
+    """The tokens whose pairs are looked at: all where they are few, else the most frequent, the input's and these."""
+    many = len(run.task.vocabulary)
+    if many <= MOST_TOKENS or many * run.architecture.context <= MOST_PAIRS:
+        return tuple(range(many))
+    counts = np.bincount(run.task.data(run.architecture.context).train.tokens, minlength=many)
+    often = np.argsort(-counts, kind="stable")[:MOST_TOKENS].tolist()
+    return tuple(sorted({*often, *map(int, run.tokens(None)), *map(int, also)}))
+
+
 @shared
-def pairs(run: Run, *, step: int = -1, member: int = 0) -> Pairs:
-    """Every token at every position, exactly, from the weights at a kept step."""
-    step, a = resolve(run, step), run.architecture
+def pairs(run: Run, *, step: int = -1, member: int = 0, also: tuple[int, ...] = ()) -> Pairs:
+    """Every token at every position, exactly, from the weights at a kept step; of many tokens the `frequent` ones."""
+    step, a, ids = resolve(run, step), run.architecture, frequent(run, also)
     params = nest(run.weights(step, member))
-    x = params["token"][:, None, :]  # (token, 1, feature)
+    x = params["token"][list(ids), None, :]  # (token, 1, feature)
     if a.positions in ("learned", "sinusoidal"):
         x = x + (params["position"] if a.positions == "learned" else sinusoids(a.context, a.width).astype(x.dtype))
-    x = np.broadcast_to(x, (len(params["token"]), a.context, a.width))  # (token, position, feature)
-    words, places, features = tuple(run.task.vocabulary), numbers(a.context), numbers(a.width)
+    x = np.broadcast_to(x, (len(ids), a.context, a.width))  # (token, position, feature)
+    words = tuple(run.task.vocabulary[k] for k in ids)
+    places, features = numbers(a.context), numbers(a.width)
     points = {"embedded": Labelled(x, {"token": words, "position": places, "feature": features})}
     if a.attention != "off":
         w = params["blocks"][0]
@@ -114,4 +145,4 @@ def pairs(run: Run, *, step: int = -1, member: int = 0) -> Pairs:
                 found = reference.rotate(found)
             points[point] = Labelled(np.moveaxis(found, 1, 0), axes)
     scale = float((a.per_head if a.score_scale == "head" else a.width) ** -0.5)
-    return Pairs(step=step, clock=text(run, step, member), points=points, scale=scale, causal=a.causal)
+    return Pairs(step=step, clock=text(run, step, member), points=points, scale=scale, causal=a.causal, ids=ids)

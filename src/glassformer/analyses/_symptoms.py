@@ -15,6 +15,7 @@ from glassformer.tasks import Rung
 
 LOOKS = 6  # kept steps at which weights are looked at
 WINDOWS = 64
+FLOORS = 0.1  # nats between the floors of training and held-out windows that chance explains
 TAIL = 0.6  # the end of a training begins after this share of it
 
 
@@ -68,8 +69,14 @@ class Symptoms:
 
     @cached_property
     def gap(self) -> Array:
-        """(line,): how much more is left to learn on held-out windows than on those of the training."""
-        return self.metric("excess") - self.metric("train_excess")
+        """(line,): how much more is left to learn on held-out windows than on those of the training.
+
+        Where the two floors are far apart, as in a text whose training half is known by heart, losses are compared.
+        """
+        over, raw = self.metric("excess") - self.metric("train_excess"), self.validation - self.train
+        with np.errstate(all="ignore"):
+            near = np.abs(over - raw) < FLOORS
+        return np.where(near | ~np.isfinite(raw), over, raw)
 
     @cached_property
     def left(self) -> float:

@@ -9,6 +9,7 @@ from glassformer.analyses import _clock, _judged
 from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
 from glassformer.run import Run
 
+GUESSES = 4000  # of rungs, in all
 WINDOWS = 400  # on which the accuracy of a rung is measured where the task does not know it
 
 
@@ -18,6 +19,7 @@ class Accuracy(Result):
 
     curves: dict[str, Labelled]  # (step,): validation, and train
     rungs: Labelled  # (rung,): the best share each partial understanding reaches, in the ladder's order
+    known: bool  # whether the chances are known; else the rungs are count tables
     exact: bool  # whether the rungs are exact, or measured on the windows
     rule: bool  # whether only positions that a rule constrains are counted
     unconstrained: float  # share of predicted tokens that are left out
@@ -48,6 +50,7 @@ def accuracy(run: Run, *, step: int = -1, member: int = 0) -> Accuracy:
         curves=curves,
         rungs=Labelled(best, {"rung": names}, "share"),
         exact=exact,
+        known=run.task.exact,
         rule=rule,
         unconstrained=float(1 - seen.constrained.mean()) if rule else 0.0,
         steps=_clock.total(run),
@@ -68,9 +71,17 @@ def _rungs(run: Run) -> tuple[tuple[str, ...], Array, bool]:
     else:
         seen = _judged._examples(run, "validation", WINDOWS)
         asked = np.argwhere(seen.constrained if run.task.measure == "rule_error" else np.ones_like(seen.constrained))
+        asked = asked[:: max(1, len(asked) * len(ladder) // GUESSES)]  # count tables are slow to ask
+        free = not seen.constrained.any()  # in a text only the token that came is right
         found, exact = [], False
         for rung in ladder:
-            hits = [_hit(rung.guess(seen.windows[row, : place + 1]), seen.allowed[row, place]) for row, place in asked]
+            hits = [
+                _hit(
+                    rung.guess(seen.windows[row, : place + 1]),
+                    np.arange(len(run.task.vocabulary)) == seen.windows[row, place + 1] if free else seen.allowed[row, place],
+                )
+                for row, place in asked
+            ]
             found.append((rung.name, float(np.mean(hits)) if hits else float("nan")))
         if shares := getattr(run.task, "shares", None):  # the best of all is known exactly
             found[-1] = (found[-1][0], 1 - float(shares(run.architecture.context).least_error))
@@ -95,7 +106,7 @@ def steps_of(curve: Labelled) -> Array:
 
 def say(seen: Accuracy) -> Words:
     """From where to where, and how that compares with the rungs."""
-    what = "positions that the rule constrains" if seen.rule else "held-out questions"
+    what = "positions that the rule constrains" if seen.rule else "held-out questions" if seen.known else "held-out tokens"
     caption = (
         f"Share of {what} on which the likeliest token is right, by training step: in training (solid) and held out "
         "(dashed). Horizontal lines are the best that each partial understanding can do, "
@@ -103,6 +114,9 @@ def say(seen: Accuracy) -> Words:
             "exact, by listing all questions. "
             if seen.exact
             else f"the topmost exact, the others measured on {WINDOWS} held-out windows, ties counted as a toss. "
+            if seen.known
+            else "measured on held-out windows, ties counted as a toss: tables of counts of the training part, which look "
+            "back so many tokens. "
         )
         + (
             f"The {_judged.exactly(seen.unconstrained)} of tokens that the rule leaves free are not counted; the "
@@ -137,7 +151,7 @@ def say(seen: Accuracy) -> Words:
             title = f"At step {thousands(int(at[0]))}, {_judged.exactly(last)} of the {what} are right; {where}"
         else:
             word = "rises" if last > values[0] else "goes"
-            short = "constrained positions" if seen.rule else "held-out questions"
+            short = "constrained positions" if seen.rule else what
             first_share = _judged.exactly(float(values[0]))
             title = f"Accuracy on {short} {word} from {first_share} to {_judged.exactly(last)}; {where}"
     return Words(title, caption, f"Curves of accuracy over training steps with horizontal lines. {title}.")

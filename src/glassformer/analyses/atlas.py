@@ -17,6 +17,7 @@ EXACT = ("embedded", "query", "key", "value")
 DEEPER = ("normed_1", "mixed", "attended", "middle", "normed_2", "fed", "out", "final")
 HEADS = ("query", "key", "value", "mixed")
 WINDOWS = 512
+PLACES = 8192  # of long windows fewer are looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,22 +49,25 @@ def atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 0, ste
         raise unknown(point, "the points", (*EXACT, *DEEPER))
     if not 0 <= block < run.architecture.blocks:
         raise CallError(f"block = {block} is not between 0 and {run.architecture.blocks - 1}")
-    exact, many = point == "embedded" or (point in EXACT and block == 0), len(run.task.vocabulary)
+    exact = point == "embedded" or (point in EXACT and block == 0)
     windows = np.zeros((0, run.architecture.context), dtype=np.int64)
     if exact:
-        mean = pairs(run, step=step, member=member).at(point, head).astype(np.float64)
-        flat = plane(mean[ids])
+        mean = pairs(run, step=step, member=member).at(point, head)[ids].astype(np.float64)
+        flat = plane(mean)
         count, square, shape = np.zeros(mean.shape[:2]), np.zeros(mean.shape[:2]), np.zeros((*mean.shape[:2], 2, 2))
-        settled, by_token = _shares(mean[ids], np.ones(mean[ids].shape[:2]), 0.0)
+        settled, by_token = _shares(mean, np.ones(mean.shape[:2]), 0.0)
     else:
-        context = run.architecture.context
-        windows = run.task.examples(context, "validation", WINDOWS).windows[:, :context].astype(np.int64)
+        context, many = run.architecture.context, len(ids)
+        most = int(np.clip(PLACES // context, 8, WINDOWS))
+        windows = run.task.examples(context, "validation", most).windows[:, :context].astype(np.int64)
         values = _values(run, windows, point, block, head, step, member)  # (window, position, feature)
-        mean, count, square = _means(values, windows, many)
-        flat = plane(mean[ids])
-        shape = _covariances(flat.points(values), windows, many)
-        settled, by_token = _shares(mean[ids], count[ids], float(np.nansum(square[ids] * count[ids])))
-    mean, count, square, shape = mean[ids], count[ids], square[ids], shape[ids]
+        place = np.full(len(run.task.vocabulary), many)  # tokens that are not drawn share one row, which is dropped
+        place[ids] = np.arange(many)
+        rows = place[windows]
+        mean, count, square = (each[:many] for each in _means(values, rows, many + 1))
+        flat = plane(mean)
+        shape = _covariances(flat.points(values), rows, many + 1)[:many]
+        settled, by_token = _shares(mean, count, float(np.nansum(square * count)))
     words = tuple(run.task.vocabulary[k] for k in ids)
     pair = {"token": words, "position": numbers(run.architecture.context)}
     axes = ("across", "up")

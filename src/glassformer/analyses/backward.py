@@ -199,7 +199,8 @@ def say(seen: Backward) -> Words:
         "unit of that value. Red is above zero, blue below; each map has its own scale, written above it. Bars: where "
         "a branch leaves the stream, how much of the gradient came back by the residual path and how much through the "
         "branch (lengths, as shares of their sum; a cosine below zero means that the two partly cancel). Check: the "
-        "loss was computed in NumPy with each point moved a little along its gradient and back; the slopes agree with the gradients to within "
+        "loss was computed in NumPy with each point moved a little along its gradient and back; the slopes agree with "
+        "the gradients to within "
         f"{seen.worst:.0e} of their size. Gradients are exact for this example alone; training averages over a batch."
     )
     shares = seen.paths.values

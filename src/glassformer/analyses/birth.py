@@ -199,8 +199,8 @@ def say(seen: Birth) -> Words:
         "windows, by kept step, each row on its own scale (its last value is printed). A part is necessary from the "
         f"first step from which taking it out raises the loss by more than {SURE:g} sampling errors at every later "
         f"step looked at: {seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller "
-        "halves of the stretch between two. Marks give that step when the part is averaged, zeroed, or taken from another "
-        "window (resample). "
+        "halves of the stretch between two. Marks give that step when the part is averaged, zeroed, or taken from "
+        "another window (resample). "
         + (
             f"Of the neurons only {seen.followed} are followed, those that matter most at the end. "
             if seen.left_out

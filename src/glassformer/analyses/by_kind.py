@@ -32,7 +32,7 @@ def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
     at, most = _judged.life(run, step, member)
     curves = [_measure(run, _judged.judged(run, each, member, most)) for each in at]
     names = list(curves[0][0])
-    final = _judged.judged(run, now, member, WINDOWS if run.parameters < _judged.LARGE else 500)
+    final = _judged.judged(run, now, member, _judged.enough(run, WINDOWS if run.parameters < _judged.LARGE else 500))
     last_names, last = _measure(run, final)
     kept = [k for k, name in enumerate(last_names) if last[k, 4] > 0]
     accuracy = np.array([[table[k, 0] for _, table in curves] for k in kept])

@@ -79,8 +79,9 @@ def say(seen: Change) -> Words:
         + ("per pass over the training part (epoch)" if passes else f"per {unit}")
         + ", by part of the model, on a logarithmic axis. Middle: the same over the mean absolute weight of that part. "
         "Bottom: cosine between each change and the one before: 1 means that the weights keep going the same way, 0 a "
-        "new direction, −1 back (running medians over nine intervals where there are many). Exact, from the kept weights; what moved there and back within an interval does not "
-        "show. A model that has converged would fall towards zero at the top."
+        "new direction, −1 back (running medians over nine intervals where there are many). Exact, from the kept "
+        "weights; what moved there and back within an interval does not show. A model that has converged would fall "
+        "towards zero at the top."
     )
     values, names = seen.change.values, seen.change.axes["part"]
     if not len(seen.steps):

@@ -24,6 +24,7 @@ class Confusion(Result):
     steps: tuple[int, ...]
     left_out: int  # tokens not shown
     counted: int  # answers judged at each step
+    matched: float  # share of them, at the last step, that are the token that came; also of tokens not shown
     rule: bool
     several: bool  # whether more than one token may be right
 
@@ -32,30 +33,26 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
     """True against predicted token: of a rule, where it is answerable; otherwise everywhere. Four steps at most."""
     chosen = _clock.chosen(run, tuple(steps), member=member) if steps is not None else _three(run, step, member)
     chosen = chosen[-4:]
-    most = 1000 if run.parameters < _judged.LARGE else 500
-    rule = run.task.measure == "rule_error"
-    size = len(run.task.vocabulary)
-    tables, credits, corrected = [], [], []
-    several = False
+    most = _judged.enough(run, 1000 if run.parameters < _judged.LARGE else 500)
+    rule, known = run.task.measure == "rule_error", run.task.exact
+    pairs, credits, corrected = [], [], []
+    several = not known  # in a text, anything may come
     for each in chosen:
         seen = _judged.judged(run, each, member, most)
         asked = seen.examples.answerable if rule else np.ones_like(seen.examples.answerable)
         several = several or bool((seen.examples.allowed.sum(-1)[asked] > 1).any())
-        table = np.zeros((size, size))
-        np.add.at(table, (seen.targets[asked], seen.guess[asked]), 1)
-        tables.append(table)
-        if hasattr(run.task, "questions"):
+        pairs.append((seen.targets[asked], seen.guess[asked]))
+        if hasattr(run.task, "questions") and run.task.kinds:
             given, by_chance = _credited(run, seen)
             credits.append(given)
             corrected.append(given - by_chance)
-    counts = np.array(tables)
-    used = counts.sum(axis=(0, 2)) + counts.sum(axis=(0, 1))
+    used = np.bincount(np.concatenate([tokens for pair in pairs for tokens in pair]), minlength=1)
     shown = np.flatnonzero(used > 0)
     if len(shown) > MOST_TOKENS:
         shown = np.sort(np.argsort(-used, kind="stable")[:MOST_TOKENS])
     left = int((used > 0).sum() - len(shown))
-    whole = counts.sum(axis=-1)[:, shown, None]
-    counts = counts[:, shown][:, :, shown]
+    tables = [_table(shown, *pair) for pair in pairs]
+    counts, whole = np.array([table for table, _ in tables]), np.array([rows for _, rows in tables])[..., None]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(whole > 0, counts / whole, np.nan)
     words = tuple(run.task.vocabulary[k] for k in shown)
@@ -78,10 +75,21 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
         else None,
         steps=tuple(chosen),
         left_out=left,
-        counted=int(tables[-1].sum()),
+        counted=len(pairs[-1][0]),
+        matched=float(np.mean(pairs[-1][0] == pairs[-1][1])) if len(pairs[-1][0]) else float("nan"),
         rule=rule,
         several=several,
     )
+
+
+def _table(shown: Array, true: Array, guess: Array) -> tuple[Array, Array]:
+    """Counts of (true, predicted) among the tokens shown, and of each true token whatever was predicted."""
+    many = len(shown)
+    row, column = np.searchsorted(shown, true), np.searchsorted(shown, guess)
+    inside = [np.isin(tokens, shown) for tokens in (true, guess)]
+    both = inside[0] & inside[1]
+    counts = np.bincount(row[both] * many + column[both], minlength=many * many).reshape(many, many)
+    return counts.astype(float), np.bincount(row[inside[0]], minlength=many)[:many].astype(float)
 
 
 def _three(run: Run, step: int, member: int) -> list[int]:
@@ -155,7 +163,7 @@ def say(seen: Confusion) -> Words:
         np.fill_diagonal(off, 0)
         row, column = np.unravel_index(int(off.argmax()), off.shape)
         good = "match what came" if seen.several else "are right"
-        title = f"{_judged.exactly(hit / whole)} of the answers {good} at step {step}"
+        title = f"{_judged.exactly(seen.matched)} of the answers {good} at step {step}"
         if off.max() > 0 and hit < whole:
             filled = counts.sum(axis=0)
             most = int(filled.argmax())

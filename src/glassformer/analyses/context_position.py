@@ -33,8 +33,7 @@ def context_position(run: Run, *, step: int = -1, member: int = 0) -> ContextPos
     now, a, skip = _clock.resolve(run, step), run.architecture, run.task.skip
     most = int(np.clip(WORK // (a.context * max(a.feed_forward, a.width) * a.blocks), FEWEST, MOST))
     seen = _judged.judged(run, now, member, most)
-    given = np.take_along_axis(seen.chances, seen.targets[..., None], axis=-1)[..., 0]
-    loss = -np.log(np.maximum(given, 1e-30))[:, skip:]  # (window, position)
+    loss = -np.log(np.maximum(seen.given, 1e-30))[:, skip:]  # (window, position)
     floor = _floor(run, seen)[:, skip:]
     many, places = len(loss), numbers(a.context)[skip:]
     error = np.sqrt(many)

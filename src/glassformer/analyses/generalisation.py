@@ -11,7 +11,7 @@ from glassformer.run import Run
 from glassformer.tasks import Data, Split
 
 MOST, WINDOWS = 400, 200  # questions and windows of each kind that are judged
-GAP = 0.1  # nats, as the doctor's
+FLOORS = 0.1  # nats between the floors of two parts that chance explains
 PARTS = ("train", "validation", "test")
 
 
@@ -62,12 +62,12 @@ def generalisation(run: Run, *, step: int = -1, member: int = 0) -> Generalisati
 
 def _excess(run: Run, part: str, member: int) -> Array | None:
     """(line,): loss over the floor of the same windows."""
-    name = {"train": "train_excess", "validation": "excess"}.get(part)
-    if name is not None:
-        return _clock.metric(run, name, member)
     losses, floors = _clock.metric(run, f"{part}_loss", member), run.about.get("floors")
-    floor = floors.get(part) if isinstance(floors, dict) else None
-    return None if losses is None or not isinstance(floor, int | float) else losses - floor
+    if losses is None or not isinstance(floors, dict) or not {part, "validation"} <= floors.keys():
+        name = {"train": "train_excess", "validation": "excess"}.get(part)
+        return None if name is None else _clock.metric(run, name, member)
+    floor, common = float(floors[part]), float(floors["validation"])
+    return losses - (floor if abs(floor - common) < FLOORS else common)  # far apart: a text whose one half is known
 
 
 def windows_of(split: Split, span: int) -> Array:

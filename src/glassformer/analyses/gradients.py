@@ -110,7 +110,8 @@ def say(seen: Gradients) -> Words:
     elif len(over):
         title = f"The gradient explodes: at step {thousands(steps[over[0]])} it is longer than {seen.longest:g}"
     elif under:
-        title = f"The gradient vanishes in {called(under[0], seen.blocks == 1)}: most of the time it is under {seen.reach:g} of the largest"
+        where = called(under[0], seen.blocks == 1)
+        title = f"The gradient vanishes in {where}: most of the time it is under {seen.reach:g} of the largest"
     else:
         ends = [float(seen.smooth.values[0, k]) for k in (0, -1)]
         middle = f"; {seen.between} is {np.median(ratio):.2g} in the middle" if len(ratio) else ""

@@ -155,7 +155,7 @@ def landscape(
         words=tuple(answers),
         shown_tokens=kept,
         groups=tuple(group[k] for k in range(a.answers)),
-        pair_groups=tuple(group[k] for k in range(len(every.tokens)) for _ in range(every.context)),
+        pair_groups=tuple(group[k] for k in every.ids for _ in range(every.context)),
         verdicts=want.verdicts(seen["probabilities"].argmax(-1)),
         right=tuple(
             tuple(np.flatnonzero(want.allowed[k]).tolist()) if want.constrained[k] and want.answerable[k] else ()

@@ -81,14 +81,11 @@ def neurons(
     for kind, (names, at) in labels.items():
         some = at >= 0
         label, values, on = at[some], hidden[some], firing[some]
-        there = np.unique(label)  # labels that occur
+        there, label = np.unique(label, return_inverse=True)  # labels that occur
         kept[kind] = tuple(names[k] for k in there)
-        mean[kind], rates[kind] = (
-            _by(label, values, len(names))[there],
-            _by(label, on.astype(np.float64), len(names))[there],
-        )
-        bits.append(information(label, on, len(names)))
-        shuffled = [information(rng.permutation(label), on, len(names)) for _ in range(SHUFFLES)]
+        mean[kind], rates[kind] = _by(label, values, len(there)), _by(label, on.astype(np.float64), len(there))
+        bits.append(information(label, on, len(there)))
+        shuffled = [information(rng.permutation(label), on, len(there)) for _ in range(SHUFFLES)]
         base.append(np.mean(shuffled, axis=0))
     bits_, base_ = np.stack(bits, axis=1), np.stack(base, axis=1)  # (neuron, label kind)
     score = np.where(firing.any(axis=(0, 1)), (bits_ - base_).max(axis=1), -np.inf)  # those that never fire come last
@@ -144,7 +141,7 @@ def information(label: Array, on: Array, many: int) -> Array:
     "round."""
     total = max(len(label), 1)
     counts = np.bincount(label, minlength=many).astype(np.float64)
-    joint = np.eye(many)[label].T @ on.astype(np.float64)  # (label, neuron)
+    joint = _sums(label, on.astype(np.float64), many)  # (label, neuron)
     both = np.stack([joint, counts[:, None] - joint]) / total  # (fires or not, label, neuron)
     alone = both.sum(axis=1, keepdims=True) * (counts / total)[None, :, None]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -178,9 +175,18 @@ def _labels(run: Run, windows: Array, kind: Array) -> dict[str, tuple[tuple[str,
 
 def _by(label: Array, values: Array, many: int) -> Array:
     """(label, neuron): the mean over the places of each label."""
-    pick = np.eye(many)[label]
-    counts = pick.sum(axis=0)
-    found: Array = pick.T @ values / np.where(counts > 0, counts, np.nan)[:, None]
+    counts = np.bincount(label, minlength=many)
+    found: Array = _sums(label, values, many) / np.where(counts > 0, counts, np.nan)[:, None]
+    return found
+
+
+def _sums(label: Array, values: Array, many: int) -> Array:
+    """(label, neuron): the sum over the places of each label."""
+    if many * len(label) <= 2_000_000:
+        return np.eye(many)[label].T @ values  # one product, while the table is small
+    order, found = np.argsort(label, kind="stable"), np.zeros((many, values.shape[1]))
+    there, begin = np.unique(label[order], return_index=True)
+    found[there] = np.add.reduceat(values[order], begin, axis=0)
     return found
 
 
@@ -194,7 +200,7 @@ def _describe(run: Run, labels: dict[str, tuple[tuple[str, ...], Array]], on: Ar
     for kind, (names, at) in labels.items():
         some = at >= 0
         label, fires, total = at[some], on[some].astype(np.float64), int(some.sum())
-        tests = _tests(run, kind, names)
+        tests = _tests(run, kind, names, label)
         yes = np.stack([np.isin(label, ids) for _, ids in tests], axis=1).astype(np.float64)  # (place, test)
         inside = yes.sum(axis=0)[:, None]
         joint, whole = yes.T @ fires, fires.sum(axis=0)  # (test, neuron), (neuron,)
@@ -217,10 +223,11 @@ def _describe(run: Run, labels: dict[str, tuple[tuple[str, ...], Array]], on: Ar
     return found
 
 
-def _tests(run: Run, kind: str, names: tuple[str, ...]) -> list[tuple[str, list[int]]]:
+def _tests(run: Run, kind: str, names: tuple[str, ...], label: Array) -> list[tuple[str, list[int]]]:
     """Questions about a place: is it this label, this group of tokens, this position or a later one?"""
     spell = "position {}" if kind == "position" else "{}"
-    tests = [(spell.format(shown(name) if kind == "token" else name), [k]) for k, name in enumerate(names)]
+    asked = np.flatnonzero(np.bincount(label, minlength=len(names)))  # of a large vocabulary, few tokens occur
+    tests = [(spell.format(shown(names[k]) if kind == "token" else names[k]), [int(k)]) for k in asked]
     if kind == "position":
         tests += [(f"positions {k} and later", list(range(k, len(names)))) for k in range(2, len(names) - 1)]
     if kind == "token":

@@ -73,7 +73,7 @@ def qkv(
         circles={p: Labelled(c, {"point": numbers(len(c)), "axis": AXES}) for p, c in circles.items()},
         singular=Labelled(sizes, {"part": PARTS, "number": numbers(sizes.shape[1])}),
         planes=planes,
-        groups=groups(run),
+        groups=tuple(groups(run)[k] for k in all_pairs.ids),
         head=head,
         heads=a.heads,
         width=a.width,

@@ -42,7 +42,7 @@ def qkv_overview(
     seen = scoring(run, sequence=sequence, head=maps.head, step=step, member=member)
     at, a = seen.step or 0, run.architecture
     weights, every = run.weights(at, member), pairs(run, step=at, member=member)
-    parts = {"token": weights["token"].astype(np.float64)}
+    parts = {"token": weights["token"][list(every.ids)].astype(np.float64)}
     if a.positions in ("learned", "sinusoidal"):
         parts["position"] = np.asarray(
             weights["position"] if a.positions == "learned" else sinusoids(a.context, a.width), np.float64

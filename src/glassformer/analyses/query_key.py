@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._attend import AXES, checked, groups, largest, may_see, must_ask, trigger
-from glassformer.analyses._pairs import drawn, in_file, pairs, shown
+from glassformer.analyses._pairs import drawn, in_file, pairs, read_pair, shown
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.run import Run
@@ -54,14 +54,15 @@ def query_key(
     """
     must_ask(run)
     head = checked(run, 0, head, member=member)
-    all_pairs = pairs(run, step=step, member=member)
-    token, place = trigger(run) if query is None else all_pairs.index(query)
+    asked, place = trigger(run) if query is None else read_pair(run, query)
+    all_pairs = pairs(run, step=step, member=member, also=(asked,))
+    token = all_pairs.row(asked)
     q, k = (all_pairs.at(point, head).astype(np.float64) for point in ("query", "key"))  # (token, position, feature)
     plane = plane or pair_plane(q, k)
     drawn_q, drawn_k = plane.queries(q), plane.keys(k)
     scores = k @ q[token, place] * all_pairs.scale  # (token, position)
     visible = may_see(len(all_pairs.tokens), all_pairs.context, token, place, all_pairs.causal)
-    names, kinds = tuple(run.task.groups), groups(run)
+    names, kinds = tuple(run.task.groups), tuple(groups(run)[k] for k in all_pairs.ids)
     by_group = np.full((len(names), all_pairs.context), np.nan)
     others = visible.copy()
     others[token, place] = False  # its own key is one of its kind, not its group's

@@ -45,18 +45,21 @@ def score_atlas(
     words, context = every.tokens, every.context
     if rows is not None and rows not in words:
         raise unknown(rows, "the vocabulary", words)
-    q, k = (every.at(point, head).astype(np.float64) for point in ("query", "key"))
-    scores = np.einsum("tpf,usf->tpus", q, k) * every.scale  # (token, position, token, position)
-    allowed = np.tri(context, dtype=bool) if a.causal else np.ones((context, context), bool)
-    mask = np.broadcast_to(allowed[None, :, None, :], scores.shape)
     why = (
         "a norm stands between the embedding and the queries"
         if a.norm != "none" and a.norm_place == "pre"
         else ("this model adds no position to the token" if a.positions in ("none", "rotary") else "")
     )
+    if len(words) * context > MOST_CELLS or (why and rows is None and len(words) * context > MOST_DRAWN):
+        end = f", and there are no exact terms, for {why}" if why else ""
+        raise CallError(f"{len(words) * context} pairs are too many for a map of each with each{end}")
+    q, k = (every.at(point, head).astype(np.float64) for point in ("query", "key"))
+    scores = np.einsum("tpf,usf->tpus", q, k) * every.scale  # (token, position, token, position)
+    allowed = np.tri(context, dtype=bool) if a.causal else np.ones((context, context), bool)
+    mask = np.broadcast_to(allowed[None, :, None, :], scores.shape)
     terms, shares = {}, np.zeros(0)
     if not why:
-        parts = _parts(run, head, every.step or 0, member)
+        parts = _parts(run, head, every.step or 0, member, list(every.ids))
         whole = [
             parts["query", x] @ parts["key", y].T * every.scale for x in ("token", "place") for y in ("token", "place")
         ]
@@ -74,7 +77,9 @@ def score_atlas(
     own = names if rows is None else tuple(in_file(rows, place) for place in range(context))
     flat = np.where(keep_mask, kept, np.nan).reshape(len(own), len(names))
     few = len(names) <= MOST_PAIRS or (rows is not None and not terms)
-    kinds = run.task.groups
+    row = {token: k for k, token in enumerate(every.ids)}
+    kinds = {name: [row[t] for t in tokens if t in row] for name, tokens in run.task.groups.items()}
+    kinds = {name: rows_of for name, rows_of in kinds.items() if rows_of}
     means = np.array(
         [
             [scores[list(i)][:, :, list(j)][mask[list(i)][:, :, list(j)]].mean() for j in kinds.values()]
@@ -101,7 +106,7 @@ def score_atlas(
     )
 
 
-def _parts(run: Run, head: int, step: int, member: int) -> dict[tuple[str, str], Array]:
+def _parts(run: Run, head: int, step: int, member: int, ids: list[int]) -> dict[tuple[str, str], Array]:
     """Queries and keys of the tokens alone and of the positions alone; biases go with the positions."""
     a, params = run.architecture, nest(run.weights(step, member))
     table = params["position"] if a.positions == "learned" else sinusoids(a.context, a.width)
@@ -109,7 +114,7 @@ def _parts(run: Run, head: int, step: int, member: int) -> dict[tuple[str, str],
     found = {}
     for point in ("query", "key"):
         w = params["blocks"][0]
-        found[point, "token"] = params["token"].astype(np.float64) @ w[point][:, columns]
+        found[point, "token"] = params["token"][ids].astype(np.float64) @ w[point][:, columns]
         found[point, "place"] = reference.linear(table.astype(np.float64), w, point)[:, columns]
     return found
 

@@ -13,6 +13,7 @@ from glassformer.run import Run
 
 WINDOWS = 64  # of those at whose places `neurons` counts, for the whole life
 MOST_STEPS = 60
+WORK = 30_000_000  # hidden values over a life, about
 BINS = 20
 SHARES = ("active", "never active", "always active")
 
@@ -37,7 +38,8 @@ def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
     step = _clock.resolve(run, step)
     windows = sample(run).windows[:, : a.context]
     few = windows[:: max(1, len(windows) // WINDOWS)][:WINDOWS]
-    steps = sorted({*_clock.kept(run, MOST_STEPS), step})
+    work = few.size * a.blocks * max(a.feed_forward, a.width)
+    steps = sorted({*_clock.kept(run, int(np.clip(WORK // work, 12, MOST_STEPS))), step})
     life = np.zeros((len(SHARES), len(steps), a.blocks))
     for k, at in enumerate(steps):
         rate = _rates(run, few, at, member)

@@ -43,7 +43,7 @@ def surface(run: Run, *, step: int = -1, member: int = 0) -> Surface:
     size = "small" if run.parameters <= LARGE else "large"
     at = sorted({*_clock.kept(run, PATH[size], "change", member), *_even(run, PATH[size] // 2)})
     life = flat(run, at, member)
-    sound = np.isfinite(life).all(axis=1)
+    sound = np.asarray(np.isfinite(life).all(axis=1))
     life, at = life[sound], [s for s, good in zip(at, sound, strict=True) if good]
     if len(at) < 2:
         raise CallError("fewer than two kept steps: there is no path to lay a plane through")
@@ -141,5 +141,6 @@ def say(seen: Surface) -> Words:
             f"the loss of its shadow differs by at most {apart:.2g} nats" if apart < 0.1
             else f"the loss of its shadow differs by {mean:.2g} nats on average, at most by {apart:.2g}"
         )  # fmt: skip
-        title = f"The path falls from {true[0]:.2f} to {true[-1]:.2f} nats; the plane keeps {percent(seen.kept)} of it, and {trust}"
+        ends = f"{true[0]:.2f} to {true[-1]:.2f} nats"
+        title = f"The path falls from {ends}; the plane keeps {percent(seen.kept)} of it, and {trust}"
     return Words(title, caption, f"A map of the loss over a plane of weights with the path of training. {title}.")

@@ -41,7 +41,7 @@ def timeline(run: Run, *, step: int = -1, member: int = 0) -> Timeline:
     low = np.full(len(at), np.nan) if raw is None else _clock.smooth(raw)
     steps = _clock.total(run)
     passed = _clock.passed(run, member)
-    kinds = _kinds(by_kind(run, member=member).passed)
+    kinds = _kinds(run, member)
     born = _born(run, member)
     phases = _phases(at, low)
     claimed = np.array(CLAIMED) * (float(at[-1]) if len(at) else 0)
@@ -67,8 +67,11 @@ def _steps(found: list[int | None]) -> Array:
     return np.array([np.nan if step is None else step for step in found], dtype=float)
 
 
-def _kinds(passed: Labelled) -> Labelled:
+def _kinds(run: Run, member: int) -> Labelled:
     """Without what cannot be right or wrong: answers out of view, and places the rule leaves free."""
+    if run.parameters >= LARGE:
+        return Labelled(np.zeros(0), {"kind": ()}, "step")
+    passed = by_kind(run, member=member).passed
     names = passed.axes["kind"]
     some = [k for k, name in enumerate(names) if name not in (NOT_IN_VIEW, FREE)]
     return Labelled(passed.values[some], {"kind": tuple(names[k] for k in some)}, "step")
@@ -133,7 +136,7 @@ def _plateaus(run: Run, at: Array, low: Array) -> Labelled:
 
 def _attention(run: Run, member: int) -> Array:
     """(level,): the first step from which some head always keeps so much of its attention on the answer."""
-    if run.architecture.attention != "on":
+    if run.architecture.attention != "on" or run.parameters >= LARGE:
         return np.full(len(LEVELS), np.nan)
     seen = head_roles(run, member=member)
     roles = seen.life.axes["role"]

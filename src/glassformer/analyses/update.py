@@ -245,8 +245,9 @@ def restless(run: Run, begin: int, end: int, member: int = 0) -> int:
 def worked_example() -> Labelled:
     """(quantity, update): ten gradients of one weight, fed to plain descent and to Adam at the same rate.
 
-    Gradients, rate and Adam's settings (0.9, 0.999) are those of the text this laboratory checks. `sgd`, `adam`: the weight's change so far · `mean`, `square`: Adam's two running means ·
-    `mean_corrected`, `square_corrected`: the same, divided by what their start at zero has cost.
+    Gradients, rate and Adam's settings (0.9, 0.999) are those of the text this laboratory checks. `sgd`, `adam`: the
+    weight's change so far · `mean`, `square`: Adam's two running means · `mean_corrected`, `square_corrected`: the
+    same, divided by what their start at zero has cost.
     """
     beta_1, beta_2, epsilon = 0.9, 0.999, 1e-8
     rows: dict[str, list[float]] = {}
@@ -291,12 +292,13 @@ def say(seen: Update) -> Words:
     many = len(seen.sequences)
     caption = (
         f"The update that leads to step {thousands(max(seen.step or 0, 1))}, replayed with its own batch of {many} and "
-        f"what the optimiser ({seen.optimiser}, rate {seen.rate:.3g}) remembered. Top left: one weight's move as a sum; "
-        "each bar begins where the one before ended, and the last is the true change. Top right: how far each example "
+        f"what the optimiser ({seen.optimiser}, rate {seen.rate:.3g}) remembered. Top left: one weight's move as a "
+        "sum; each bar begins where the one before ended, and the last is the true change. Top right: how far each "
+        "example "
         "alone would push that weight (rate × its share of the gradient), with the example written out, and at the "
-        "right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in every "
-        "tensor. Last: the worked example of ten gradients, fed to plain descent and to Adam. The parts sum to the true "
-        f"change of every parameter to within {seen.difference:.1e}, which is the rounding of 32-bit numbers; "
+        "right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in "
+        "every tensor. Last: the worked example of ten gradients, fed to plain descent and to Adam. The parts sum to "
+        f"the true change of every parameter to within {seen.difference:.1e}, which is the rounding of 32-bit numbers; "
         + _faithful(seen)
     )  # fmt: skip
     to = f"to step {thousands(max(seen.step or 0, 1))}"

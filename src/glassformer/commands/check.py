@@ -43,8 +43,8 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
         budget = opened.experiment.train.keep_bytes
         typer.echo(f"{opened.path}: {opened.status}, {len(opened.steps):,} kept steps up to {opened.last_step:,}")
         typer.echo(f"{_shared.megabytes(opened.size)} on disk; the budget for weights is {_shared.megabytes(budget)}")
-        typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else "everything listed verifies")
         _say(opened, found, healthy)
+        typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else "everything listed verifies")
     if problems:
         raise typer.Exit(1)
 

@@ -1,12 +1,18 @@
-"""Draw a run."""
+"""Draw a run or a study."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from glassformer import terminal
 from glassformer.commands import _shared
+from glassformer.errors import CallError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glassformer.gallery import Made, Subject
 
 ORDER = 70
 
@@ -14,7 +20,7 @@ ORDER = 70
 def figures(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN] [NAME ...]", help="A run, then figures by name; none: all that apply."),
+        typer.Argument(metavar="[RUN] [NAME ...]", help="A run or a study, then figures by name; none: all of them."),
     ] = None,
     step: _shared.Step = -1,
     sequence: Annotated[
@@ -40,17 +46,15 @@ def figures(
 ) -> None:
     """Draw a run: every figure that applies with a page that shows them all, or the figures named."""
     from glassformer import gallery
-    from glassformer.analyses import _clock
     from glassformer.figures import _draw, _style
-    from glassformer.run import find
+    from glassformer.run import Run, find
 
-    run, names = _shared.run_and_names(words or [], "figures")
-    _style.theme(theme), _style.size(size), _clock.resolve(run, step)
-    for text in sequence or ():
-        run.tokens(text)  # refuses what this model cannot look at
+    subject, names = _subject(words or [])
+    _style.theme(theme), _style.size(size)
+    _check(subject, step, member, sequence or ())
     wish = gallery.Wish(
         step=step,
-        member=_shared.checked_member(run, member),
+        member=member,
         sequences=tuple(sequence or ()),
         size=size,
         theme=theme,
@@ -58,29 +62,75 @@ def figures(
         options=_shared.options(set_ or (), names, "figures"),
         others=tuple(str(find(each).path) for each in with_ or ()),
     )
-    folder = out or Path("figures") / run.name
+    folder = out or Path("figures") / (subject.path.name if subject else "")
     with terminal.counting("figures", show=not as_json) as progress:
         tell = lambda done, many, name: progress(done, many)  # noqa: E731, ARG005
-        if names:
-            made = gallery.draw(run, [gallery.piece(name) for name in names], wish, folder, tell)
+        if names or not isinstance(subject, Run):
+            made = gallery.draw(subject, [gallery.piece(name) for name in names], wish, folder, tell)
         else:
-            made = gallery.gallery(run, folder, wish, tell)
-    failed, absent = [each for each in made if each.failed], [each for each in made if each.absent]
+            made = gallery.gallery(subject, folder, wish, tell)
     if open_ and not names:
         terminal.show_page(folder / "index.html")
     if as_json:
-        from dataclasses import asdict
-
-        _shared.print_json({"run": str(run.path), "folder": str(folder), "figures": [asdict(each) for each in made]})
+        _print_json(subject, folder, made)
     else:
-        for each in made:
-            for file in each.files if names else ():
-                typer.echo(folder / file)
-        for each in absent if names else ():
-            typer.echo(f"glassformer: {each.name} is not drawn for {run.name}: {each.absent}", err=True)
-        for each in failed:
-            typer.echo(f"glassformer: {each.name} could not be drawn: {each.failed}", err=True)
-        if not names:
-            typer.echo(f"{sum(bool(each.files) for each in made)} figures of {run.name}: {folder / 'index.html'}")
+        _tell(subject, folder, made, bool(names))
+    failed, absent = any(each.failed for each in made), any(each.absent for each in made)
     if failed or (absent and names):
         raise typer.Exit(1 if failed else 2)
+
+
+def _subject(words: list[str]) -> "tuple[Subject, list[str]]":
+    """What to draw and the figures named; a study without names is drawn as its own command draws it."""
+    from glassformer import catalogue, gallery, studies, study
+    from glassformer.errors import unknown
+
+    there = catalogue.pieces("figures")
+    if words and (Path(words[0]) / study.ABOUT).is_file():
+        found = study.open(words[0])
+        for name in words[1:]:
+            if name not in there:
+                raise unknown(name, "figures", there)
+        return found, words[1:] or [getattr(studies.find(found.name), "FIGURE", "cells")]
+    if words and all(word in there and gallery.piece(word).needs in ("nothing", "study") for word in words):
+        return None, words  # no run is looked for where none is needed
+    return _shared.run_and_names(words, "figures")
+
+
+def _check(subject: "Subject", step: int, member: int, sequences: "Sequence[str]") -> None:
+    """Refuse a step, a member or a sequence that this subject does not have."""
+    from glassformer.analyses import _clock
+    from glassformer.run import Run
+
+    if isinstance(subject, Run):
+        _clock.resolve(subject, step)
+        _shared.checked_member(subject, member)
+        for text in sequences:
+            subject.tokens(text)
+    elif step != -1 or member or sequences:
+        raise CallError("--step, --member and --sequence are for figures that are drawn from a run")
+
+
+def _print_json(subject: "Subject", folder: Path, made: "Sequence[Made]") -> None:
+    from dataclasses import asdict
+
+    from glassformer.run import Run
+
+    kind = "run" if isinstance(subject, Run) else "study"
+    about = {kind: str(subject.path)} if subject else {}
+    _shared.print_json({**about, "folder": str(folder), "figures": [asdict(each) for each in made]})
+
+
+def _tell(subject: "Subject", folder: Path, made: "Sequence[Made]", named: bool) -> None:
+    for each in made if named else ():
+        for file in each.files:
+            typer.echo(folder / file)
+        if each.absent:
+            whose = f" for {subject.path.name}" if subject else ""
+            typer.echo(f"glassformer: {each.name} is not drawn{whose}: {each.absent}", err=True)
+    for each in made:
+        if each.failed:
+            typer.echo(f"glassformer: {each.name} could not be drawn: {each.failed}", err=True)
+    if subject and not named:
+        many = sum(bool(each.files) and not each.page for each in made)
+        typer.echo(f"{many} figures of {subject.name}: {folder / 'index.html'}")

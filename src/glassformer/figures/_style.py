@@ -117,6 +117,11 @@ def inches(name: str, ems: float) -> float:
     return ems * found.text / 72 / found.tall
 
 
+def widened(name: str) -> str:
+    """This size, or that of a whole page in place of a narrow column: for figures that count panels by the size."""
+    return size(name).wider or name
+
+
 def size(name: str) -> Size:
     """screen, slide, print or print_narrow; films have their own."""
     if name not in SIZES:

@@ -12,7 +12,7 @@ SECTION = "decide"
 ORDER = 100
 ANSWERS = ("1.P10", "new")
 COST = "c"
-MOST = {"screen": 24, "slide": 12, "print": 24, "print_narrow": 16}
+MOST = {"slide": 12}  # rows; else 24
 MARKS = {"zero": "o", "mean": "s", "resample": "D"}
 
 
@@ -36,7 +36,7 @@ def plot_ablation(
         [k for k in sorted_parts if names[k].startswith("neuron")][: max(0, min(10, most - len(big)))]
     )
     rows = [k for k in sorted_parts if k in picked]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.4 + 0.3 * len(rows))
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.4 + 0.3 * len(rows), least=60)
     t = sheet.theme
     panels = sheet.panels(1, 2, left=12.5, right=2, bottom=5.2, top=2.2, gap=(3, 3))[0]
     colours = {"zero": t.query, "mean": t.key, "resample": t.value}

@@ -40,11 +40,11 @@ def plot_attention(
     blocks, heads = seen.attention.values.shape[:2]
     most, wide = (_slide(heads), 4 if heads == 4 else 3) if size == "slide" else (MOST_PANELS, 4)
     pages = _pages(blocks, heads, most, told(seen))
-    places = pages[page] if page < len(pages) else []
-    columns = min(heads, wide, max(len(places), 1))
+    (places,), _ = _draw.paged(pages, 1, page)
+    columns = min(heads, wide, len(places))
     rows = -(-len(places) // columns)
     side = min(4.6, 10.3 / columns - 0.4)  # inches of a panel at screen size
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.5 + (side + 0.55) * rows)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.5 + (side + 0.55) * rows, least=17 * columns)
     bars = len(places) == 1 and max(seen.source) >= 0 and sheet.room[0] > NARROW
     part = (0, 0, 0.62 if bars else 1, 1)
     shape = 0.68 if size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
@@ -62,7 +62,7 @@ def plot_attention(
         _bars(sheet.beside(last, begin=0.62, left=6, right=3), seen, sheet)
     if len(pages) > 1:
         sheet.note(f"page {page + 1} of {len(pages)}: {len(places)} of {blocks * heads} heads")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=len(pages))
 
 
 def _slide(heads: int) -> int:

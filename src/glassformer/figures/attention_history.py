@@ -38,7 +38,7 @@ def plot_attention_history(
     seen = attention_history(
         run, sequence=sequence, steps=steps, query=query, block=block, head=head, step=step, member=member
     )
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8, least=60)
     steps_shown, values = seen.maps.axes["step"], seen.maps.values
     if sheet.size.name == "slide" and len(steps_shown) > MOST_ON_SLIDE:  # two more panels stand below
         some = np.unique(np.linspace(0, len(steps_shown) - 1, MOST_ON_SLIDE).round().astype(int))

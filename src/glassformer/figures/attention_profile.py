@@ -35,7 +35,7 @@ def plot_attention_profile(
     if len(every) > per_page:
         beyond = (seen.by_distance.values[0] - seen.uniform_by_distance.values).max(axis=-1)
         every.sort(key=lambda at: -float(np.nan_to_num(beyond[at])))
-    shown = every[page * per_page :][:per_page]
+    shown, pages = _draw.paged(every, per_page, page)
     across = 1 if len(shown) <= 3 else 2  # pairs of panels side by side
     rows = -(-len(shown) // across)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_height(size, rows))
@@ -88,7 +88,7 @@ def plot_attention_profile(
     )
     if len(shown) < len(every):
         sheet.note(f"heads {page * per_page + 1} to {page * per_page + len(shown)} of {len(every)}, the clearest first")
-    return sheet.done(seen, page=page)
+    return sheet.done(seen, page=page, pages=pages)
 
 
 def _height(size: str, rows: int) -> float:

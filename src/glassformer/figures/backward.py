@@ -115,7 +115,7 @@ def _paths(ax: Axes, seen: Backward, sheet: _draw.Sheet, blocks: bool) -> None:
     ax.set_yticks(range(len(rows)), [names[k] if blocks else names[k].removesuffix(" 0") for k in rows])
     ax.tick_params(axis="y", length=0)
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    for row, k in enumerate(rows):
+    for row, k in enumerate(rows.tolist()):
         cosine = seen.cosine.values[k]
         said = f"{percent(shares[k, 0])} : {percent(shares[k, 1])}"
         said += f", cosine {_draw.number(cosine, 1)}" if np.isfinite(cosine) else ""

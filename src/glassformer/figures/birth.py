@@ -41,7 +41,7 @@ def plot_birth(
     """One row per part: the rise of the loss without it over the training, its birth in three ways, its last effect."""
     seen = birth(run, step=step, member=member)
     rows = order(seen)[: MOST.get(size, 24)]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.6 + 0.3 * len(rows))
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.6 + 0.3 * len(rows), least=60)
     t = sheet.theme
     members = bool(seen.members)
     narrow = sheet.room[0] < 60

@@ -21,7 +21,7 @@ def plot_calibration(
 ) -> Figure:
     """Reliability, confidence of right and wrong answers, stated against true probability, error by step."""
     seen = calibration(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8, least=60)
     t = sheet.theme
     reliable, confident, true, life = sheet.panels(2, 2, left=5.5, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
     count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))

@@ -31,7 +31,7 @@ def plot_comparison(
     """One metric of several runs with direct labels; below, the table."""
     seen = comparison(runs, metric=metric)
     names = list(seen.curves)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.6 + 0.24 * len(names))
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.6 + 0.24 * len(names), least=60)
     high = (1.55 * (len(names) + 1) + 2.4) / sheet.room[1]
     low = min(0.5, high)
     wide = min(max(_draw.text_width(name, 72) for name in names) + 2, 0.35 * sheet.room[0])

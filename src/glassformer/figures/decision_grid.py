@@ -13,7 +13,7 @@ SECTION = "decide"
 ORDER = 50
 ANSWERS = ("4.16", "4.17", "4.18", "4.r18")
 COST = "c"
-MOST = {"screen": 12, "slide": 3, "print": 12, "print_narrow": 4}  # columns on one page
+MOST = {"slide": 3}  # columns on one page; else 12
 ROWS = ("values", "arrows", "ends")
 WIDE = {"slide": 1.47}  # width of a panel over its height
 
@@ -39,6 +39,7 @@ def plot_decision_grid(
     size: str = "screen",
 ) -> Figure:
     """Columns are tokens; rows: what each position offers, how attention moves each position, where it ends."""
+    size = _style.widened(size)
     shape, most = WIDE.get(size, 1.0), MOST.get(size, 12)
     seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=shape)
     framed = _framed(seen)
@@ -47,7 +48,7 @@ def plot_decision_grid(
     if few:  # the framed ones first, then the largest regions
         area = np.bincount(seen.regions.values.ravel(), minlength=len(seen.words))
         tokens = sorted(tokens, key=lambda token: (token not in framed, -area[token]))
-    picked = tokens[page * most : (page + 1) * most] or tokens[:most]
+    picked, pages = _draw.paged(tokens, most, page)
     rows, many = ROWS[:2] if few else ROWS, len(picked)
     s = _style.size(size)
     each = min(24.0, (s.width * 72 / s.text - 10 - 0.5 * many) / many)
@@ -94,12 +95,12 @@ def plot_decision_grid(
         sign = _style.GLYPH[framed[token]] if token in framed else ""
         panels[0, column].set_title(f"{shown(seen.words[token])} {sign}", parse_math=False, loc="center")
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[-1, -1]])
-    pages, left = -(-len(tokens) // most), len(seen.words) - len(tokens)
+    left = len(seen.words) - len(tokens)
     axes = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
     axes = f"page {page + 1} of {pages} · {axes}" if pages > 1 else axes
     sheet.note(axes + (f" · {left} other tokens are not shown" if left else ""))
     sheet.legend(["right", "wrong"])
-    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
 
 
 def _values(ax: Axes, seen: Landscape, names: list[str], light: str, dark: str, many: int) -> None:

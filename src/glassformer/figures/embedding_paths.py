@@ -26,7 +26,7 @@ def plot_embedding_paths(
 ) -> Figure:
     """Trails of the token and position vectors from the first kept step on; rings mark starts, labels ends."""
     seen = embedding_paths(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
     kinds = list(seen.drawn)
     panels = sheet.panels(1, len(kinds), left=6, right=7.5, bottom=5.8, top=2.2, gap=(6, 0))[0]
     for panel, kind in zip(panels, kinds, strict=True):

@@ -78,7 +78,7 @@ def plot_frozen(
     big.yaxis.set_major_locator(MaxNLocator(4))
     big.set_title(f"what {shown(seen.tokens[seen.position])} at position {seen.position} would say", parse_math=False)
     some, order = SMALL.get(size, 6), _picked(seen)
-    picked = order[page * some : (page + 1) * some] or order[:some]
+    picked, pages = _draw.paged(order, some, page)
     columns = 3 if len(picked) > 4 else 2
     rows = -(-len(picked) // columns)
     small = sheet.panels(
@@ -98,9 +98,9 @@ def plot_frozen(
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=small[0, min(columns, len(picked)) - 1])
     hull = Line2D([], [], linestyle="--", color=t.ink, label="hull: all that attention can add")
     sheet.legend(["value", hull, "right", "wrong"], columns=2 if narrow else 8)
-    if (pages := -(-len(order) // some)) > 1:
+    if pages > 1:
         sheet.note(f"page {page + 1} of {pages}")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position, page=page)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position, page=page, pages=pages)
 
 
 def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:

@@ -34,7 +34,7 @@ def plot_generalisation(
 ) -> Figure:
     """Excess of train, validation and test with the gap shaded; share leaked; accuracy by how new a question is."""
     seen = generalisation(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6, least=60)
     top = sheet.panels(1, 1, left=6.5, right=12, bottom=4.2, top=2.2, within=(0, 0.42, 1, 1))[0, 0]
     _excess(top, seen, sheet)
     names = min(17.0, 0.24 * sheet.room[0])

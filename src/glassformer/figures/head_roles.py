@@ -36,7 +36,7 @@ def plot_head_roles(
     across = min(2 if size == "slide" else 3, len(small))
     down = -(-len(small) // across)
     table = 1.45 + 0.42 * len(every)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + table + 2.6 * down)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + table + 2.6 * down, least=60)
     cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.68 if len(every) <= 2 else 0.48
     many = len(every) > 1
     grid = sheet.panels(

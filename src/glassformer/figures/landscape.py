@@ -13,7 +13,7 @@ SECTION = "decide"
 ORDER = 30
 ANSWERS = ("4.07", "4.11", "4.r06", "4.r12")
 COST = "c"
-MOST = {"screen": 24, "slide": 6, "print": 24, "print_narrow": 6}  # panels on one page
+MOST = {"slide": 6}  # panels on one page; else 24
 NAMED = 3  # pairs named in each panel
 WIDE = {"slide": 1.47}  # width of a panel over its height
 SURE = 0.25  # if they give its token at least this probability
@@ -35,17 +35,19 @@ def plot_landscape(
     size: str = "screen",
 ) -> Figure:
     """One panel per token: its probability over the plane of the stream; `points` are drawn on it."""
+    size = _style.widened(size)
     shape = WIDE.get(size, 1.0)
     seen = landscape(run, sequence=sequence, points=points, at=at, step=step, member=member, plane=plane, shape=shape)  # type: ignore[arg-type]
     many = len(seen.shown_tokens)
-    most = MOST.get(size, 12)
+    most = MOST.get(size, 24)
     order = list(range(many))
     if many > most:  # the most visible first
         order = np.argsort(-seen.probabilities.values.reshape(many, -1).mean(1), kind="stable").tolist()
-    picked = sorted(order[page * most : (page + 1) * most])
     if seen.plane.width == 1:
         return _curves(seen, ax, theme, size)
-    columns = min(len(picked), 3 if size in ("slide", "print_narrow") else 6 if len(picked) != 8 else 4)
+    some, pages = _draw.paged(order, most, page)
+    picked = sorted(some)
+    columns = min(len(picked), 3 if size == "slide" else 6 if len(picked) != 8 else 4)
     rows = -(-len(picked) // columns)
     s = _style.size(size)
     each = (s.width * 72 / s.text - 12 - 0.8 * columns) / columns / shape
@@ -63,13 +65,13 @@ def plot_landscape(
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=last)
     notes = []
     if many > most:
-        notes.append(f"page {page + 1} of {-(-many // most)}: the tokens with most of the plane first")
+        notes.append(f"page {page + 1} of {pages}: the tokens with most of the plane first")
     if seen.shown_points == "embedded" and seen.at == "middle":
         marks = _style.markers(dict.fromkeys(seen.pair_groups))
         sheet.legend([(name, mark, sheet.theme.ink) for name, mark in marks.items()])
     if notes:
         sheet.note(" · ".join(notes))
-    return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page, pages=pages)
 
 
 def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme) -> None:

@@ -42,8 +42,9 @@ def plot_mixing(
     order = list(range(len(seen.planes)))
     if len(order) > rows:  # the head of the title first
         order = [seen.told[0], *(head for head in order if head != seen.told[0])]
-    heads = sorted(order[page * rows : (page + 1) * rows])
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 3.2 * len(heads))
+    some, pages = _draw.paged(order, rows, page)
+    heads = sorted(some)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 3.2 * len(heads), least=60)
     t = sheet.theme
     narrow = min(1.0, 0.3 + 0.07 * seen.value.values.shape[-1])
     slide = sheet.size.name == "slide"
@@ -74,14 +75,13 @@ def plot_mixing(
             *([("all pairs", "^", t.faint)] if seen.all_points.values.size else []),
         ]
     )
-    pages = -(-len(order) // rows)
     more = f"page {page + 1} of {pages}: {len(heads)} of {len(order)} heads · " if pages > 1 else ""
     sheet.note(
         f"{more}colours of the numbers from {_draw.number(limit[0])} (blue) to {_draw.number(limit[1])} (red)"
         if t.name == "light"
         else f"{more}colours of the numbers from {_draw.number(limit[0])} to {_draw.number(limit[1])}"
     )
-    return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, page=page)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, page=page, pages=pages)
 
 
 def _planes(left: Axes, right: Axes, seen: Mixing, head: int, t: _style.Theme) -> None:

@@ -31,11 +31,11 @@ def plot_parameter_tracks(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """One panel per tensor: every parameter of a small model, chosen ones of a large one before their tensor's range."""
+    """One panel per tensor: every parameter of a small model; of a large one some, before their tensor's range."""
     seen = parameter_tracks(run, step=step, member=member, preset=preset)
     names = list(seen.tracks)
     many = ON_SLIDE if size in ("slide", "print_narrow") else 16
-    names = names[page * many :][:many] or names[:many]
+    names, pages = _draw.paged(names, many, page)
     columns = (
         1
         if len(names) == 1
@@ -62,8 +62,8 @@ def plot_parameter_tracks(
     for panel in panels.flat[len(names) :]:
         panel.remove()
     if len(names) < len(seen.tracks):
-        sheet.note(f"{len(names)} of {len(seen.tracks)} tensors; page={page + 1} shows more")
-    return sheet.done(seen, preset=preset, page=page, member=member)
+        sheet.note(f"page {page + 1} of {pages}: {len(names)} of {len(seen.tracks)} tensors")
+    return sheet.done(seen, preset=preset, page=page, pages=pages, member=member)
 
 
 def _words(seen: ParameterTracks, names: list[str]) -> tuple[str, ...]:

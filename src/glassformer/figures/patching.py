@@ -36,7 +36,7 @@ def plot_patching(
     seen = patching(run, sequence=sequence, other=other, position=position, step=step, member=member)
     shares = seen.share.values
     rows, columns = shares.shape[1:]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.9 + 0.38 * rows)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.9 + 0.38 * rows, least=60)
     t = sheet.theme
     panels = sheet.panels(
         1, 2, left=11.5 if len(seen.share.axes["point"]) > 8 else 8.5, right=7, bottom=5.2, top=2.2, gap=(1.6, 3)

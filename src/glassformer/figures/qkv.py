@@ -32,7 +32,9 @@ def plot_qkv(
     """The embedding, the three matrices and the three images; `extended` adds token × position maps of each feature."""
     seen = qkv(run, head=head, step=step, member=member)
     features = min(MOST_FEATURES, seen.exact["query"].values.shape[-1]) if extended else 0
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8 if not features else 8 + 2.1 * features)
+    sheet = _draw.Sheet(
+        ax, theme, size, say(seen), seen.clock, height=8 if not features else 8 + 2.1 * features, least=60
+    )
     base = 0.0 if not features else 1 - 8 / (8 + 2.1 * features) if sheet.size.fixed is None else 0.45
     slide = sheet.size.name == "slide"  # six panels at most: each matrix above its image, without what goes in
     upper = sheet.panels(

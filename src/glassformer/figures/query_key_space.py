@@ -34,7 +34,7 @@ def plot_query_key_space(
 ) -> Figure:
     """All queries and keys on one plane; `with_focus="+@5"` adds the plane as one query sees it."""
     seen = query_key(run, query=with_focus, head=head, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
     tokens = seen.queries.axes["token"]
     cloud = np.vstack([seen.queries.values.reshape(-1, 2), seen.keys.values.reshape(-1, 2)])
     near = _attend.near(cloud)

@@ -27,7 +27,7 @@ def plot_readout(
 ) -> Figure:
     """`final` · read-out + bias = logits → probabilities, with the right tokens framed; below, the read-out itself."""
     seen = readout(run, sequence=sequence, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.2)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.2, least=60)
     t, names, words = sheet.theme, seen.final.axes["position"], seen.words
     longest = max(_draw.text_width(shown(word), 1) * 72 for word in words)  # ems
     turned = 0.0 if longest < 1.6 or len(words) * longest < 18 else longest

@@ -50,13 +50,17 @@ def plot_residual(
     if style not in STYLES:
         raise unknown(style, "style", STYLES)
     seen = residual(run, sequence=sequence, step=step, member=member, plane=plane)
+    pages = 2 if size == "slide" and style == "stream" else 1
+    _draw.paged(range(pages), 1, page)
     tall = 4.9 if style == "values" else _style.inches(size, 98) if size == "print_narrow" else 7.4
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall)
     if style == "values":
         _values(sheet, seen)
     else:
         _stream(sheet, seen, feed_forward, page)
-    return sheet.done(seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward, page=page)
+    return sheet.done(
+        seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward, page=page, pages=pages
+    )
 
 
 def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool, page: int) -> None:

@@ -33,7 +33,7 @@ def plot_score_atlas(
     seen = score_atlas(run, rows=rows, head=head, step=step, member=member)
     whole = seen.scores.get("scores")
     strip = bool(seen.rows)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8, least=60)
     drawn = [whole.values] if whole is not None else [term.values for term in seen.terms.values()]
     limit = _attend.span(*drawn)
     right, long = 7.5, _attend.longest(seen.tokens)

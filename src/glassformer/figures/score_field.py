@@ -41,7 +41,7 @@ def plot_score_field(
     )
     columns = 4
     rows = -(-len(chosen) // columns)
-    sheet = _draw.Sheet(ax, theme, size, say_field(seen), seen.clock, height=4.6 + 2.7 * rows)
+    sheet = _draw.Sheet(ax, theme, size, say_field(seen), seen.clock, height=4.6 + 2.7 * rows, least=60)
     share = 0.46 if slide else 2.7 * rows / (4.1 + 2.7 * rows)
     panels = sheet.panels(
         rows, columns, left=2.5, right=7.5, bottom=1.5, top=2.2, gap=(1.5, 2.4), within=(0, 1 - share, 1, 1)

@@ -30,7 +30,7 @@ def plot_signal(
 ) -> Figure:
     """Stream and branches by depth; branch over stream; mean, spread and dependence on the input by depth."""
     seen = signal(run, steps=steps, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6, least=60)
     panels = sheet.panels(2, 2, left=6, right=1.5, bottom=9.2, top=2.4, gap=(6, 8.6))
     shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, 1, len(seen.steps)))
     _lines(panels[0, 0], seen.stream, shades, sheet, "size", log=True)

@@ -28,7 +28,7 @@ def plot_surface(
 ) -> Figure:
     """Loss over the plane of the path's first two principal components; below, loss on the path and on its shadow."""
     seen = surface(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.8 if size == "screen" else 7.2)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.8 if size == "screen" else 7.2, least=60)
     panel = lay_out(sheet, foot=0.27)
     relief(panel, seen, sheet)
     walk(panel, seen, sheet)
@@ -89,8 +89,8 @@ def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     colours.yaxis.set_label_position("left")
     for _, price in rungs:
         colours.axhline(price, color=LIGHT, linewidth=0.6 * sheet.size.line, linestyle="--")
-    _draw.beside(colours, [(price, f"{name.rpartition(' = ')[2]}  {price:.2f}", sheet.theme.quiet) for name, price in rungs],
-                 most=12 if sheet.room[0] > 60 else 9)  # fmt: skip
+    names = [(price, f"{name.rpartition(' = ')[2]}  {price:.2f}", sheet.theme.quiet) for name, price in rungs]
+    _draw.beside(colours, names, most=12 if sheet.room[0] > 60 else 9)
 
 
 def walk(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
@@ -105,8 +105,7 @@ def walk(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     picked = [0, *sorted({int(k) for k in wanted if 0 < k < len(way) - 1}), len(way) - 1]
     texts = [thousands(seen.steps[k]) for k in picked]
     texts[0], texts[-1] = f"start ({texts[0]})", f"end ({texts[-1]})"
-    dots = [k for k in picked[1:-1]]
-    ax.plot(*way[dots].T, linestyle="", marker="o", color=DARK, markersize=sheet.size.text * 0.4, zorder=5)
+    ax.plot(*way[picked[1:-1]].T, linestyle="", marker="o", color=DARK, markersize=sheet.size.text * 0.4, zorder=5)
     _draw.labels(ax, way[picked], texts, colours=LIGHT, first=[0, len(picked) - 1], keep_clear=_dense(way))
 
 

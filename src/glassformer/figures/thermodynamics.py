@@ -42,9 +42,7 @@ def plot_thermodynamics(
     most = PAGE.get(size, len(every))
     if view == 1 and size == "slide":
         most = 3
-    if not 0 <= page < -(-len(every) // most):
-        raise CallError(f"page = {page} is not between 0 and {-(-len(every) // most) - 1}")
-    shown = every[page * most :][:most]
+    shown, pages = _draw.paged(every, most, page)
     across = _across(size, len(shown))
     down = -(-len(shown) // across)
     words = 0.0 if view != 1 else 6.6 if size == "slide" else 4.6  # ems for the sentence under a panel
@@ -66,8 +64,8 @@ def plot_thermodynamics(
     for spare in panels.flat[len(shown) :]:
         spare.remove()
     if len(shown) < len(every):
-        sheet.note(f"page {page + 1} of {-(-len(every) // most)}")
-    return sheet.done(seen, view=view, temperature=temperature, page=page, member=member)
+        sheet.note(f"page {page + 1} of {pages}")
+    return sheet.done(seen, view=view, temperature=temperature, page=page, pages=pages, member=member)
 
 
 def _across(size: str, many: int) -> int:

@@ -39,12 +39,12 @@ def plot_token_loss(
     seen = token_loss(run, step=step, member=member)
     style = _style.size(_style.size(size).wider or size)
     lines = _flow(seen, (style.width * 72 / style.text - BESIDE) / 2)[-1][1] + 1
-    height = _style.inches(style.name, LINE * lines + 8.5)
+    height = _style.inches(style.name, LINE * lines + 11.5)
     sheet = _draw.Sheet(ax, theme, style.name, say(seen), seen.clock, height=height)
     wide = max((sheet.room[0] - BESIDE) / 2, 6.0)  # ems of each panel
     boxes = _flow(seen, wide)
-    panels = sheet.panels(1, 2, left=1.5, right=8, bottom=1.2, top=3, gap=(3, 0))[0]
-    most = max(1, int((sheet.room[1] - 4.2) / LINE))  # lines that there is room for: a slide has its own height
+    panels = sheet.panels(1, 2, left=1.5, right=8, bottom=2.4, top=3, gap=(3, 0))[0]
+    most = max(1, int((sheet.room[1] - 5.4) / LINE))  # lines that there is room for: a slide has its own height
     for panel, guess in zip(panels, seen.loss.axes["guess"], strict=True):
         _text(panel, seen, guess, boxes, wide, min(boxes[-1][1] + 1, most), sheet)
     if boxes[-1][1] >= most:

@@ -132,7 +132,7 @@ def _examples(ax: Axes, seen: Update, texts: list[str], sheet: _draw.Sheet) -> N
     ax.tick_params(axis="y", length=0)
     for k, share in enumerate(shares):
         ax.annotate(percent(share).replace("-", "\u2212"), (1, k), xycoords=("axes fraction", "data"), xytext=(4, 0),
-                    va="center", ha="left", textcoords="offset points", color=t.quiet, annotation_clip=False)  # fmt: skip
+                    va="center", textcoords="offset points", color=t.quiet, annotation_clip=False)  # fmt: skip
     ax.locator_params(axis="x", nbins=3)
     ax.set_xlabel("− rate × its part of the gradient", loc="left")
     ax.set_title(f"pull of {len(seen.sequences)} examples", loc="left")
@@ -181,8 +181,8 @@ def _worked(ax: Axes, seen: Update, sheet: _draw.Sheet) -> None:
     ax.set_xlabel("update")
     ax.set_ylabel("change so far")
     times = curves["adam"][-1] / curves["sgd"][-1]
-    ax.text(0.98, 0.04, f"the source says:\n{_signed(said['sgd'])} and {_signed(said['adam'])}", ha="right", va="bottom",
-            transform=ax.transAxes, color=t.quiet)  # fmt: skip
+    claim = f"the source says:\n{_signed(said['sgd'])} and {_signed(said['adam'])}"
+    ax.text(0.98, 0.04, claim, ha="right", va="bottom", transform=ax.transAxes, color=t.quiet)
     _draw.heading(ax, f"ten gradients: Adam moves {times:.0f} × as far")
     _draw.beside(ax, names, most=6.5)
 

@@ -5,7 +5,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses.weights import FEW, Weights, say, spoken, weights
-from glassformer.errors import CallError
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -42,10 +41,11 @@ def plot_weights(
         ax, theme, size, say(seen), seen.clock, height=high * (1.0 if size == "screen" else 1.12), least=60
     )
     if small:
+        _, pages = _draw.paged(tiles, len(tiles), page)
         _numbered(sheet, seen, tiles)
     else:
-        _mapped(sheet, seen, page)
-    return sheet.done(seen, page=page)
+        pages = _mapped(sheet, seen, page)
+    return sheet.done(seen, page=page, pages=pages)
 
 
 def _lying(values: np.ndarray) -> bool:
@@ -88,14 +88,12 @@ def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[tuple[str, tuple[fl
         panel.set_title(spoken(name) + (" (on its side)" if _lying(tensor.values) else ""))
 
 
-def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> None:
+def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> int:
+    """The matrices as maps; how many pages they take."""
     slide = sheet.size.name == "slide"
     most = ON_A_SLIDE if slide else MOST_PANELS
     every = [name for name, shape in seen.shapes.items() if len(shape) == 2]
-    pages = -(-len(every) // most)
-    if not 0 <= page < pages:
-        raise CallError(f"page = {page} is not between 0 and {pages - 1}")
-    matrices = every[page * most :][:most]
+    matrices, pages = _draw.paged(every, most, page)
     columns = min(3 if slide else 4, len(matrices))
     rows = -(-len(matrices) // columns)
     limit = _draw.limits("signed", *(seen.tensors[name].values for name in matrices))
@@ -110,7 +108,7 @@ def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> None:
     for panel in panels.flat[len(matrices) :]:
         panel.remove()
     if pages > 1:
-        sheet.note(f"{len(matrices)} of {len(every)} matrices; `page` 0 to {pages - 1} shows them all")
+        sheet.note(f"page {page + 1} of {pages}: {len(matrices)} of {len(every)} matrices")
     _draw.bar(
         sheet,
         "signed",
@@ -119,6 +117,7 @@ def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> None:
         beside=list(panels[:, min(columns, len(matrices)) - 1][: max(1, len(matrices) // columns)]),
     )
     _spread(sheet.panels(1, 1, left=9, right=1.5, bottom=3.4, top=2.2, within=(0.66, 0, 1, 1))[0, 0], sheet, seen)
+    return pages
 
 
 def _spread(ax: Axes, sheet: _draw.Sheet, seen: Weights) -> None:

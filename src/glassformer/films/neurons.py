@@ -33,7 +33,7 @@ def film_neurons(
     steps: Sequence[int] | None = None,
     theme: str = "light",
 ) -> Film:
-    """Mean hidden value by token and by position, and selectivity, of the neurons that are most selective at the end."""
+    """Mean hidden value by token and by position, and selectivity, of the neurons most selective at the end."""
     last = neurons(run, block=block, member=member)
     first = tuple(int(name) for name in last.order[:ROWS])
 
@@ -72,8 +72,9 @@ def film_neurons(
 
     title = f"By step {thousands(last.step or 0)}: {say(last).title[0].lower()}{say(last).title[1:]}"
     caption = (
-        f"The {len(first)} neurons of block {last.block} that are most selective at the end of training. Left: mean hidden "
-        "value at validation places with this token or position, red above zero, one scale for the whole film; right: "
+        f"The {len(first)} neurons of block {last.block} that are most selective at the end of training. Left: mean "
+        "hidden value at validation places with this token or position, red above zero, one scale for the whole film; "
+        "right: "
         "bits that firing tells about token, position or kind of question, whichever is most. Means of "
         f"{thousands(last.samples)} places; a neuron without meaning would keep short bars."
     )

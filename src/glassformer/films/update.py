@@ -1,5 +1,7 @@
 """The examples of a batch pull at one embedding; then the optimiser takes its step."""
 
+from collections.abc import Callable
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -69,12 +71,13 @@ def film_update(
     distance = float(np.linalg.norm(way[-1] - way[0]))
     length = float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())
     title = (
-        f"In updates {thousands(begin)} to {thousands(some[-1].step or 0)} the embedding of “{word}” walks {length:.2g} "
-        f"and gets {distance:.2g} away"
+        f"In updates {thousands(begin)} to {thousands(some[-1].step or 0)} the embedding of “{word}” walks "
+        f"{length:.2g} and gets {distance:.2g} away"
     )
     caption = (
-        f"One token's embedding, “{word}”, in {'its two features' if flat.lossless else 'the plane of its path'}. Thin: "
-        "how each example of the batch pulls at it (minus the gradient of its share of the loss, enlarged); thick: the "
+        f"One token's embedding, “{word}”, in {'its two features' if flat.lossless else 'the plane of its path'}. "
+        "Thin: how each example of the batch pulls at it (minus the gradient of its share of the loss, enlarged); "
+        "thick: the "
         "sum of the pulls; line: the way it really went, to scale, after momentum, scaling and decay. Examples that do "
         "not hold the token do not pull, unless the embedding is also the read-out. The training was replayed."
     )
@@ -91,7 +94,9 @@ def _scale(points: Array, flat: Plane, some: tuple[Pull, ...]) -> float:
     return REACH * extent / (max(sums) or 1.0)
 
 
-def _arrows(stage: Stage, ax: Axes, points: Array, flat: Plane, scale: float, some: tuple[Pull, ...]):  # type: ignore[no-untyped-def]
+def _arrows(
+    stage: Stage, ax: Axes, points: Array, flat: Plane, scale: float, some: tuple[Pull, ...]
+) -> Callable[[int, int], None]:
     """The point, its path, and the pulls; `move(k, phase)` puts them where they are in an update."""
     t, line = stage.theme, stage.size.line
     many = some[0].pulls.values.shape[0]
@@ -117,7 +122,7 @@ def _arrows(stage: Stage, ax: Axes, points: Array, flat: Plane, scale: float, so
     return move
 
 
-def _rows(stage: Stage, ax: Axes, some: tuple[Pull, ...], scale: float):  # type: ignore[no-untyped-def]
+def _rows(stage: Stage, ax: Axes, some: tuple[Pull, ...], scale: float) -> Callable[[int, int], None]:
     """The examples that pull most, with the size of their pulls."""
     _draw.bare(ax)
     ax.set_xlim(0, 1)

@@ -54,7 +54,8 @@ def film_weights(
         return update
 
     sizes = [float(np.sqrt(np.nanmean(each.typical.values**2))) for each in ends]
-    title = f"From step {thousands(ends[0].step or 0)} to {thousands(ends[1].step or 0)} all {thousands(run.parameters)} weights"
+    first, last = (thousands(each.step or 0) for each in ends)
+    title = f"From step {first} to {last} all {thousands(run.parameters)} weights"
     grown = f" grow from a typical size of {sizes[0]:.2f} to {sizes[1]:.2f}"
     shrunk = f" shrink from a typical size of {sizes[0]:.2f} to {sizes[1]:.2f}"
     title += (
@@ -63,8 +64,9 @@ def film_weights(
         else " become something that is no number"
     )
     caption = (
-        "Each map is one tensor: a matrix maps its rows to its columns, a vector is one row; in brackets its block. Red "
-        "is above zero, blue below; the number after ± is the value of the full colours, each tensor's own and fixed "
+        "Each map is one tensor: a matrix maps its rows to its columns, a vector is one row; in brackets its block. "
+        "Red is above zero, blue below; the number after ± is the value of the full colours, each tensor's own and "
+        "fixed "
         "for the whole film. "
         + (
             ""

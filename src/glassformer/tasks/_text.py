@@ -37,7 +37,7 @@ class Text(Task):
     entries: int | None = field(default=None, metadata={"least": 2, "most": 65_536})  # None: the tokenizer's own choice
     validation: float = field(default=0.1, metadata={"above": 0.0, "below": 0.9})  # share of the text
     test: float = field(default=0.1, metadata={"least": 0.0, "below": 0.9})
-    split: Literal["tokens", "windows"] = "tokens"  # what the shares are shares of
+    split: Literal["tokens", "windows", "characters"] = "tokens"  # what the shares are shares of
 
     exact: ClassVar[bool] = False
     history: ClassVar[int] = 5  # the longest one counted
@@ -141,9 +141,8 @@ class Text(Task):
                 f"bring {LEAST_CONTEXTS * (context + 1):,} or more, or lower architecture.context"
             )
         windows = tokens - context
-        whole = tokens if self.split == "tokens" else windows
-        first = int(whole * (1 - self.validation - self.test))
-        second = int(whole * (1 - self.test)) if self.test else windows + context
+        first = self._place(1 - self.validation - self.test, windows)
+        second = self._place(1 - self.test, windows) if self.test else tokens
         parts: dict[Part, tuple[int, int]] = {
             "train": (0, first - context),
             "validation": (first, second - context),
@@ -158,6 +157,13 @@ class Text(Task):
                     f"lower the context, or change data.validation = {self.validation} and data.test = {self.test}"
                 )
         return parts
+
+    def _place(self, share: float, windows: int) -> int:
+        """The token at which so much of the text lies behind."""
+        if self.split == "characters":  # so that texts cut into different tokens are judged on the same letters
+            before = self.text[: int(share * len(self.text))]
+            return self._once(("place", share), lambda: len(self.cutter.read(before)))
+        return int(share * (len(self.stream) if self.split == "tokens" else windows))
 
     def data(self, context: int) -> Data:
         """The stream; windows are gathered from it while training."""

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import product
 from math import log
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -21,11 +21,11 @@ ANSWER: dict[str, Callable[[tuple[int, ...]], int]] = {
     "Max": max,
     "Min": min,
 }
-OPERATIONS = tuple(ANSWER)
+Operation = Literal["First", "Second", "Last", "Max", "Min"]
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 WORDS = ("PAD", "EOS", *map(str, range(10)), *OPERATIONS, "(", ")", ",")
 ZERO, FIRST, OPEN, CLOSE, COMMA = (WORDS.index(word) for word in ("0", "First", "(", ")", ","))
 LENGTH = 8  # tokens of a question with three digits
-Operation = Literal["First", "Second", "Last", "Max", "Min"]
 Question = tuple[int, ...]  # operation, then the digits
 
 

@@ -8,6 +8,7 @@ from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, save, save
 from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, outline
 from glassformer.figures._draw.label import labels
 from glassformer.figures._draw.legend import handle
+from glassformer.figures._draw.pages import paged
 from glassformer.figures._draw.plane import arrows, dots, frame, plane_axes
 from glassformer.figures._draw.sheet import Host, Sheet
 from glassformer.figures._draw.text import text_width, wrap
@@ -41,6 +42,7 @@ __all__ = [
     "number",
     "of",
     "outline",
+    "paged",
     "places",
     "plane_axes",
     "save",

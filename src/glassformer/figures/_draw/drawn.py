@@ -25,6 +25,12 @@ class Drawn:
     theme: str
     size: str
     options: dict[str, Any] = field(default_factory=dict)
+    pages: int = 1  # that the figure has at this size
+
+    @property
+    def page(self) -> int:
+        """Which of them this is, counted from 0."""
+        return int(self.options.get("page", 0))
 
 
 def drawing(plot: Callable[P, Figure]) -> Callable[P, Figure]:

@@ -1,6 +1,7 @@
 """The sheet of a figure: title and clock at the top, panels below, all margins in ems."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -144,9 +145,13 @@ class Sheet:
         more = {"color": self.theme.quiet, "ha": "left", "va": "bottom"} | more
         return self._text(x + (inset if x < 0.5 else -inset), y + 0.4 * self.em / self.inches[1], text, **more)
 
-    def done(self, result: Result, **options: Any) -> Figure:
+    def done(self, result: Result, *, pages: int = 1, **options: Any) -> Figure:
         """The figure, with what it shows attached to it; `options` are what the caller chose, for the .json."""
-        setattr(self.figure, "glassformer", Drawn(result, self.words, self.theme.name, self.size.name, options))  # noqa: B010
+        drawn = Drawn(result, self.words, self.theme.name, self.size.name, options, pages)
+        if pages > 1:
+            told = f"{self.words.caption} Page {drawn.page + 1} of {pages}."
+            drawn = replace(drawn, words=replace(self.words, caption=told))
+        setattr(self.figure, "glassformer", drawn)  # noqa: B010
         return self.figure
 
     def _new(self, height: float) -> Figure:

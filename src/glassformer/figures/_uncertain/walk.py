@@ -20,8 +20,9 @@ def path(seen: Uncertainty) -> Array:
 
 def rung_points(seen: Uncertainty) -> Array:
     """(rung, 2): entropy and price of every rung that can be reached, highest first."""
-    found: Array = np.stack([seen.rung_entropies.values, seen.rungs.values], axis=1)
-    return found[np.array(seen.reachable, dtype=bool)]
+    points = np.stack([seen.rung_entropies.values, seen.rungs.values], axis=1)
+    found: Array = points[np.array(seen.reachable, dtype=bool)]
+    return found
 
 
 def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True) -> None:

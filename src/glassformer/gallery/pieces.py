@@ -1,0 +1,72 @@
+"""The figures that there are: what each says of itself, what it is drawn from, and whether that is at hand."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import TypeAlias
+
+from glassformer import _discover, figures, study
+from glassformer.gallery.story import SECTIONS
+from glassformer.run import Run
+from glassformer.run import open as open_run
+from glassformer.study import Study
+
+SECONDS = {"a": 0.15, "b": 0.5, "c": 1.5, "d": 5.0}  # of computing and drawing, by cost
+Subject: TypeAlias = Run | Study | None  # what figures are drawn from; None: from nothing
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One figure's file: where it stands in the story, what it needs, how it is drawn."""
+
+    name: str
+    section: str
+    order: int
+    needs: str
+    cost: str
+    options: tuple[str, ...]
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """Order in the story."""
+        return list(SECTIONS).index(self.section), self.order, self.name
+
+
+def piece(name: str) -> Piece:
+    """What a figure's file says of itself."""
+    plot = _discover.piece(figures, name, f"plot_{name}")
+    file = import_module(f"{figures.__name__}.{name}")
+    needs = getattr(file, "NEEDS", "run")
+    given = [p.name for p in signature(plot).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return Piece(name, file.SECTION, file.ORDER, needs, file.COST, tuple(given))
+
+
+def names() -> list[str]:
+    """Every figure, in the order of the story."""
+    return [each.name for each in sorted(map(piece, _discover.names(figures)), key=lambda each: each.place)]
+
+
+def opened(path: str | Path) -> Run | Study:
+    """The study or the run in this folder."""
+    return study.open(path) if (Path(path) / study.ABOUT).is_file() else open_run(path)
+
+
+def suits(each: Piece, subject: Subject) -> str | None:
+    """Why a figure cannot be drawn from this, as half a sentence; None: it can."""
+    if each.needs == "nothing":
+        return None
+    if each.needs == "study" and not isinstance(subject, Study):
+        return "it is drawn from a study; `glassformer study` makes one, then `glassformer figures STUDY` draws it"
+    if each.needs != "study" and not isinstance(subject, Run):
+        return "it is drawn from a run, not from a study" if subject else "it is drawn from a run"
+    if each.needs == "population" and isinstance(subject, Run) and subject.members == 1:
+        return "it needs a population; `glassformer train ... --seeds 8` makes one"
+    applies = getattr(import_module(f"{figures.__name__}.{each.name}"), "applies", None)
+    reason: str | None = applies(subject) if applies else None
+    return reason
+
+
+def for_gallery(each: Piece, run: Run) -> bool:
+    """Whether a gallery draws it: what a run can show within seconds, and for a population what only that can show."""
+    return each.needs == "population" and run.members > 1 if each.needs != "run" else each.cost != "d"

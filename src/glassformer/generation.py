@@ -1,0 +1,162 @@
+"""A model that writes: the chances of the next token, a choice among them, and the same again with one token more."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.architecture import Architecture, sinusoids
+from glassformer.errors import CallError, DivergedError
+from glassformer.reference import Array, Edits, Params
+
+HALF = "\ufffd"  # what decoding shows in place of half a character
+MOST_NAMED = 40  # tokens of a vocabulary that are listed in a sentence
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How the next token is picked: among how many, and how evenly."""
+
+    temperature: float = 1.0  # logits are divided by it; 0 takes the likeliest each time
+    top_k: int | None = None  # among this many likeliest tokens
+    top_p: float | None = None  # among the fewest likeliest tokens that have this probability together
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < float("inf"):
+            raise CallError(f"temperature = {self.temperature} is not a number from 0 up")
+        if self.top_k is not None and self.top_k < 1:
+            raise CallError(f"top_k = {self.top_k} leaves no token to choose from; the least is 1")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise CallError(f"top_p = {self.top_p} is not a probability above 0, up to 1")
+
+    def chances(self, logits: Array) -> Array:
+        """(token,): the probability with which each token is picked."""
+        if not np.isfinite(logits).all():
+            raise DivergedError("the model's answers are not numbers: the training diverged; choose an earlier step")
+        logits = logits.astype(np.float64)
+        order = np.argsort(-logits, kind="stable")[: 1 if self.temperature == 0 else self.top_k]
+        with np.errstate(over="ignore"):  # close to temperature 0 all but the likeliest are infinitely far away
+            share = reference.softmax((logits[order] - logits[order[0]]) / (self.temperature or 1.0))
+        if self.top_p is not None:
+            before = np.cumsum(share) - share  # what likelier tokens have together
+            share = np.where(before < self.top_p, share, 0.0)
+        found = np.zeros(len(logits))
+        found[order] = share / share.sum()
+        return found
+
+    def pick(self, logits: Array, rng: np.random.Generator) -> int:
+        """One token."""
+        chances = self.chances(logits)
+        order = np.argsort(-chances, kind="stable")
+        return int(order[rng.choice(len(order), p=chances[order])])
+
+
+class Reader:
+    """A model that has read some tokens, and reads on: keys and values are kept, so one token more costs one position.
+
+    The pass is the reference pass over that token alone, with four edits: its embedding and its query and key are
+    those of its true position, and to its key and value come those of all tokens before it.
+    """
+
+    def __init__(self, params: Params, architecture: Architecture, tokens: Sequence[int]) -> None:
+        self.params, self.architecture = params, architecture
+        logits, seen = reference.forward(params, np.asarray(tokens), architecture)
+        self.logits: Array = logits[-1]  # (token,) after the last token read
+        self.length = len(tokens)
+        self._kept: dict[str, list[Array]] = {name: list(seen[name]) for name in ("key", "value") if name in seen}
+
+    def read(self, token: int) -> Array:
+        """The logits after one token more."""
+        if self.length == self.architecture.context:
+            raise CallError(f"the model's context = {self.architecture.context} is full")
+        self.logits = reference.forward(self.params, np.array([token]), self.architecture, self._edits())[0][-1]
+        self.length += 1
+        return self.logits
+
+    def _edits(self) -> Edits:
+        a, place = self.architecture, self.length
+        edits: dict[str, reference.Edit] = {
+            "query": lambda query, _: self._turned(query),
+            "key": lambda key, block: self._with_earlier("key", self._turned(key), block),
+            "value": lambda value, block: self._with_earlier("value", value, block),
+        }
+        if a.positions in ("learned", "sinusoidal"):
+            table = self.params["position"] if a.positions == "learned" else sinusoids(a.context, a.width)
+            edits["position_embedding"] = lambda first, _: table[place : place + 1].astype(first.dtype)
+        if a.attention == "mean":
+            shape = (a.heads, 1, place + 1)
+            edits["attention"] = lambda alone, _: np.full(shape, 1 / (place + 1), alone.dtype)
+        return edits
+
+    def _turned(self, x: Array) -> Array:
+        """A query or key as at this position; the pass has left it as at position 0, where nothing is turned."""
+        if self.architecture.positions != "rotary":
+            return x
+        return reference.rotate(np.repeat(x, self.length + 1, axis=-2))[..., -1:, :]
+
+    def _with_earlier(self, name: str, new: Array, block: int | None) -> Array:
+        assert block is not None
+        self._kept[name][block] = np.concatenate([self._kept[name][block], new], axis=-2)
+        return self._kept[name][block]
+
+
+def go_on(
+    params: Params,
+    architecture: Architecture,
+    before: Sequence[int],
+    tokens: int,
+    choice: Choice,
+    rng: np.random.Generator,
+    stop: int | None = None,
+) -> Iterator[int]:
+    """At most so many tokens after those before; the `stop` token is the last one, if it comes."""
+    if not architecture.causal:
+        raise CallError("a model with causal = false has learned with what follows in view, and cannot go on; use ask")
+    text = [int(token) for token in before]
+
+    def written() -> Iterator[int]:
+        reader: Reader | None = None
+        for _ in range(tokens):
+            if reader is None or reader.length == architecture.context:
+                # Once the window is full it slides: every token moves to another position, and the oldest one, which
+                # others had looked at, is gone. Nothing that was kept is true any longer.
+                reader = Reader(params, architecture, text[-architecture.context :])
+            else:
+                reader.read(text[-1])
+            text.append(choice.pick(reader.logits, rng))
+            yield text[-1]
+            if text[-1] == stop:
+                return
+
+    return written()
+
+
+def stop_token(word: str, vocabulary: Sequence[str]) -> int:
+    """The id of the token at which writing ends."""
+    if word in vocabulary:
+        return vocabulary.index(word)
+    near = get_close_matches(word, vocabulary, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {len(vocabulary):,} other tokens"
+    if not near and len(vocabulary) <= MOST_NAMED:
+        hint = f"there are: {' '.join(vocabulary)}"
+    raise CallError(f"stop = {word!r} is not a token of this model; {hint}")
+
+
+def spelled(tokens: Iterable[int], decode: Callable[[Array], str]) -> Iterator[str]:
+    """The text of tokens as they come, piece by piece; half a character waits for the rest of it."""
+    held: list[int] = []  # the last token that was spelled out, and those that wait
+    said = text = ""
+    for token in tokens:
+        held.append(token)
+        text = decode(np.array(held))
+        whole = text.rstrip(HALF)
+        if len(whole) > len(said):
+            yield whole[len(said) :]
+            said = whole
+        if whole == text:
+            held = [token]
+            said = text = decode(np.array(held))
+    if len(text) > len(said):
+        yield text[len(said) :]  # what never became whole

@@ -1,0 +1,190 @@
+"""The exact price of a part of the data: loss, perplexity and accuracy over all its windows, beside the ladder."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import exp, log
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.architecture import Architecture, nest
+from glassformer.errors import CallError, LimitError
+from glassformer.run import Run
+from glassformer.tasks import Rung, Task
+from glassformer.tasks._task import Part, Split
+from glassformer.tasks._text import NAMES, Text
+
+Array = NDArray[Any]
+AT_ONCE = 1 << 24  # numbers of one layer that are worked on together
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a model's answers cost on some windows of a part, counted as training draws them."""
+
+    part: Part
+    step: int
+    windows: int  # that were looked at
+    of: int  # that there are
+    loss: float  # nats per predicted token
+    uncertainty: float | None  # standard error of the loss; None where every window was looked at
+    accuracy: float  # share of predictions whose likeliest token is the one that came
+    by_position: tuple[float, ...]  # the loss after each position that is counted
+    characters: float | None  # per predicted token; None where tokens do not add up to a text
+    lossy: bool  # a text that cannot be restored from its tokens
+    ladder: tuple[tuple[str, float], ...]  # ways of guessing with their nats, on this part where they are counted
+
+    @property
+    def perplexity(self) -> float:
+        """As many equally likely tokens would cost the same."""
+        return perplexity(self.loss)
+
+    def bits(self, nats: float) -> float | None:
+        """Bits per character of a loss per token: what can be compared between tokenizers."""
+        return None if self.characters is None else nats / log(2) / self.characters
+
+
+def score(
+    run: Run,
+    part: str = "validation",
+    *,
+    step: int = -1,
+    member: int = 0,
+    windows: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,  # noqa: ARG005
+) -> Score:
+    """The loss over every window of a part, or over so many of them spaced evenly."""
+    chosen, context = _part(part), run.architecture.context
+    split = _split(run, chosen)
+    starts, weights = every_window(split)
+    many = len(starts) if windows is None else windows
+    if not 1 <= many <= len(starts):
+        raise LimitError(f"windows = {many} is not between 1 and the {len(starts):,} windows of the {part} part")
+    picked = np.arange(many) * len(starts) // many
+    share = weights[picked] / weights[picked].sum()
+    params = nest(run.weights(step, member))
+    each, by_position, accuracy = _losses(params, run, split, starts[picked], share, progress)
+    loss = float(share @ each)
+    error = None if many == len(starts) else _error(each, share, loss, many * context / len(starts))
+    return Score(
+        part=chosen,
+        step=int(run.steps[-1]) if step == -1 else step,
+        windows=many,
+        of=len(starts),
+        loss=loss,
+        uncertainty=error,
+        accuracy=accuracy,
+        by_position=tuple(by_position.tolist()),
+        characters=_characters(run.task, context, chosen),
+        lossy=isinstance(run.task, Text) and not run.task.cutter.lossless,
+        ladder=_ladder(run.task, context, chosen),
+    )
+
+
+def _error(each: Array, share: Array, loss: float, overlap: float) -> float:
+    """Standard error of the mean; windows that overlap count only as often as they would fit side by side."""
+    return float(np.sqrt(share**2 @ (each - loss) ** 2 * max(1.0, overlap)))
+
+
+def perplexity(nats: float) -> float:
+    """e to the loss."""
+    return exp(min(nats, 700.0)) if nats == nats else nats
+
+
+def every_window(split: Split) -> tuple[Array, Array]:
+    """Where each window of a part begins, and the chance with which training would draw it."""
+    piece = np.repeat(np.arange(len(split.starts)), split.windows)
+    within = np.arange(len(piece)) - np.repeat(np.cumsum(split.windows) - split.windows, split.windows)
+    return split.starts[piece] + within, 1 / (np.asarray(split.windows)[piece] * len(split.starts))
+
+
+def _part(name: str) -> Part:
+    for part in PARTS:
+        if part == name:
+            return part
+    raise CallError(f"part = {name!r} is not one of: {', '.join(PARTS)}")
+
+
+def _split(run: Run, part: Part) -> Split:
+    split: Split | None = getattr(run.task.data(run.architecture.context), part)
+    if split is None:
+        raise CallError(f"{run.experiment.task_name} has no {part} part; score validation or train")
+    return split
+
+
+def _losses(
+    params: dict[str, Any],
+    run: Run,
+    split: Split,
+    starts: Array,
+    share: Array,
+    progress: Callable[[int, int], None],
+) -> tuple[Array, Array, float]:
+    """(window,): the mean loss of each; (place,): the loss after each position; the share of right answers."""
+    import jax
+    import jax.numpy as jnp
+
+    a, many = run.architecture, len(starts)
+    params, tokens = jax.device_put(params), jnp.asarray(np.asarray(split.tokens, np.int32))
+    count = jax.jit(partial(_count, a, run.task.skip))
+    widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
+    together = max(1, min(many, AT_ONCE // (a.context * widest)))
+    each, by_position, accuracy = np.zeros(many), np.zeros(()), 0.0
+    for begin in range(0, many, together):
+        progress(begin, many)
+        rows = starts[np.minimum(np.arange(begin, begin + together), many - 1)]  # the last ones fill up, uncounted
+        losses, right = count(params, tokens, jnp.asarray(rows, dtype=jnp.int32))
+        here = slice(begin, min(begin + together, many))
+        left = here.stop - begin
+        some = np.asarray(losses[:left], dtype=np.float64)  # (window, place)
+        each[here] = some.mean(axis=1)
+        by_position = by_position + share[here] @ some
+        accuracy += float(share[here] @ np.asarray(right[:left]).mean(axis=1))
+    progress(many, many)
+    return each, by_position, accuracy
+
+
+def _count(a: Architecture, skip: int, params: Any, tokens: Any, starts: Any) -> tuple[Any, Any]:
+    import jax
+    import jax.numpy as jnp
+
+    from glassformer import model
+
+    windows = tokens[starts[:, None] + jnp.arange(a.context + 1)]
+    with jax.default_matmul_precision("highest"):
+        logits = model.answers(params, windows[:, :-1], a)[:, skip:]
+    targets = windows[:, 1 + skip :] if a.read_position is None else windows[:, -1:]
+    return model.loss(logits, targets), logits.argmax(-1) == targets
+
+
+def _stretch(task: Text, context: int, part: Part) -> Array:
+    """The tokens of a part of a text."""
+    begin, end = task.bounds(context)[part]
+    return task.stream[begin : end + context]
+
+
+def _characters(task: Task, context: int, part: Part) -> float | None:
+    """Characters per predicted token of a part; None where the text cannot be restored, or there is none."""
+    if not isinstance(task, Text) or not task.cutter.lossless:
+        return None
+    predicted = _stretch(task, context, part)[1:]
+    return sum(len(task.decode(piece)) for piece in _pieces(predicted)) / len(predicted)
+
+
+def _pieces(tokens: Array, most: int = 1 << 20) -> Iterator[Array]:
+    for begin in range(0, len(tokens), most):
+        yield tokens[begin : begin + most]
+
+
+def _ladder(task: Task, context: int, part: Part) -> tuple[tuple[str, float], ...]:
+    """The task's rungs; those of a text are counted again on the part that is scored."""
+    rungs: tuple[Rung, ...] = task.ladder(context)
+    if not isinstance(task, Text):
+        return tuple((rung.name, rung.nats) for rung in rungs)
+    counts, stretch = task.counts(context), _stretch(task, context, part)
+    tables = [rung.name for rung in rungs if rung.name in NAMES]
+    found = [(name, float(counts.cost(stretch, NAMES.index(name)).mean())) for name in tables]
+    return (("uniform guess", rungs[0].nats), *found)

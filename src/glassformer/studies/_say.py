@@ -1,0 +1,59 @@
+"""Sentences that follow from a table: which cells differ, judged by their intervals, and how to say so."""
+
+import math
+from collections.abc import Sequence
+
+from glassformer.analyses._result import listed
+from glassformer.study import Study, Trained
+
+
+def shown(study: Study, row: Trained, metric: str) -> str:
+    """The median and its interval."""
+    return study.shown(row, metric)
+
+
+def better(study: Study, metric: str, one: Trained, other: Trained) -> bool:
+    """Whether the whole interval of one lies on the better side of the other's."""
+    a, b = study.spread(one, metric), study.spread(other, metric)
+    higher = study.metrics[metric].higher
+    worst = -math.inf if higher else math.inf
+    known = [worst if math.isnan(v) else v for v in (a.low, a.high, b.low, b.high)]
+    return known[0] > known[3] if higher else known[1] < known[2]
+
+
+def best(study: Study, rows: Sequence[Trained], metric: str) -> Trained:
+    """The row with the best median; the first of equals."""
+    higher = study.metrics[metric].higher
+
+    def key(row: Trained) -> float:
+        value = study.spread(row, metric).median
+        return math.inf if math.isnan(value) else -value if higher else value
+
+    return min(rows, key=key)
+
+
+def compared(study: Study, metric: str, first: Trained | None = None) -> str:
+    """Which cells are worse than the best (or than `first`) by their intervals, and which are not told apart."""
+    rows = study.rows()
+    top = first or best(study, rows, metric)
+    worse = [row for row in rows if row is not top and better(study, metric, top, row)]
+    ahead = [row for row in rows if row is not top and better(study, metric, row, top)]
+    same = [row for row in rows if row is not top and row not in worse and row not in ahead]
+    title = study.metrics[metric].title
+    parts = [f"{title}: {top.cell.name} reaches {shown(study, top, metric)}"]
+    if ahead:
+        parts.append("better are " + listed([f"{row.cell.name}, {shown(study, row, metric)}" for row in ahead]))
+    if worse:
+        parts.append("worse are " + listed([f"{row.cell.name}, {shown(study, row, metric)}" for row in worse]))
+    if same:
+        parts.append(f"the seeds do not tell {listed([row.cell.name for row in same])} from it")
+    return "; ".join(parts) + "."
+
+
+def quickest(study: Study) -> str:
+    """Which cell reaches 95 % first."""
+    rows = [row for row in study.rows() if not math.isnan(study.spread(row, "steps_to_95").median)]
+    if not rows:
+        return "No cell gets to 95 % in the median."
+    top = best(study, rows, "steps_to_95")
+    return f"Quickest to 95 % is {top.cell.name}: {shown(study, top, 'steps_to_95')} steps."

@@ -1,0 +1,18 @@
+"""How deep the model must be: one block after the other."""
+
+from glassformer.experiment import Experiment
+from glassformer.studies._say import compared, quickest
+from glassformer.study import Cell, Study
+
+COUNTS = (1, 2, 3, 4)
+
+
+def blocks(experiment: Experiment) -> list[Cell]:  # noqa: ARG001
+    """One to four."""
+    return [Cell(name=f"{n} block{'s' if n > 1 else ''}", settings=(f"architecture.blocks={n}",), x=n) for n in COUNTS]
+
+
+def conclude(study: Study) -> str:
+    """Which depths do as well as the best."""
+    text = compared(study, study.main)
+    return text[0].upper() + text[1:] + " " + quickest(study)

@@ -1,0 +1,28 @@
+"""Whether the rate should change on the way: constant, cosine, steps, plateau, with and without a warm-up."""
+
+from glassformer.experiment import Experiment
+from glassformer.studies._say import compared, quickest
+from glassformer.study import Cell, Study
+
+MAIN = "excess"
+
+
+def schedule(experiment: Experiment) -> list[Cell]:
+    """Each schedule over the same number of steps."""
+    steps = experiment.train.steps
+    rise, drop = max(1, steps // 20), max(1, steps // 4)
+    plain = "train.warmup=0"
+    return [
+        Cell(name="constant", settings=("train.schedule=constant", plain)),
+        Cell(name="warm-up, then constant", settings=("train.schedule=constant", f"train.warmup={rise}")),
+        Cell(name="cosine", settings=("train.schedule=cosine", plain)),
+        Cell(name="warm-up, then cosine", settings=("train.schedule=cosine", f"train.warmup={rise}")),
+        Cell(name="halved three times", settings=("train.schedule=step", f"train.drop_every={drop}", plain)),
+        Cell(name="halved at plateaus", settings=("train.schedule=plateau", plain)),
+    ]
+
+
+def conclude(study: Study) -> str:
+    """Which schedules do as well as the best."""
+    text = compared(study, "excess")
+    return text[0].upper() + text[1:] + " " + quickest(study)

@@ -1,0 +1,156 @@
+"""`glassformer figures`: what is drawn from a run, a population, several runs or a study; pages; and refusals."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from command import call
+from glassformer import _discover, figures, gallery
+from glassformer.errors import CallError
+from glassformer.gallery import making
+from small_runs import POPULATION, run_of
+from small_studies import study_of
+
+RUN = "plus_last_even"
+
+
+@cache
+def pieces():
+    return {name: gallery.piece(name) for name in _discover.names(figures)}
+
+
+def drawn(out):
+    """The pictures and numbers in a folder."""
+    return sorted(path.name for path in Path(out).iterdir())
+
+
+def test_a_figure_by_name_comes_with_its_numbers(tmp_path):
+    answer = call("figures", run_of(RUN).path, "loss", "--format", "png", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert answer.out.split() == [str(tmp_path / f"loss.{kind}") for kind in ("png", "csv", "json")]
+    assert drawn(tmp_path) == ["loss.csv", "loss.json", "loss.png"]
+
+
+def test_a_population_is_needed_where_seeds_are_compared(tmp_path):
+    answer = call("figures", run_of(RUN).path, "seeds", "--out", tmp_path)
+    assert answer.code == 2
+    assert "seeds is not drawn" in answer.err
+    assert "--seeds 8" in answer.err
+    answer = call("figures", run_of(POPULATION).path, "seeds", "--format", "svg", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert list(tmp_path.glob("seeds*.svg"))
+
+
+def test_further_runs_are_compared(tmp_path):
+    one, other = run_of(RUN), run_of("lucky7")
+    answer = call(
+        "figures", one.path, "comparison", "--with", other.path, "--format", "svg", "--out", tmp_path, "--json"
+    )
+    assert answer.code == 0, answer.err
+    (made,) = answer.json["figures"]
+    shown = json.loads((tmp_path / next(name for name in made["files"] if name.endswith(".json"))).read_text("utf-8"))
+    assert len([name for name in shown["arrays"] if name.startswith("curves.")]) == 2
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_study_is_drawn_like_a_run(tmp_path, named):
+    found = study_of("components")
+    names = ["components"] if named else []
+    answer = call("figures", found.path, *names, "--format", "svg", "--size", "print", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert drawn(tmp_path) == ["components_print.csv", "components_print.json", "components_print.svg"]
+    assert json.loads((tmp_path / "components_print.json").read_text("utf-8"))["study"] == found.name
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("STUDY", "loss"), "loss is not drawn for study: it is drawn from a run, not from a study"),
+        (("STUDY", "components", "--step", 5), "--member and --sequence are for figures that are drawn from a run"),
+        (("STUDY", "lost"), "nothing called 'lost' in figures (did you mean loss?)"),
+        (("STUDY", "rates"), "its cells are no rates"),
+        (("components",), "components is not drawn: it is drawn from a study; `glassformer study` makes one"),
+        (("RUN", "components"), "components is not drawn for plus_last_even: it is drawn from a study"),
+        (("RUN", "attention", "--set", "page=3"), "page = 3 is not 0"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_said_in_a_sentence(tmp_path, words, sentence):
+    paths = {"STUDY": study_of("components").path, "RUN": run_of(RUN).path}
+    answer = call("figures", *(paths.get(word, word) for word in words), "--out", tmp_path)
+    assert answer.code == 2
+    assert sentence in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_figure_that_needs_nothing_asks_for_no_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nothing = [name for name, each in pieces().items() if each.needs == "nothing"]
+    for name in nothing:
+        answer = call("figures", name, "--format", "svg")
+        assert answer.code == 0, answer.err
+        assert list((tmp_path / "figures").glob(f"{name}*.svg"))
+    assert gallery.suits(gallery.Piece("x", "primer", 1, "nothing", "a", ()), None) is None
+
+
+def test_every_figure_says_what_it_is_drawn_from():
+    assert {each.needs for each in pieces().values()} <= {"run", "population", "runs", "study", "nothing"}
+    assert not [
+        name for name, each in pieces().items() if each.needs == "study" and not gallery.suits(each, run_of(RUN))
+    ]
+
+
+# ---- pages -----------------------------------------------------------------------------------------------------------
+
+
+def test_on_slides_every_page_is_a_file_of_its_own(tmp_path):
+    answer = call(
+        "figures", run_of(RUN).path, "landscape", "--size", "slide", "--format", "png", "--out", tmp_path, "--json"
+    )
+    assert answer.code == 0, answer.err
+    made = answer.json["figures"]
+    pages = made[0]["pages"]
+    assert pages == -(-len(run_of(RUN).task.vocabulary) // 6)
+    assert [each["page"] for each in made] == list(range(pages))
+    step = f"step{run_of(RUN).last_step:06}"
+    names = [f"landscape_{step}_slide.png", *(f"landscape_page{k + 1}_{step}_slide.png" for k in range(1, pages))]
+    assert [each["files"][0] for each in made] == names
+    assert len({(tmp_path / name).read_bytes() for name in names}) == pages
+    for k, each in enumerate(made):
+        assert each["caption"].endswith(f"Page {k + 1} of {pages}.")
+
+
+def test_one_page_can_be_asked_for(tmp_path):
+    wish = ("--size", "slide", "--format", "png", "--set", "page=1")
+    answer = call("figures", run_of(RUN).path, "landscape", *wish, "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert [name.split("_step")[0] for name in drawn(tmp_path)] == ["landscape_page2"] * 3
+
+
+def test_no_more_pages_are_drawn_than_a_reader_will_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr(making, "MOST_PAGES", 1)
+    wish = gallery.Wish(size="slide", formats=("png",))
+    (made,) = gallery.make(pieces()["landscape"], run_of(RUN), wish, tmp_path)
+    assert made.pages == 2
+    assert made.caption.endswith("Page 1 of 2.")
+
+
+@pytest.mark.parametrize("name", [name for name, each in pieces().items() if "page" in each.options])
+def test_a_page_that_is_not_there_is_refused(name):
+    plot = getattr(figures, f"plot_{name}")
+    for page in (-1, 99):
+        with pytest.raises(CallError, match=f"page = {page} is not"):
+            plot(run_of(RUN), page=page)
+
+
+def test_the_contents_name_a_figure_once_however_many_pages_it_has(tmp_path, monkeypatch):
+    monkeypatch.setattr(gallery, "names", lambda: ["loss", "landscape"])
+    made = gallery.gallery(run_of(RUN), tmp_path, gallery.Wish(size="slide"))
+    assert len(made) > 2
+    text = (tmp_path / "index.html").read_text("utf-8")
+    contents = text[text.index("<nav") : text.index("</nav>")]
+    assert contents.count("<li>") == 2
+    assert text.count("<figure ") == len(made)
+    assert "2 figures" in text
+    assert "(page 2 of " in text
