@@ -1,5 +1,7 @@
 """Studies whose numbers are known because they were written down by hand, in the folders that real ones leave."""
 
+import atexit
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -72,4 +74,5 @@ STUDY_OF = {"components": "ablation", "data_size": "training_size", "optimisers"
 def study_of(figure: str, experiment: str = "plus_last_even") -> Study:
     """A study that this figure draws; any other figure of a study is given one of the width."""
     folder = Path(tempfile.mkdtemp(prefix="glassformer-study-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return write(folder / "study", STUDY_OF.get(figure, "width"), experiment)

@@ -91,6 +91,7 @@ def test_what_cannot_be_seen_is_shown_by_a_sign_or_its_number():
     assert shown(" a\n\t") == "␣a⏎⇥"
     assert shown("\x14é\u200b€") == "\\x14é\\x200b€"
     assert shown("") == "∅"
+    assert (shown("20\u202f000"), shown("\u00a0")) == ("20\u202f000", "\\xa0")  # a space of ours in a number; a token
 
 
 # ---- continuation ----------------------------------------------------------------------------------------------------

@@ -204,6 +204,17 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(browser, folder, width):
     page.close()
 
 
+def test_no_figure_is_cut_on_paper(browser, folder):
+    """A sheet of A4 is as narrow as a small screen, but nobody can push what is on it sideways."""
+    page = browser.new_page(viewport={"width": 680, "height": 1000})  # 180 mm
+    page.goto((folder / "index.html").as_uri())
+    wider = "all => all.filter(each => each.scrollWidth > each.clientWidth + 1).length"
+    assert page.locator(".sheet").evaluate_all(wider) > 0, "on a screen they may be pushed"
+    page.emulate_media(media="print")
+    assert page.locator(".sheet").evaluate_all(wider) == 0
+    page.close()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_page_has_the_ground_of_its_figures(browser, tmp_path, theme):
     """Whatever the screen prefers: figures for light paper would not be readable on a dark page, nor the reverse."""

@@ -183,13 +183,16 @@ def cut_off(figure):
     beyond = set()  # a tick outside the limits of its axis has a label that is never drawn
     for axes in figure.findobj(Axes):
         for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-            near = 1e-6 * abs(ends[1] - ends[0])
+            scale = axis.get_transform().transform
+            low, high = sorted(scale(np.array(ends)))
             for tick in (*axis.majorTicks, *axis.minorTicks):
-                if not axes.axison or not min(ends) - near <= tick.get_loc() <= max(ends) + near:
+                at = (scale(np.array([tick.get_loc()]))[0] - low) / (high - low)
+                if not axes.axison or not -1e-6 <= at <= 1 + 1e-6:
                     beyond |= {tick.label1, tick.label2}
     found = []
     for text in figure.findobj(matplotlib.text.Text):
-        if text.get_text().strip() and text.get_visible() and not text.get_clip_on() and text not in beyond:
+        clipped = text.get_clip_on() and text.get_clip_box() is not None  # to its panel, on purpose
+        if text.get_text().strip() and text.get_visible() and not clipped and text not in beyond:
             box = text.get_window_extent()
             begins = box.x0 >= -2 and box.y0 >= -2
             if not (begins and box.x1 <= figure.bbox.width + 2 and box.y1 <= figure.bbox.height + 2):

@@ -56,7 +56,7 @@ def forward(
             x = see("normed_2", normalise(x, w, "norm_2", a), block)
 
     final = see("final", normalise(x, params, "norm", a) if a.final_norm else x)  # (batch, position, feature)
-    logits = final @ params["token"].T if a.tied_embedding else final @ params["read_out"]  # (batch, position, token)
+    logits = product(final, params["token"].T if a.tied_embedding else params["read_out"])  # (batch, position, token)
     logits = see("logits", logits + params["read_out_bias"] if "read_out" in a.biases else logits)
     see("probabilities", softmax(logits))
     return logits, trace()
@@ -85,8 +85,16 @@ def attend(read: Array, w: Params, a: Architecture, see: See, block: int) -> Arr
 
 def linear(x: Array, w: Params, name: str) -> Array:
     """Times the matrix, plus the bias where there is one."""
-    y: Array = x @ w[name]
+    y = product(x, w[name])
     return y + w[f"{name}_bias"] if f"{name}_bias" in w else y
+
+
+def product(x: Array, matrix: Array) -> Array:
+    """x @ matrix as one product: NumPy would make one of each example, each waiting for all threads."""
+    if x.ndim < 3:
+        return x @ matrix
+    flat = x.reshape(-1, x.shape[-1]) @ matrix
+    return flat.reshape(*x.shape[:-1], -1)
 
 
 def split_heads(x: Array, heads: int) -> Array:

@@ -15,17 +15,20 @@ from glassformer.run import Run
 POINTS = ("embedded", "query", "key", "value")
 SHOWN = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 MOST_TOKENS, MOST_PAIRS = 40, 1000  # beyond so many pairs only those of the most frequent tokens
+FIXED = "\u00a0\u202f"  # spaces at which no line breaks
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def shown(token: str) -> str:
     """A token as it is drawn: what cannot be seen gets a sign."""
-    return "".join(_letter(letter) for letter in token) if token else SHOWN[""]
+    kept = FIXED if token.strip(FIXED) else ""  # between other characters such a space can be seen: 20 000
+    return "".join(_letter(letter, kept) for letter in token) if token else SHOWN[""]
 
 
-def _letter(letter: str) -> str:
+def _letter(letter: str, kept: str) -> str:
     """A character, or the sign or number that stands for it."""
-    return SHOWN.get(letter) or (letter if letter.isprintable() else f"\\x{ord(letter):02x}")
+    plain = letter.isprintable() or letter in kept
+    return SHOWN.get(letter) or (letter if plain else f"\\x{ord(letter):02x}")
 
 
 def at_position(token: str, position: int) -> str:

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
+from itertools import product
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -48,6 +49,12 @@ class Result:
 
     step: int | None = None  # None: about the whole life, or about no model
     clock: str = ""
+    truth_known: bool = True  # whether the true chances are known; of a text they are not, and a count table stands in
+
+    @property
+    def predictor(self) -> str:
+        """Who judges: the exact predictor, or for a text the best table of counts."""
+        return "the exact predictor" if self.truth_known else "the best table of counts"
 
     def arrays(self) -> dict[str, Labelled]:
         """Every labelled array by name; those in a table of arrays as `name.key`."""
@@ -81,11 +88,11 @@ class Result:
 
         def rows() -> Iterator[tuple[Any, ...]]:
             for panel, each in arrays.items():
-                labels, values = list(each.axes.values()), np.asarray(each.values)
                 place = {axis: k for k, axis in enumerate(each.axes)}
-                for at in np.ndindex(values.shape):
-                    names = (labels[place[axis]][at[place[axis]]] if axis in place else "" for axis in axes)
-                    yield (panel, *names, each.unit, values[at].item())
+                columns = [place.get(axis, -1) for axis in axes]
+                values = np.asarray(each.values).ravel().tolist()
+                for names, value in zip(product(*each.axes.values()), values, strict=True):
+                    yield (panel, *("" if k < 0 else names[k] for k in columns), each.unit, value)
 
         return ["panel", *axes, "unit", "value"], rows()
 

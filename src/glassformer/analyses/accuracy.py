@@ -19,7 +19,6 @@ class Accuracy(Result):
 
     curves: dict[str, Labelled]  # (step,): validation, and train
     rungs: Labelled  # (rung,): the best share each partial understanding reaches, in the ladder's order
-    known: bool  # whether the chances are known; else the rungs are count tables
     exact: bool  # whether the rungs are exact, or measured on the windows
     rule: bool  # whether only positions that a rule constrains are counted
     unconstrained: float  # share of predicted tokens that are left out
@@ -50,7 +49,7 @@ def accuracy(run: Run, *, step: int = -1, member: int = 0) -> Accuracy:
         curves=curves,
         rungs=Labelled(best, {"rung": names}, "share"),
         exact=exact,
-        known=run.task.exact,
+        truth_known=run.task.exact,
         rule=rule,
         unconstrained=float(1 - seen.constrained.mean()) if rule else 0.0,
         steps=_clock.total(run),
@@ -72,13 +71,14 @@ def _rungs(run: Run) -> tuple[tuple[str, ...], Array, bool]:
         seen = _judged._examples(run, "validation", WINDOWS)
         asked = np.argwhere(seen.constrained if run.task.measure == "rule_error" else np.ones_like(seen.constrained))
         asked = asked[:: max(1, len(asked) * len(ladder) // GUESSES)]  # count tables are slow to ask
+        every = np.arange(len(run.task.vocabulary))
         free = not seen.constrained.any()  # in a text only the token that came is right
         found, exact = [], False
         for rung in ladder:
             hits = [
                 _hit(
                     rung.guess(seen.windows[row, : place + 1]),
-                    np.arange(len(run.task.vocabulary)) == seen.windows[row, place + 1] if free else seen.allowed[row, place],
+                    every == seen.windows[row, place + 1] if free else seen.allowed[row, place],
                 )
                 for row, place in asked
             ]
@@ -106,7 +106,8 @@ def steps_of(curve: Labelled) -> Array:
 
 def say(seen: Accuracy) -> Words:
     """From where to where, and how that compares with the rungs."""
-    what = "positions that the rule constrains" if seen.rule else "held-out questions" if seen.known else "held-out tokens"
+    held = "held-out questions" if seen.truth_known else "held-out tokens"
+    what = "positions that the rule constrains" if seen.rule else held
     caption = (
         f"Share of {what} on which the likeliest token is right, by training step: in training (solid) and held out "
         "(dashed). Horizontal lines are the best that each partial understanding can do, "
@@ -114,9 +115,9 @@ def say(seen: Accuracy) -> Words:
             "exact, by listing all questions. "
             if seen.exact
             else f"the topmost exact, the others measured on {WINDOWS} held-out windows, ties counted as a toss. "
-            if seen.known
-            else "measured on held-out windows, ties counted as a toss: tables of counts of the training part, which look "
-            "back so many tokens. "
+            if seen.truth_known
+            else "measured on held-out windows, ties counted as a toss: tables of counts of the training part, which "
+            "look back so many tokens. "
         )
         + (
             f"The {_judged.exactly(seen.unconstrained)} of tokens that the rule leaves free are not counted; the "

@@ -43,8 +43,9 @@ def birth(
     checkpoints: int | None = None,
     windows: int | None = None,
     neurons: int | None = None,
+    ways: tuple[str, ...] = WAYS,
 ) -> Birth:
-    """Zero, mean and resample ablation of every part over a life; necessary is worse by 3 sampling errors for good.
+    """Ablation of every part over a life, in these ways; necessary is worse by 3 sampling errors for good.
 
     Looked at are so many checkpoints, then ever smaller halves of the stretch in which a part is born. Of many neurons
     only those that matter most at the end are followed.
@@ -55,11 +56,11 @@ def birth(
     steps = _clock.kept(run, checkpoints or CHECKPOINTS[big], member=member)
     parts, left_out = _followed(run, given, member, NEURONS[big] if neurons is None else neurons)
     with np.errstate(all="ignore"):  # models that diverged are said to have, not warned about
-        looks = [_look(run, given, at, member, parts) for at in steps]
+        looks = [_look(run, given, at, member, parts, ways) for at in steps]
         effect, error = (np.stack([look[k] for look in looks], -1) for k in (0, 1))
-        born, before = _births(run, given, member, parts, steps, needed(effect, error))
+        born, before = _births(run, given, member, parts, ways, steps, needed(effect, error))
     names = tuple(part.name for part in parts)
-    axes = {"part": names, "way": WAYS}
+    axes = {"part": names, "way": ways}
     life = axes | {"step": tuple(map(str, steps))}
     return Birth(
         step=None if step == -1 else _clock.resolve(run, step),
@@ -114,7 +115,13 @@ def _look(
 
 
 def _births(
-    run: Run, given: Examples, member: int, parts: list[Part], steps: list[int], needed_at: Array
+    run: Run,
+    given: Examples,
+    member: int,
+    parts: list[Part],
+    ways: tuple[str, ...],
+    steps: list[int],
+    needed_at: Array,
 ) -> tuple[Array, Array]:
     """(part, way) each: the first kept step from which a part is needed for good, and the latest one known before."""
     at = np.searchsorted(run.steps, steps)
@@ -123,7 +130,7 @@ def _births(
     low = {key: int(at[first[key] - 1]) if first[key] else -1 for key in high}
     while halves := _halves(low, high):
         for middle, keys in halves.items():
-            found = _asked(run, given, int(run.steps[middle]), member, parts, keys)
+            found = _asked(run, given, int(run.steps[middle]), member, parts, ways, keys)
             for key, is_needed in found.items():
                 (high if is_needed else low)[key] = middle
     born, before = np.full(first.shape, np.nan), np.full(first.shape, np.nan)
@@ -143,15 +150,21 @@ def _halves(low: dict[tuple[int, ...], int], high: dict[tuple[int, ...], int]) -
 
 
 def _asked(
-    run: Run, given: Examples, step: int, member: int, parts: list[Part], keys: list[tuple[int, ...]]
+    run: Run,
+    given: Examples,
+    step: int,
+    member: int,
+    parts: list[Part],
+    ways: tuple[str, ...],
+    keys: list[tuple[int, ...]],
 ) -> dict[tuple[int, ...], bool]:
     """Whether each of some parts, each in its way, is needed at a step."""
     model = _removal.Model(run, given, step, member)
     base = model.loss(model.logits)
     found: dict[tuple[int, ...], bool] = {}
-    for way in range(len(WAYS)):
+    for way in range(len(ways)):
         some = [key for key in keys if key[1] == way]
-        rise = model.losses([parts[part] for part, _ in some], WAYS[way : way + 1])[:, 0] - base
+        rise = model.losses([parts[part] for part, _ in some], ways[way : way + 1])[:, 0] - base
         error = rise.std(-1, ddof=1) / np.sqrt(rise.shape[-1])
         found |= dict(zip(some, needed(rise.mean(-1), error).tolist(), strict=True))
     return found

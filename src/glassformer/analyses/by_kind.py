@@ -43,6 +43,7 @@ def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
     return ByKind(
         step=now,
         clock=_clock.text(run, step, member),
+        truth_known=run.task.exact,
         accuracy=Labelled(accuracy, {"kind": kinds, "step": steps}, "share"),
         excess=Labelled(excess, {"kind": kinds, "step": steps}, "nats per token"),
         passed=Labelled(
@@ -88,10 +89,15 @@ def say(seen: ByKind) -> Words:
     caption = (
         "Top: share of right arg-max answers by kind of question over training; a large mark is the first judged "
         "step with 95 % "
-        "right. Bottom: loss above the exact predictor on the same tokens, by kind, so also where anything may "
-        "follow (free). "
-        "Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. Kinds are the task's own: "
-        f"operations, or how many tokens back the answer lies. The curves are measured on {seen.windows} held-out "
+        "right. Bottom: loss above "
+        f"{seen.predictor} on the same tokens, by kind, so also where anything may follow (free). "
+        "Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
+        + (
+            "Kinds are the task's own: operations, or how many tokens back the answer lies. "
+            if seen.truth_known
+            else "Kinds are the families of the token that came; right is only that very token. "
+        )
+        + f"The curves are measured on {seen.windows} held-out "
         "windows, the bars on up to "
         f"{WINDOWS}. If kinds "
         "were learnt together, their curves would lie on each other."

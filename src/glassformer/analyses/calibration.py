@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -29,13 +29,14 @@ class Calibration(Result):
     answered: int  # predictions that the rule settles
     wrong: int
     windows: int
+    fewer: int  # windows at each of the other steps
     certain: bool  # the truth is always 1, as in questions with one answer
 
 
 def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     """How stated and actual probabilities agree on held-out windows, at a step and over the life."""
     step, context = _clock.resolve(run, step), run.architecture.context
-    seen = run.task.examples(context, "validation", WINDOWS)
+    seen = run.task.examples(context, "validation", _judged.enough(run, WINDOWS))
     stated = probabilities(run, seen.windows, step, member)  # (example, place, token)
     target = targets(run, seen)
     top = stated.argmax(axis=-1)
@@ -43,17 +44,20 @@ def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     came = top == target
     count, mean, share = bins(sure, came)
     low, high = interval(share, count)
-    settled = seen.answerable
-    right = np.take_along_axis(seen.allowed, top[..., None], -1)[..., 0]
+    settled, right = seen.answerable, np.take_along_axis(seen.allowed, top[..., None], -1)[..., 0]
+    if not run.task.exact:  # in a text, only the token that came is right
+        settled, right = np.ones_like(settled), came
     edges = {"bin": tuple(f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}" for k in range(BINS))}
     true = np.exp(seen.truth)
     pairs = np.stack([true.ravel(), np.take_along_axis(stated, target[..., None], -1)[..., 0].ravel()], axis=1)
     life = sorted({*_clock.kept(run, MOMENTS), step})
-    fewer = run.task.examples(context, "validation", FEWER)
+    fewer = run.task.examples(context, "validation", _judged.enough(run, FEWER, 1.0))
     errors = [_error(run, fewer, each, member) for each in life]
     return Calibration(
         step=step,
         clock=_clock.text(run, step, member),
+        truth_known=run.task.exact,
+        fewer=len(fewer.windows),
         reliability={
             "confidence": Labelled(mean, edges, "probability"),
             "came": Labelled(share, edges, "share"),
@@ -139,9 +143,10 @@ def say(seen: Calibration) -> Words:
     truth = (
         ""
         if seen.certain
-        else " Third: the probability of the token that came as the exact predictor and as the model state it, "
+        else f" Third: the probability of the token that came as {seen.predictor} and as the model state it, "
         "one dot per "
-        f"place of a window; they differ by {seen.apart:.3f} on average, and the exact predictor lies on the diagonal."
+        f"place of a window; they differ by {seen.apart:.3f} on average"
+        + (", and the exact predictor lies on the diagonal." if seen.truth_known else "; neither need be the truth.")
     )
     caption = (
         f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. "
@@ -149,10 +154,15 @@ def say(seen: Calibration) -> Words:
         "first choices in ten bins of confidence, mean confidence against the share that came, with the number "
         "of predictions "
         "in each bin as a bar and, for the share, its 95 % interval (Wilson); the diagonal is perfect. "
-        f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
-        "of them "
-        f"answered wrongly).{truth} Last: the expected calibration error, the distance from the diagonal averaged over "
-        f"predictions, by step, on {FEWER} windows, where chance alone gives a small positive value. A point "
+        + (
+            f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
+            "of them answered wrongly)."
+            if seen.truth_known
+            else f"Second: confidence where the first choice came and where it did not ({thousands(seen.wrong)} of "
+            f"{thousands(seen.answered)} places)."
+        )
+        + f"{truth} Last: the expected calibration error, the distance from the diagonal averaged over "
+        f"predictions, by step, on {seen.fewer} windows, where chance alone gives a small positive value. A point "
         "whose interval "
         "misses the diagonal refutes calibration there."
     )

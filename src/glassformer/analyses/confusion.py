@@ -31,7 +31,7 @@ class Confusion(Result):
 
 def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, member: int = 0) -> Confusion:
     """True against predicted token: of a rule, where it is answerable; otherwise everywhere. Four steps at most."""
-    chosen = _clock.chosen(run, tuple(steps), member=member) if steps is not None else _three(run, step, member)
+    chosen = _clock.chosen(run, tuple(steps), member=member) if steps is not None else _few(run, step, member)
     chosen = chosen[-4:]
     most = _judged.enough(run, 1000 if run.parameters < _judged.LARGE else 500)
     rule, known = run.task.measure == "rule_error", run.task.exact
@@ -92,11 +92,14 @@ def _table(shown: Array, true: Array, guess: Array) -> tuple[Array, Array]:
     return counts.astype(float), np.bincount(row[inside[0]], minlength=many)[:many].astype(float)
 
 
-def _three(run: Run, step: int, member: int) -> list[int]:
-    """The first step, the chosen step, and between them where the last rung but one is passed."""
+def _few(run: Run, step: int, member: int) -> list[int]:
+    """The first step, the chosen step, and between them where the last rungs but one are passed: two of them where
+    operations are told apart, since those are confused while they are being learnt.
+    """
     last = _clock.resolve(run, step)
     before = [s for s in _clock.moments(run, member=member) if s < last]
-    return sorted({*before[:1], *(before[1:][-2:-1] or before[-1:]), last})
+    between = 2 if hasattr(run.task, "questions") and run.task.kinds else 1
+    return sorted({*before[:1], *(before[1:][-1 - between : -1] or before[-1:]), last})
 
 
 def _credited(run: Run, seen: _judged.Judged) -> tuple[Array, Array]:
@@ -145,9 +148,10 @@ def say(seen: Confusion) -> Words:
         "colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, where "
         "the answer is the token that came; hatched rows are never asked for. "
         + ("Here several tokens may be right, so a cell off the diagonal may be no mistake. " if seen.several else "")
-        + ("Lower right: which operation the answers fit; a wrong answer is shared among the operations that "
-           "would give it. In the table also what is left of that after coincidence is taken off: the same wrong "
-           "answers, paired with other questions of the same operation. "
+        + ("Middle row: which operation the answers fit; a wrong answer is shared among the operations that "
+           "would give it, or goes to none. Bottom row: what is left of that after coincidence is taken off, which is "
+           "what the same wrong answers would fit if they had been given to other questions of the same operation; "
+           "red where an operation is confused with another more often than by chance. "
            if seen.answered_as is not None else "")
         + (f"{seen.left_out} rarer tokens are not shown. " if seen.left_out else "")
         + "Exact counts on a fixed sample. A model that guesses blindly fills a column, one that knows fills the "

@@ -11,6 +11,7 @@ from glassformer.run import Run
 from glassformer.tasks import Data, Split
 
 MOST, WINDOWS = 400, 200  # questions and windows of each kind that are judged
+MOST_HELD = 20_000  # held-out windows looked for in training
 FLOORS = 0.1  # nats between the floors of two parts that chance explains
 PARTS = ("train", "validation", "test")
 
@@ -85,10 +86,23 @@ def _keys(windows: Array) -> Array:
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
 
 
+def _hashes(split: Split, span: int) -> Array:
+    """(window,): a number of 64 bits for each window of a part, the same for the same tokens; no window is laid out."""
+    tokens = np.asarray(split.tokens).astype(np.uint64) + np.uint64(1)
+    found = np.zeros(max(len(tokens) - span + 1, 0), dtype=np.uint64)
+    for place in range(span):  # wraps around, as it should
+        found *= np.uint64(0x9E3779B97F4A7C15)
+        found += tokens[place : place + len(found)]
+        found ^= found >> np.uint64(29)
+    begin = [start + np.arange(many) for start, many in zip(split.starts, split.windows, strict=True)]
+    return found[np.concatenate(begin)]  # type: ignore[no-any-return]
+
+
 def _leaked(data: Data, part: str, span: int) -> float:
     """The share of a part's windows that training has too."""
-    held = _keys(windows_of(getattr(data, part), span))
-    return float(np.isin(held, _keys(windows_of(data.train, span))).mean())
+    held = _hashes(getattr(data, part), span)
+    held = held[:: max(1, len(held) // MOST_HELD)]
+    return float(np.isin(held, _hashes(data.train, span)).mean())
 
 
 def _groups(run: Run, data: Data) -> dict[str, Array]:
@@ -131,11 +145,13 @@ def _right(run: Run, kind: str, windows: Array, data: Data, step: int, member: i
         return int(right.sum()), len(right)
     if kind.split()[0] not in PARTS:
         return 0, 0
-    seen = _judged.judged(run, step, member, WINDOWS, kind.split()[0])
-    counted = seen.examples.answerable
+    seen = _judged.judged(run, step, member, _judged.enough(run, WINDOWS), kind.split()[0])
+    counted = np.ones_like(seen.examples.answerable) if seen.free else seen.examples.answerable
     if "not in training" in kind:
         rows = seen.examples.windows
-        counted = counted & ~np.isin(_keys(rows), _keys(windows_of(data.train, rows.shape[1])))[:, None]
+        span = rows.shape[1]
+        each = Split(rows.ravel(), np.arange(len(rows)) * span, np.ones(len(rows), dtype=int))
+        counted = counted & ~np.isin(_hashes(each, span), _hashes(data.train, span))[:, None]
     return int(seen.right[counted].sum()), int(counted.sum())
 
 

@@ -26,6 +26,7 @@ class Generated(Result):
     questions: tuple[str, ...]  # of a task with one answer; else none
     steps: tuple[int, ...]
     written: int  # sequences counted at each step and choice
+    surprise: Labelled  # (step, choice, sequence, place): nats of each token when it was written; NaN for given ones
 
 
 def generated(
@@ -46,6 +47,7 @@ def generated(
         else sorted({int(run.steps[0]), _clock.resolve(run, step)})
     )
     rng = np.random.default_rng([seed, run.task.seed])
+    sequences = sequences if run.task.exact else SHOWN  # of a text there is nothing to count
     one = run.task.answers == "one"
     if one:
         sequences, tokens = QUESTIONS, 1
@@ -54,10 +56,11 @@ def generated(
     else:
         starts = np.array([run.task.sample(rng, 1)[:1] for _ in range(sequences)])
     luck = rng.random((sequences, tokens))
-    ids, verdicts, counts = [], [], []
+    ids, verdicts, counts, surprises = [], [], [], []
     for each in at:
         for choice in choices:
-            texts = _write(run, starts, luck if choice == "sampled" else None, tokens, each, member)
+            texts, cost = _write(run, starts, luck if choice == "sampled" else None, tokens, each, member)
+            surprises.append(cost[:, -1:] if one else cost[:SHOWN])
             ids.append(texts[:, -1:] if one else texts[:SHOWN])
             judged = [run.task.verify(text) for text in texts]
             if one:
@@ -82,6 +85,7 @@ def generated(
     return Generated(
         step=at[-1],
         clock=_clock.text(run, at[-1], member),
+        truth_known=run.task.exact,
         tokens=Labelled(np.array(ids).reshape(*shape, many, long), places, "token id"),
         verdicts=Labelled(
             np.array(verdicts).reshape(*shape, many, long),
@@ -94,18 +98,24 @@ def generated(
         questions=tuple(run.task.decode(q) for q in starts) if one else (),
         steps=tuple(at),
         written=sequences,
+        surprise=Labelled(np.array(surprises).reshape(*shape, many, long), places, "nats"),
     )
 
 
-def _write(run: Run, starts: Array, luck: Array | None, tokens: int, step: int, member: int) -> Array:
-    """(sequence, place): go on from the starts; `luck` holds one random number per token, None takes the likeliest."""
+def _write(run: Run, starts: Array, luck: Array | None, tokens: int, step: int, member: int) -> tuple[Array, Array]:
+    """(sequence, place) twice: what goes on from the starts, and what each token cost; NaN for the starts.
+
+    `luck` holds one random number per token, None takes the likeliest.
+    """
     place = run.architecture.read_position
-    texts = starts
+    texts, cost = starts, np.full(starts.shape, np.nan)
     for k in range(tokens if place is not None else tokens - 1):
         seen = run.trace(texts[:, -run.architecture.context :], step=step, member=member)["probabilities"]
         chances = seen[:, -1 if place is None else place].astype(np.float64)
-        texts = np.column_stack([texts, pick(chances, None if luck is None else luck[:, k])])
-    return texts
+        said = pick(chances, None if luck is None else luck[:, k])
+        texts = np.column_stack([texts, said])
+        cost = np.column_stack([cost, -np.log(np.maximum(chances[np.arange(len(said)), said], 1e-30))])
+    return texts, cost
 
 
 def pick(chances: Array, luck: Array | None) -> Array:
@@ -144,6 +154,8 @@ def say(seen: Generated) -> Words:
         "sequence's start. "
         "Hatched cells: the rule speaks there, but the window does not show the answer. "
     ) + "✓ right, ✗ wrong, grey: the rule leaves the token free. A model that only knows frequencies keeps its crosses."
+    if not seen.truth_known:
+        return _say_text(seen)
     errors, counts = seen.error.values[:, 0], seen.counts.values[:, 0]
     what = "answers" if one else "constrained tokens it writes"
     how = seen.error.axes["choice"][0]
@@ -159,3 +171,24 @@ def say(seen: Generated) -> Words:
         wrong = percent(float(errors[-1]))
         title = f"{how.capitalize()}, {wrong} of the {what} are wrong at step {thousands(seen.steps[-1])}"
     return Words(title, caption, f"Rows of tokens, each cell marked right, wrong or free. {title}.")
+
+
+def _say_text(seen: Generated) -> Words:
+    """How surprised the model is by its own words; of a text, nothing is right or wrong."""
+    caption = (
+        "Texts that the model wrote by itself, each from a given first token (plain cell); starts and random numbers "
+        "are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the likeliest "
+        "token each time, which soon repeats itself. A cell is the darker, the more the token surprised the model that "
+        "wrote it: minus the logarithm of its probability. A sampled text that costs about as much per token as the "
+        "model's entropy is what it takes for ordinary; whether a reader does is not measured here."
+    )
+    with np.errstate(invalid="ignore"):
+        mean = np.nanmean(seen.surprise.values, axis=(2, 3))  # (step, choice)
+    first, last = mean[0], mean[-1]
+    if not np.isfinite(last).all():
+        title = "The probabilities are not numbers: the training has diverged"
+    else:
+        title = f"At step {thousands(seen.steps[-1])} a sampled token costs the model {last[0]:.2f} nats on average"
+        title += f" (step {thousands(seen.steps[0])}: {first[0]:.2f})" if len(seen.steps) > 1 else ""
+        title += f", the likeliest one {last[1]:.2f}" if len(last) > 1 else ""
+    return Words(title, caption, f"Rows of tokens, each cell shaded by its surprise. {title}.")

@@ -4,14 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._attend import groups
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.errors import CallError
 from glassformer.run import Run
 
 WINDOWS = 96
-LIFE = 40  # kept steps looked at
+LIFE, FEWER = 40, 12  # kept steps looked at; of a large model
+REPEATED = 16  # random sequences, each written twice, on which induction is measured
+INDUCTION = 0.4  # share of the attention on what followed the earlier copy, from where a head is an induction head
+MOST_SAID = 8  # heads described in the caption
+SAID = {"self": "diagonal", "previous": "previous token", "punctuation tokens": "punctuation stripes"}
 HAS = 20.0  # percentage points beyond looking everywhere alike from which a head has a role
 
 
@@ -24,6 +28,7 @@ class HeadRoles(Result):
     uniform: Labelled  # (role,)
     entropy: Labelled  # (block, head), nats; mean over queries
     distance: Labelled  # (block, head), positions; mean over queries
+    induction: Labelled  # (block, head): share on what followed the earlier copy, in random sequences written twice
     life: Labelled  # (step, block, head, role): the excess over life
     uniform_entropy: float
     uniform_distance: float
@@ -36,19 +41,31 @@ class HeadRoles(Result):
         row, names = self.excess.values[block, head], self.excess.axes["role"]
         return [names[k] for k in np.argsort(-np.nan_to_num(row), kind="stable") if row[k] >= HAS]
 
+    def described(self, block: int, head: int) -> str:
+        """What a head does, in words, from the numbers alone."""
+        said = [
+            f"{SAID.get(role, role)} ({percent(float(self.share.values[block, head, k]))})"
+            for role in self.roles(block, head)
+            if (k := self.share.axes["role"].index(role)) >= 0 and role != "after a copy"
+        ]
+        if self.induction.values[block, head] >= INDUCTION:
+            said.insert(0, f"induction (score {self.induction.values[block, head]:.2f})")
+        return listed(said) if said else "no clear role"
+
 
 def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
     """Roles of every head at a step and over life, on 96 validation windows."""
     a = run.architecture
     if a.attention == "off":
         raise CallError("this model has no attention")
-    windows = run.task.examples(a.context, "validation", WINDOWS).windows[:, : a.context]
+    many = _judged.enough(run, WINDOWS, 1.0)
+    windows = run.task.examples(a.context, "validation", many).windows[:, : a.context]
     allowed = np.tri(a.context, dtype=bool) if a.causal else np.ones((a.context, a.context), bool)
     even = allowed / allowed.sum(axis=1, keepdims=True)
     roles = _roles(run, windows, allowed)
     names = tuple(roles)
     base = np.array([_mean(np.broadcast_to(even, (len(windows), *even.shape)), use) for use in roles.values()])
-    life = _clock.kept(run, LIFE)
+    life = _clock.kept(run, LIFE if run.parameters < _judged.LARGE else FEWER)
 
     def measured(kept: int) -> tuple[Array, Array]:
         found = run.trace(windows, step=kept, member=member)["attention"].astype(
@@ -70,6 +87,7 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
         uniform=Labelled(base, {"role": names}, "share"),
         entropy=Labelled(-(weights * np.log(logs)).sum(-1).mean(axis=(2, 3)), heads, "nats"),
         distance=Labelled((weights * far).sum(-1).mean(axis=(2, 3)), heads, "positions"),
+        induction=Labelled(_induction(run, at, member), heads, "share"),
         life=Labelled(
             100 * (np.stack([measured(kept)[1] for kept in life]) - base),
             {"step": tuple(map(str, life))} | heads | {"role": names},
@@ -81,6 +99,22 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
         marked=-1 if step == -1 else at,
         steps=tuple(life),
     )
+
+
+def _induction(run: Run, step: int, member: int) -> Array:
+    """(block, head): on random tokens written twice, the attention that a token of the second copy gives to the one
+    that followed it in the first; NaN where a window cannot hold two copies, or no next token is asked for.
+    """
+    a, half = run.architecture, run.architecture.context // 2
+    if run.task.answers != "next" or not a.causal or half < 4:
+        return np.full((a.blocks, a.heads), np.nan)
+    rng = np.random.default_rng(0)
+    used = np.unique(run.task.examples(a.context, "validation", WINDOWS).windows)
+    once = used[rng.integers(0, len(used), (REPEATED, half))]
+    seen = run.trace(np.concatenate([once, once], axis=1), step=step, member=member)["attention"]
+    queries = np.arange(half, 2 * half - 1)  # (sequence, block, head, query, key)
+    found: Array = seen[..., queries, queries - half + 1].astype(np.float64).mean(axis=(0, 3))
+    return found
 
 
 def _roles(run: Run, windows: Array, allowed: Array) -> dict[str, Array]:
@@ -139,6 +173,14 @@ def _mean(weights: Array, use: Array) -> Array:
     return there[..., asks].mean(axis=-1)  # type: ignore[no-any-return]
 
 
+def _in_words(seen: HeadRoles) -> str:
+    blocks, heads = seen.entropy.values.shape
+    if blocks * heads == 1:
+        return seen.described(0, 0)
+    told = [f"block {b}, head {h}: {seen.described(b, h)}" for b in range(blocks) for h in range(heads)]
+    return "; ".join(told[:MOST_SAID]) + (f"; and {len(told) - MOST_SAID} more heads" if len(told) > MOST_SAID else "")
+
+
 def say(seen: HeadRoles) -> Words:
     """The clearest role of all."""
     excess = seen.excess.values
@@ -149,12 +191,20 @@ def say(seen: HeadRoles) -> Words:
         f"previous, 2 back, 3 back: so many positions before; "
         "first: position 0; … tokens: keys of that token group, other than itself; answer: the position that holds "
         "the answer; after a copy: just after "
-        "an earlier copy of the query's own token (induction). Beside it, the mean entropy and the mean distance "
+        "an earlier copy of the query's own token. Beside it, the mean entropy and the mean distance "
         "of the attention, with the values of "
         f"looking everywhere alike ({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). "
         f"Framed: {HAS:g} points and more, from where a head is said to have a role. Below, the roles over life. "
         "number 1, 2, 3, largest, smallest: the numbers of a question. Roles overlap: a key can be both previous and "
         "even. "
+        + (
+            f"Induction: on {REPEATED} random sequences written twice, the share of the attention that a token of the "
+            f"second copy gives to what followed it in the first; from {INDUCTION:g} on a head is called an induction "
+            f"head. "
+            if np.isfinite(seen.induction.values).any()
+            else ""
+        )
+        + f"In words: {_in_words(seen)}. "
         "Measured, not proven: that a head looks somewhere does not say that the model needs it (see ablation)."
     )
     if not np.isfinite(excess).all():

@@ -58,6 +58,7 @@ def loss(run: Run, *, step: int = -1, member: int = 0, unit: str = "nats") -> Lo
     return Loss(
         step=None if step == -1 else _clock.resolve(run, step),  # the whole life, with one step marked if asked for
         clock=_clock.text(run, step, member),
+        truth_known=run.task.exact,
         curves=curves,
         smooth=smooth,
         rungs=Labelled(_in(unit, np.array([rung.nats for rung in ladder])), prices, UNITS[unit]),
@@ -102,14 +103,8 @@ def say(seen: Loss) -> Words:
     """From where to where, and on which rung it stands."""
     caption = (
         f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
-        "(thick), in training (solid) and on held-out windows (dashed). Dashed horizontal lines are exact prices of "
-        "partial understandings, from blind guessing down to the floor, the least that any model with this window can "
-        "reach on average; a tick marks the step at which the held-out loss first stands on one. Middle: what is left "
-        "above the floor of the very same windows, on a logarithmic axis; values below zero, where the model knows "
-        "these windows better than the rule does, are memorising and are drawn in the shaded band. Bottom: the share "
-        "of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A curve that stays "
-        "above a rung refutes that the model has understood so much."
-    )
+        "(thick), in training (solid) and on held-out windows (dashed). "
+    ) + (_of_rule() if seen.truth_known else _of_text())
     if "validation" not in seen.curves:
         return Words("Nothing was logged during this training", caption, "An empty chart: no losses were logged.")
     at, losses = steps_of(seen), seen.curves["validation"].values
@@ -119,7 +114,8 @@ def say(seen: Loss) -> Words:
         title = f"The loss is not a number from step {thousands(int(at[bad[0]]))} on: the training has diverged"
     elif len(at) == 1:
         title = (
-            f"Only step {thousands(int(at[0]))} was logged: loss {losses[0]:.2f}, floor {floor:.2f} {UNITS[seen.unit]}"
+            f"Only step {thousands(int(at[0]))} was logged: loss {losses[0]:.2f}, "
+            f"{'floor' if seen.truth_known else 'best table of counts'} {floor:.2f} {UNITS[seen.unit]}"
         )
     else:
         excess = seen.curves["excess"].values if "excess" in seen.curves else losses - floor
@@ -147,8 +143,34 @@ def _after(seen: Loss) -> str:
 
 def _left(excess: float, seen: Loss) -> str:
     unit = "bits" if seen.unit == "bits" else "nats"
+    if not seen.truth_known:
+        side = f"{excess:.3f} {unit} above" if excess > 0 else f"{-excess:.3f} {unit} below"
+        return f"it ends {side} the best table of counts"
     return (
         f"{excess:.3f} {unit} above the floor remain" if excess > 0 else f"it ends {-excess:.3f} {unit} below the floor"
+    )
+
+
+def _of_rule() -> str:
+    return (
+        "Dashed horizontal lines are exact prices of "
+        "partial understandings, from blind guessing down to the floor, the least that any model with this window can "
+        "reach on average; a tick marks the step at which the held-out loss first stands on one. Middle: what is left "
+        "above the floor of the very same windows, on a logarithmic axis; values below zero, where the model knows "
+        "these windows better than the rule does, are memorising and are drawn in the shaded band. Bottom: the share "
+        "of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A curve that stays "
+        "above a rung refutes that the model has understood so much."
+    )
+
+
+def _of_text() -> str:
+    return (
+        "Nobody knows the least loss a text allows. Dashed horizontal lines are what counting can do: tables of the "
+        "training part that look back so many tokens (interpolated after Witten and Bell), scored on the whole "
+        "validation part; a tick marks the step at which the held-out loss first stands on one. Middle: the loss less "
+        "that of the best table on the very same windows; in the shaded band below zero the model knows more than any "
+        "such table. That is good where it holds for held-out windows (dashed); where only the training curve is "
+        "there, the model learns its text by heart. Bottom: the share of tokens that the likeliest guess misses."
     )
 
 

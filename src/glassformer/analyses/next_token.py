@@ -65,6 +65,7 @@ def next_token(
     return NextToken(
         step=at[-1],
         clock=_clock.text(run, at[-1], member),
+        truth_known=run.task.exact,
         chances=Labelled(chances, {"prompt": names, "step": tuple(map(str, at)), "token": words}, "probability"),
         truth=Labelled(truth, {"prompt": names, "token": words}, "probability"),
         right=Labelled(right, {"prompt": names, "token": words}, "1 = right"),
@@ -80,10 +81,10 @@ def say(seen: NextToken) -> Words:
     caption = (
         "Bars are the model's five likeliest "
         + ("answers" if seen.one else "next tokens")
-        + " after each input (rows) at a few training steps (columns), with their probabilities. A tick is the exact "
-        "predictor's probability of the same token, given the same window; a check marks tokens that the rule "
-        "allows where it "
-        "constrains the place. Exact numbers. Bars that end at their ticks are perfect knowledge."
+        + " after each input (rows) at a few training steps (columns), with their probabilities. A tick is "
+        f"the probability of the same token, given the same window, by {seen.predictor}; a check marks tokens that "
+        "the rule allows where it constrains the place. Exact numbers."
+        + (" Bars that end at their ticks are perfect knowledge." if seen.truth_known else "")
     )
     last = values[:, -1]
     if not np.isfinite(last).all():
@@ -104,5 +105,5 @@ def say(seen: NextToken) -> Words:
             f", up from {percent(float(values[k, 0, best[k]]))}" if values[k, 0, best[k]] < last[k, best[k]] else ""
         )
     if not verdict:
-        say_first += f"; the exact predictor gives it {percent(float(truth[k, best[k]]))}"
+        say_first += f"; {seen.predictor} gives it {percent(float(truth[k, best[k]]))}"
     return Words(say_first, caption, f"Bars of the likeliest tokens after {len(prompts)} inputs. {say_first}.")

@@ -10,10 +10,11 @@ from glassformer.analyses._attend import checked, must_ask
 from glassformer.analyses._pairs import in_file, pairs, shown
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
 from glassformer.architecture import nest, sinusoids
-from glassformer.errors import unknown
+from glassformer.errors import CallError, unknown
 from glassformer.run import Run
 
 MOST_PAIRS = 200
+MOST_DRAWN, MOST_CELLS = 1000, 3000  # pairs in one map; pairs whose scores are computed
 TERMS = ("token·token", "token·place", "place·token", "place·place")
 
 

@@ -9,6 +9,7 @@ from glassformer.analyses._result import Labelled, Result, Words, listed, number
 from glassformer.run import Run
 
 VERDICTS = ("unconstrained", "right", "wrong", "not_in_view")
+STRETCH = 40  # tokens of a text in a row
 JUDGED = 500  # windows behind the shares
 
 
@@ -23,6 +24,7 @@ class Sequences(Result):
     codes: Labelled  # (sequence, position): verdict as its place in VERDICTS; NaN after the end
     shares: Labelled  # (verdict,): of the predicted tokens of training windows
     pieces: int  # sequences in the training part
+    text: int  # tokens of the training part where that is one text without a rule; else 0
     windows: int  # behind the shares
     context: int
     one: bool  # one answer per question
@@ -35,6 +37,12 @@ def sequences(run: Run, *, count: int = 6) -> Sequences:
     ends = [*split.starts[1:].tolist(), len(split.tokens)]
     chosen = _spaced(len(ends), count) if task.answers == "one" else range(min(count, len(ends)))
     rows = [split.tokens[int(split.starts[k]) : ends[k]] for k in chosen]
+    text = not task.exact and len(ends) == 1  # one long text: stretches of it, from all parts
+    if text:
+        begin, long = int(split.starts[0]), min(context, STRETCH)
+        last = int(split.windows[0]) + context - long
+        starts = [begin + last * k // count for k in range(count)]
+        rows, chosen = [split.tokens[b : b + long] for b in starts], starts
     judged = [judge(task, row, context) for row in rows]
     longest = max(map(len, rows))
     ids, codes = np.full((2, len(rows), longest), np.nan)
@@ -56,6 +64,7 @@ def sequences(run: Run, *, count: int = 6) -> Sequences:
             "share",
         ),
         pieces=len(ends),
+        text=int(split.windows[0]) + context if text else 0,
         windows=len(seen.windows),
         context=context,
         one=task.answers == "one",
@@ -88,7 +97,12 @@ def say(seen: Sequences) -> Words:
     flat = [verdict for row in seen.verdicts for verdict in row]
     right, wrong, away = (flat.count(name) for name in ("right", "wrong", "not_in_view"))
     asked, what = right + wrong + away, "questions" if seen.one else "sequences"
-    if asked == 0:
+    if seen.text:
+        title = (
+            f"{len(seen.tokens)} stretches of the {thousands(seen.text)} tokens it is trained on; "
+            "in a text no rule binds the next one"
+        )
+    elif asked == 0:
         title = (
             f"These {len(seen.tokens)} of {seen.pieces} training {what} hold {len(flat)} tokens, none bound by a rule"
         )
@@ -99,7 +113,8 @@ def say(seen: Sequences) -> Words:
             f"All {asked} answers are right in these {len(seen.tokens)} of {thousands(seen.pieces)} training questions"
         )
     else:
-        title = f"All {asked} constrained tokens of these {len(seen.tokens)} sequences obey the rule"
+        these = f"these {len(seen.tokens)} sequences" if len(seen.tokens) > 1 else "this one sequence"
+        title = f"All {asked} constrained tokens of {these} obey the rule"
         title += (
             f"; {away} cannot be told from the {seen.context} tokens before"
             if away
@@ -108,6 +123,13 @@ def say(seen: Sequences) -> Words:
     shares = [
         f"{percent(float(v))} {name}" for name, v in zip(seen.shares.axes["verdict"], seen.shares.values, strict=True)
     ]
+    if seen.text:
+        caption = (
+            "Rows are stretches of the training part, evenly spaced, one cell per token; at the left the place at "
+            "which each begins. Nothing is right or wrong about a token of a text: the model is to give each a high "
+            "probability, given those before it."
+        )
+        return Words(title, caption, f"Rows of token cells. The first row: {' '.join(seen.tokens[0])}. {title}.")
     caption = (
         f"Rows are {what} of the training part, one cell per token. "
         + (

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._removal import WAYS
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
 from glassformer.analyses.birth import LARGE, birth
 from glassformer.analyses.by_kind import FREE, NOT_IN_VIEW, by_kind
@@ -81,8 +80,8 @@ def _born(run: Run, member: int) -> Labelled:
     """The births of the large parts; none of models so large that it would take minutes."""
     if run.parameters >= LARGE:
         return Labelled(np.zeros(0), {"part": ()}, "step")
-    parts = birth(run, member=member, neurons=0).born
-    return Labelled(parts.values[:, WAYS.index("mean")], {"part": parts.axes["part"]}, "step")
+    parts = birth(run, member=member, neurons=0, ways=("mean",)).born
+    return Labelled(parts.values[:, 0], {"part": parts.axes["part"]}, "step")
 
 
 def _phases(at: Array, low: Array) -> Array:

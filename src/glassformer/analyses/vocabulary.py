@@ -21,6 +21,7 @@ class Vocabulary(Result):
     tokens: tuple[str, ...]  # of the text
     text: str
     back: str  # what decoding gives
+    lost: str  # what of the text decoding does not give back, in words; empty: nothing
     returns: bool  # encoding what decoding gave yields the same ids
     total: int
     nats: float  # entropy of the counts
@@ -35,8 +36,9 @@ def vocabulary(run: Run, *, sequence: str | None = None) -> Vocabulary:
     group = {int(token): name for name, tokens in task.groups.items() for token in tokens}
     ids = run.tokens(sequence)
     words = tuple(task.vocabulary[token] for token in ids)
-    text = sequence if sequence is not None else task.decode(ids)
     back = task.decode(ids)
+    whole = len(task.encode(task.showcase[0])) == len(ids)
+    text = sequence if sequence is not None else task.showcase[0] if whole else back
     chances = counts[counts > 0] / max(counts.sum(), 1)
     rungs = {rung.name: rung.nats for rung in task.ladder(context)}
     return Vocabulary(
@@ -46,11 +48,19 @@ def vocabulary(run: Run, *, sequence: str | None = None) -> Vocabulary:
         tokens=words,
         text=text,
         back=back,
+        lost=_lost(text, back) if not task.exact else "",
         returns=bool(np.array_equal(task.encode(back), ids)),
         total=int(counts.sum()),
         nats=float(-(chances * np.log(chances)).sum()),
         rung=float(rungs.get("token frequencies", np.nan)),
     )
+
+
+def _lost(text: str, back: str) -> str:
+    """What is not as it was."""
+    if text == back:
+        return ""
+    return "with other spaces" if "".join(text.split()) == "".join(back.split()) else "with other signs"
 
 
 def order(seen: Vocabulary) -> list[int]:
@@ -68,6 +78,8 @@ def say(seen: Vocabulary) -> Words:
     each = [f"{sum(g == name for g in seen.groups)} {name}" for name in names]
     size = len(seen.groups)
     back = "comes back unchanged" if seen.returns else "does not come back"
+    if seen.lost:
+        back = f"comes back {seen.lost}"
     title = (
         f"{size} tokens ({listed(each)}) are all this model knows; the text becomes {len(seen.tokens)} ids and {back}"
     )
@@ -78,6 +90,7 @@ def say(seen: Vocabulary) -> Words:
         "the ids the model "
         "gets in their "
         f"place, and the tokens these ids stand for; the round trip was checked by encoding the result again.{rest}"
+        + (f" This tokenizer does not keep the text: “{seen.text}” comes back as “{seen.back}”." if seen.lost else "")
     )
     text = " ".join(map(shown, seen.tokens))
     return Words(

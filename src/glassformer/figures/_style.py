@@ -174,6 +174,7 @@ def rc(theme_name: str, size_name: str) -> Any:
         "text.usetex": False, "axes.facecolor": t.paper, "axes.edgecolor": t.quiet, "axes.labelcolor": t.ink,
         "axes.titlecolor": t.ink, "axes.titlesize": s.text * 1.1, "axes.labelsize": s.text,
         "axes.linewidth": s.line * 0.5, "axes.titlelocation": "left", "axes.titlepad": s.text * 0.5,
+        "axes.titley": 1.0,  # a place of its own: measuring all ticks to find one costs 6 % of a gallery
         "axes.labelpad": s.text * 0.35, "axes.grid": False, "axes.spines.top": False, "axes.spines.right": False,
         "axes.unicode_minus": True, "axes.axisbelow": True, "axes.formatter.use_mathtext": False,
         "axes.formatter.useoffset": False, "axes.autolimit_mode": "data", "axes.xmargin": 0.02, "axes.ymargin": 0.05,

@@ -59,8 +59,8 @@ def plot_calibration(
     confident.set_ylim(0, 1.08 * max(float(base.max()), 1))
     confident.set_xlim(0, 1)
     confident.set_xlabel("confidence in the first choice")
-    confident.set_ylabel("answerable places")
-    confident.set_title("where the rule settles the answer")
+    confident.set_ylabel("answerable places" if seen.truth_known else "places")
+    confident.set_title("where the rule settles the answer" if seen.truth_known else "first choices that came, and not")
     if seen.certain:
         true.remove()
         box, other = life.get_position(), reliable.get_position()
@@ -71,7 +71,7 @@ def plot_calibration(
         _draw.dots(true, pairs, colour=t.ink, scale=0.6, alpha=0.12)
         true.set_xlim(0, 1.02)
         true.set_ylim(0, 1.02)
-        true.set_xlabel("true probability of the token that came")
+        true.set_xlabel(f"{'true probability' if seen.truth_known else 'probability by counts'} of the token that came")
         true.set_ylabel("stated probability")
         true.set_title("one dot per place of a window")
     steps = [int(label) for label in seen.error_by_step.axes["step"]]

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array, thousands
-from glassformer.analyses.confusion import confusion, say
+from glassformer.analyses._result import Array, Labelled, thousands
+from glassformer.analyses.confusion import Confusion, confusion, say
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
@@ -30,43 +30,14 @@ def plot_confusion(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """True token down, likeliest token across; the last step large, the earlier ones beside it."""
+    """True token down, likeliest token across, at a few steps; below, which operation the answers fit, if there are."""
     seen = confusion(run, step=step, steps=steps, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
-    words, early = seen.share.axes["true"], len(seen.steps) - 1
-    more = early + (seen.answered_as is not None)
-    side = 0.62 if more else 0.9
-    widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
-    foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
-    large = sheet.panels(1, 1, left=3.2 + widest, right=1, bottom=foot, top=2.4, within=(0, 0, side, 1))[0, 0]
-    _map(large, seen.share.values[-1], seen.count.values[-1], words, sheet, names=True)
-    large.set_title(f"step {thousands(seen.steps[-1])}")
-    right = 7.0
-    smalls: list[Axes] = []
-    if more:
-        # the colour bar stands beside the small maps
-        smalls = list(
-            sheet.panels(
-                more,
-                1,
-                left=5 if seen.answered_as is not None else 2.5,
-                right=right,
-                bottom=foot,
-                top=2.4,
-                gap=(0, 3.2),
-                within=(side, 0, 1, 1),
-            )[:, 0]
-        )
-    for k in range(early):
-        _map(smalls[k], seen.share.values[k], None, words, sheet, names=False)
-        smalls[k].set_title(f"step {thousands(seen.steps[k])}")
-    if seen.answered_as is not None:
-        asked, fits = seen.answered_as.axes["asked"], seen.answered_as.axes["answered_as"]
-        _draw.heat(
-            smalls[-1], seen.answered_as.values[-1], kind="probability", theme=sheet.theme, rows=asked, columns=fits
-        )
-        smalls[-1].set_title("answered as (rows: asked)")
-    _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=smalls or [large])
+    tall = 9.6 if seen.answered_as is not None else 7
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall, least=60)
+    if seen.answered_as is None or seen.beyond_chance is None:
+        _tokens(sheet, seen)
+    else:
+        _operations(sheet, seen, seen.answered_as, seen.beyond_chance)
     t = sheet.theme
     named = [Patch(fill=False, edgecolor=t.right, label="answered with the token that came")]
     if np.isnan(seen.share.values).any():
@@ -75,8 +46,81 @@ def plot_confusion(
     return sheet.done(seen, steps=list(seen.steps), member=member)
 
 
+def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
+    """The last step large, the earlier ones beside it."""
+    words, early = seen.share.axes["true"], len(seen.steps) - 1
+    side = 0.62 if early else 0.9
+    widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
+    foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
+    large = sheet.panels(1, 1, left=3.2 + widest, right=1, bottom=foot, top=2.4, within=(0, 0, side, 1))[0, 0]
+    _map(large, seen.share.values[-1], seen.count.values[-1], words, sheet, names=True)
+    large.set_title(f"step {thousands(seen.steps[-1])}")
+    smalls: list[Axes] = []
+    if early:  # the colour bar stands beside the small maps
+        place = (side, 0, 1, 1)
+        smalls = list(sheet.panels(early, 1, left=2.5, right=7, bottom=foot, top=2.4, gap=(0, 3.2), within=place)[:, 0])
+    for k in range(early):
+        _map(smalls[k], seen.share.values[k], None, words, sheet, names=False)
+        smalls[k].set_title(f"step {thousands(seen.steps[k])}")
+    _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=smalls or [large])
+
+
+def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Labelled) -> None:
+    """One column per step: the tokens, the operations whose answer was given, and what of that is no coincidence."""
+    words, many = seen.share.axes["true"], len(seen.steps)
+    flat = sheet.room[1] < 0.6 * sheet.room[0]  # a slide has room for the tokens of one step, beside the operations
+    first, names = (many - 1 if flat else 0), {"left": 6.5, "top": 2.2}
+    above = sheet.panels(
+        1, many - first, bottom=6.2, right=1.5 if flat else 7.0, gap=(1.2, 0),
+        within=(0, 0, 0.4, 1) if flat else (0, 0.5, 1, 1), **names,
+    )[0]  # fmt: skip
+    for k, ax in enumerate(above, first):
+        _map(ax, seen.share.values[k], seen.count.values[k], words, sheet, names=True, rows=k == first)
+        ax.set_title(f"step {thousands(seen.steps[k])}")
+    below = sheet.panels(
+        2, many, bottom=6.4, right=7.0, gap=(1.2, 4.2 if flat else 2.6),
+        within=(0.4, 0, 1, 1) if flat else (0, 0, 1, 0.5), **names,
+    )  # fmt: skip
+    most = _draw.limits("signed", beyond.values)
+    looks = (("probability", (0.0, 1.0), fits, ()), ("signed", most, beyond, fits.axes["answered_as"]))
+    for row, (kind, limit, table, columns) in enumerate(looks):
+        for k, ax in enumerate(below[row]):
+            _draw.heat(
+                ax, table.values[k], kind=kind, limit=limit, theme=sheet.theme, columns=columns, numbers=False,
+                rows=fits.axes["asked"] if k == 0 else (), row_name="operation asked" if k == 0 else "",
+            )  # fmt: skip
+            _percent(ax, table.values[k], kind, limit, sheet)
+    below[0, 0].set_title("which operation's answer was given, in %")
+    below[1, 0].set_title("the same less what coincidence gives, in points")
+    for ax, step in zip(below[0], seen.steps if flat else (), strict=flat):  # else they stand at the top
+        ax.set_xlabel(f"step {thousands(step)}")
+    beside = [below[0, -1]] if flat else [above[-1], below[0, -1]]
+    _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=beside)
+    _draw.bar(sheet, "signed", most, "share", beside=below[1, -1])
+
+
+def _percent(ax: Axes, values: Array, kind: str, limit: tuple[float, float], sheet: _draw.Sheet) -> None:
+    """Write shares that are not 0 into the cells in whole percent, where there is room for three signs."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    wide, high = box.width / dpi / values.shape[1], box.height / dpi / values.shape[0]
+    if wide < 1.1 * _draw.text_width("100", sheet.size.text) or high < 1.1 * sheet.em:
+        return
+    palette = _style.colormap(kind, sheet.theme.name)
+    for (row, column), value in np.ndenumerate(values):
+        if (whole := _draw.number(100 * value, 0)) != "0":
+            colour = palette((value - limit[0]) / (limit[1] - limit[0]))
+            ax.text(column, row, whole, ha="center", va="center", color=_style.on(colour))
+
+
 def _map(
-    ax: Axes, values: Array, counts: Array | None, words: Sequence[str], sheet: _draw.Sheet, *, names: bool
+    ax: Axes,
+    values: Array,
+    counts: Array | None,
+    words: Sequence[str],
+    sheet: _draw.Sheet,
+    *,
+    names: bool,
+    rows: bool = True,
 ) -> None:
     empty = np.isnan(values)
     _draw.heat(
@@ -86,10 +130,10 @@ def _map(
         theme=sheet.theme,
         numbers=False,
         masked=empty if empty.any() else None,
-        rows=words if names else (),
+        rows=words if names and rows else (),
         columns=words if names else (),
-        row_name="the token that came" if names else "",
-        column_name="likeliest token of the model" if names else "",
+        row_name="the token that came" if names and rows else "",
+        column_name="likeliest token of the model" if names and rows else "",
     )
     _draw.outline(ax, ((k, k) for k in range(len(words))), sheet.theme.right, 0.6)
     if counts is None:

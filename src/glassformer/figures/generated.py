@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import percent, thousands
+from glassformer.analyses._result import Array, percent, thousands
 from glassformer.analyses.generated import VERDICTS, Generated, generated, say
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
@@ -15,6 +16,7 @@ SECTION = "learn"
 ORDER = 70
 ANSWERS = ("4.04", "3.§11")
 COST = "b"
+MOST_NATS = 8.0  # surprise of the darkest cells
 SAID = (None, "unconstrained", "right", "wrong", "not_in_view")  # by code
 
 
@@ -40,7 +42,8 @@ def plot_generated(
     if seen.questions:
         _questions(seen, sheet)
     else:
-        widest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.vocabulary) / sheet.em
+        said = {seen.vocabulary[int(token)] for token in np.unique(seen.tokens.values)}
+        widest = max(_draw.text_width(shown(word), sheet.size.text) for word in said) / sheet.em
         columns = int((sheet.room[0] - 5) / (widest + 1.45))
         first = min(seen.tokens.values.shape[-1], max(4, round(columns * 0.68)))
         second = min(seen.tokens.values.shape[-1], max(3, columns - first))
@@ -49,6 +52,8 @@ def plot_generated(
             for column, length in enumerate((first, second)):
                 _block(panels[row, column], seen, row, column, length, sheet)
                 told |= {int(code) for code in seen.verdicts.values[row, column, :, :length].ravel()}
+    if not seen.truth_known:
+        return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
     known = [SAID[code] for code in (2, 3, 1, 4) if code in told]
     sheet.legend([each for each in known if each], columns=4)
     return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
@@ -58,10 +63,23 @@ def _block(ax: Axes, seen: Generated, row: int, choice: int, length: int, sheet:
     ids, codes = seen.tokens.values[row, choice, :, :length], seen.verdicts.values[row, choice, :, :length]
     words = [[seen.vocabulary[int(token)] for token in line] for line in ids]
     _draw.cells(ax, words, [[SAID[int(code)] for code in line] for line in codes], theme=sheet.theme)
+    name = seen.tokens.axes["choice"][choice]
+    if not seen.truth_known:
+        _shade(ax, seen.surprise.values[row, choice, :, :length], sheet)
+        mean = float(np.nanmean(seen.surprise.values[row, choice]))
+        ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {_draw.number(mean)} nats per token")
+        return
     wrong, all_ = seen.counts.values[row, choice]
     error = f"{percent(wrong / all_)} wrong ({int(wrong)} of {int(all_)})" if all_ else "nothing constrained"
-    name = seen.tokens.axes["choice"][choice]
     ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {error}" if choice == 0 else f"{name} · {error}")
+
+
+def _shade(ax: Axes, surprise: Array, sheet: _draw.Sheet) -> None:
+    """Colour the cells by what their tokens cost."""
+    palette = _style.colormap("share", sheet.theme.name)
+    for patch, cost in zip(ax.patches, surprise.ravel(), strict=True):
+        if np.isfinite(cost):
+            patch.set_facecolor(palette(min(cost / MOST_NATS, 1) * 0.45))  # pale enough for ink upon it
 
 
 def _questions(seen: Generated, sheet: _draw.Sheet) -> None:

@@ -27,7 +27,7 @@ def plot_gradients(
 ) -> Figure:
     """Typical gradient of each part by logged step, levels of vanishing and exploding, first part over last."""
     seen = gradients(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.4)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.4, least=60)
     right = 14 if sheet.room[0] > 60 else 10.5
     top, bottom = sheet.panels(2, 1, heights=(2.6, 1), left=6.5, right=right, bottom=5, top=2.2, gap=(0, 2.8))[:, 0]
     steps = [int(each) for each in seen.rms.axes["step"]]

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses.head_roles import HAS, head_roles, say
+from glassformer.analyses.head_roles import HAS, INDUCTION, head_roles, say
 from glassformer.figures import _draw
 from glassformer.figures.attention import applies as applies
 from glassformer.run import Run
@@ -39,10 +39,11 @@ def plot_head_roles(
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + table + 2.6 * down, least=60)
     cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.68 if len(every) <= 2 else 0.48
     many = len(every) > 1
+    copies = bool(np.isfinite(seen.induction.values).any())
     grid = sheet.panels(
         1,
-        3,
-        widths=[roles, 1.4, 1.4],
+        4 if copies else 3,
+        widths=[roles, 1.4, 1.4, 1.4][: 4 if copies else 3],
         left=10 if many else 5,
         right=1.5,
         bottom=3,
@@ -68,10 +69,15 @@ def plot_head_roles(
             for name in names
         ],
     )
-    for panel, values, kind, title, top in (
+    beside = [
         (grid[1], seen.entropy, "entropy", "entropy", seen.uniform_entropy),
         (grid[2], seen.distance, "entropy", "distance", 2 * seen.uniform_distance),
-    ):
+    ]
+    if copies:
+        beside.append((grid[3], seen.induction, "share", "induction", 1.0))
+        strong = np.argwhere(seen.induction.values.reshape(-1) >= INDUCTION)[:, 0].tolist()
+        _draw.outline(grid[3], [(k, 0) for k in strong], sheet.theme.ink, 1.0)
+    for panel, values, kind, title, top in beside:
         shown = values.values.reshape(-1, 1)
         _draw.heat(
             panel,

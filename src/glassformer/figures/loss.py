@@ -70,7 +70,8 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
             ax.plot(
                 [crossed], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text, zorder=4, clip_on=False
             )
-        said = " = floor" if k == floor else "" if seen.reachable[k] else " (out of reach)"
+        best = " = floor" if seen.truth_known else " = best table"
+        said = best if k == floor else "" if seen.reachable[k] else " (out of reach)" if seen.truth_known else ""
         names.append(
             (float(price), f"{name.replace(' = ', ', ')}{said}  {price:.3f}", t.ink if k == floor else t.quiet)
         )
@@ -122,8 +123,11 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     ax.set_yticks([v for v in (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10) if bottom <= v <= 1.6 * high])
     ax.yaxis.set_major_formatter(lambda value, _: _draw.number(value, 3).rstrip("0").rstrip(".") or "0")
     ax.minorticks_off()
+    zero, below = ("floor of the same windows", "below: memorising") if seen.truth_known else (
+        "best table of counts, same windows", "below: knows more than counts"
+    )  # fmt: skip
     ax.set_ylabel("excess" if sheet.size.name == "slide" else f"excess ({'bits' if seen.unit == 'bits' else 'nats'})")
-    _draw.beside(ax, [(0.0, "floor of the same windows", t.ink), (bottom / 2, "below: memorising", t.quiet)], most=wide)
+    _draw.beside(ax, [(0.0, zero, t.ink), (bottom / 2, below, t.quiet)], most=wide)
 
 
 def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:

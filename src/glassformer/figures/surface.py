@@ -107,6 +107,8 @@ def walk(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     texts[0], texts[-1] = f"start ({texts[0]})", f"end ({texts[-1]})"
     ax.plot(*way[picked[1:-1]].T, linestyle="", marker="o", color=DARK, markersize=sheet.size.text * 0.4, zorder=5)
     _draw.labels(ax, way[picked], texts, colours=LIGHT, first=[0, len(picked) - 1], keep_clear=_dense(way))
+    for text in ax.texts:
+        text.set_bbox({"facecolor": DARK, "alpha": 0.5, "linewidth": 0, "pad": 0.8})
 
 
 def _dense(way: Array) -> Array:

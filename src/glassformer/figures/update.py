@@ -134,7 +134,7 @@ def _examples(ax: Axes, seen: Update, texts: list[str], sheet: _draw.Sheet) -> N
         ax.annotate(percent(share).replace("-", "\u2212"), (1, k), xycoords=("axes fraction", "data"), xytext=(4, 0),
                     va="center", textcoords="offset points", color=t.quiet, annotation_clip=False)  # fmt: skip
     ax.locator_params(axis="x", nbins=3)
-    ax.set_xlabel("− rate × its part of the gradient", loc="left")
+    ax.set_xlabel("− rate × gradient", loc="left")
     ax.set_title(f"pull of {len(seen.sequences)} examples", loc="left")
     ax.annotate("share", (1, 1), xycoords="axes fraction", xytext=(4, 4), textcoords="offset points", color=t.quiet)
 

@@ -96,7 +96,7 @@ def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> int:
     matrices, pages = _draw.paged(every, most, page)
     columns = min(3 if slide else 4, len(matrices))
     rows = -(-len(matrices) // columns)
-    limit = _draw.limits("signed", *(seen.tensors[name].values for name in matrices))
+    limit = _draw.limits("signed", *(seen.tensors[name].values for name in every))  # one scale on all pages
     panels = sheet.panels(rows, columns, left=1.2, right=7, bottom=2.2, top=2.2, gap=(1.2, 2.4), within=(0, 0, 0.66, 1))
     for panel, name in zip(panels.flat, matrices, strict=False):
         _draw.heat(panel, seen.tensors[name].values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)

@@ -115,5 +115,5 @@ def _result(seen: Confusion, table: Array, words: tuple[str, ...]) -> Table:
 
 
 def _right(seen: Confusion) -> float:
-    """Share of the answers on the diagonal."""
-    return float(np.trace(seen.count.values[-1]) / max(seen.counted, 1))
+    """Share of the answers on the diagonal, tokens that are not shown included."""
+    return seen.matched if seen.counted else 0.0

@@ -28,7 +28,8 @@ figcaption { color: var(--quiet); max-width: 60rem; margin-top: .5rem } .name { 
 .brief dt { font-weight: bold } .brief dd { color: inherit } .absent dt { font-family: ui-monospace, monospace }
 footer { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1rem; color: var(--quiet) }
 @media screen and (max-width: 48rem) { body { padding: 1rem } .sheet img { width: 52rem; max-width: none } }
-@media print { nav, footer { display: none } figure { break-inside: avoid } }
+@media print { :root { font-size: 10pt } body { padding: 0 } nav, footer { display: none } h2 { margin-top: 1.5rem }
+  figure { break-inside: avoid; margin: 1rem 0 1.5rem } h2, h2 + p { break-after: avoid } }
 """
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from glassformer.analyses._result import listed
 from glassformer.study import Study, Trained
 
+WORTH = 0.02  # of the excess of blind guessing: less than this below it is not called learnt
+
 
 def shown(study: Study, row: Trained, metric: str) -> str:
     """The median and its interval."""
@@ -48,6 +50,23 @@ def compared(study: Study, metric: str, first: Trained | None = None) -> str:
     if same:
         parts.append(f"the seeds do not tell {listed([row.cell.name for row in same])} from it")
     return "; ".join(parts) + "."
+
+
+def unlearnt(study: Study) -> str:
+    """The warning that comes before the conclusion when no cell does better than a guess that looks at nothing."""
+    ladder = study.experiment.task.ladder(study.experiment.architecture.context)
+    if len(ladder) < 3:
+        return ""
+    blind, floor = ladder[1], study.experiment.floor
+    reached = study.spread(best(study, study.rows(), "excess"), "excess").median
+    if math.isnan(reached) or reached < (1 - WORTH) * (blind.nats - floor):
+        return ""
+    many = study.experiment.train.steps
+    which = "the cell does not get" if len(study.rows()) == 1 else "no cell gets"
+    return (
+        f"In {many:,} step{'s' if many != 1 else ''} {which} past “{blind.name}”, a guess that looks at nothing, so all "
+        "that follows compares guesses; more steps may tell. "
+    )
 
 
 def quickest(study: Study) -> str:

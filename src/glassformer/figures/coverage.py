@@ -1,0 +1,87 @@
+"""How a text's words are cut: the commonest words with their pieces, and the share of single tokens by rank."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.coverage import Coverage, coverage, per_token, reason, say, share_at
+from glassformer.figures import _draw, _table
+from glassformer.run import Run
+
+SECTION = "what"
+ORDER = 50
+ANSWERS = ("2.§2.3",)
+COST = "b"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return reason(run)
+
+
+@_draw.drawing
+def plot_coverage(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+    """A hundred words in order, each whole or cut; the curve over the first thousand; what is lost."""
+    seen = coverage(run)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2, least=80)
+    cut = 0.68 if sheet.size.fixed is None else 0.72
+    grid = sheet.panels(1, 1, left=1, right=1.5, bottom=1, top=1, within=(0, 0, cut, 1))[0, 0]
+    chart = sheet.panels(1, 1, left=4.5, right=1.5, bottom=4, top=2.2, within=(cut, 0.42, 1, 1))[0, 0]
+    aside = sheet.panels(1, 1, left=1.5, right=1, bottom=0.5, top=1, within=(cut, 0, 1, 0.42))[0, 0]
+    _words(grid, seen, sheet)
+    _curve(chart, seen, sheet)
+    rows = [
+        ("characters", thousands(seen.characters)),
+        ("tokens", thousands(seen.tokens)),
+        ("characters per token", f"{per_token(seen):.2f}"),
+        ("entries that occur", f"{thousands(seen.used)} of {thousands(seen.entries)}"),
+        *((f"discarded {kind}", thousands(int(n))) for kind, n in
+          zip(seen.lost.axes["kind"], seen.lost.values, strict=True)),
+        *([] if len(seen.lost.values) else [("discarded", "nothing")]),
+    ]  # fmt: skip
+    _table.table(aside, sheet.em, ("the whole text", seen.tokenizer), rows, theme=sheet.theme, align="lr")
+    return sheet.done(seen)
+
+
+def _words(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
+    """Words flow from left to right, line by line; as many as there is room for."""
+    width, height = _table.page(ax, sheet.em)
+    t, x, y, line = sheet.theme, 0.0, 0.0, 2.0
+    for word, pieces in zip(seen.pieces.axes["word"], seen.cut, strict=True):
+        text = "·".join(shown(piece) for piece in pieces) if len(pieces) > 1 else shown(word)
+        wide = _draw.text_width(text, 72) + 0.9
+        if x + wide > width:
+            x, y = 0.0, y + line
+        if y + line > height:
+            break
+        split = len(pieces) > 1
+        box = Rectangle((x, y + 0.15), wide, line - 0.3, facecolor=t.unconstrained if split else t.paper,
+                        edgecolor=t.ink if split else t.faint, linewidth=sheet.size.line * (0.8 if split else 0.5))  # fmt: skip
+        ax.add_patch(box)
+        ax.text(x + wide / 2, y + line / 2, text, ha="center", va="center", parse_math=False)
+        x += wide + 0.35
+
+
+def _curve(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
+    ranks, shares = share_at(seen)
+    ax.plot(ranks, shares, color=sheet.theme.train)
+    ax.set_xscale("log")
+    ax.set_xlim(1, max(len(ranks), 2))
+    ax.set_ylim(0, 1.05)
+    ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    ax.xaxis.set_major_formatter(lambda value, _: thousands(round(value)))
+    ax.minorticks_off()
+    for rank in (100, len(ranks)):
+        if rank <= len(ranks):
+            share = float(shares[rank - 1])
+            ax.plot(
+                [rank], [share], marker="o", color=sheet.theme.train, markersize=0.6 * sheet.size.text, clip_on=False
+            )
+            ax.annotate(percent(share), (rank, share), ha="right", va="top", textcoords="offset points",
+                        xytext=(0, -0.7 * sheet.size.text))  # fmt: skip
+    ax.set_xlabel("words, by rank")
+    _draw.heading(ax, "share that is one token")
+    assert np.isfinite(shares).all()

@@ -1,0 +1,108 @@
+"""What training costs: speed over the run, memory and operations by part, and how they grow with context and width."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import Labelled, thousands
+from glassformer.analyses.runtime import Runtime, runtime, say
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+SECTION = "health"
+ORDER = 40
+ANSWERS = ("2.§5.5",)
+COST = "a"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return "this model has no attention, whose cost is compared here" if run.architecture.attention == "off" else None
+
+
+@_draw.drawing
+def plot_runtime(
+    run: Run,
+    *,
+    measure: bool = False,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Speed, memory and operations of a training; `measure` also times steps at other contexts and widths."""
+    seen = runtime(run, measure=measure)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=7.6, least=70)
+    wide = max(_draw.text_width(part, 72) for part in seen.memory.axes["part"]) + 1.2
+    top = sheet.panels(1, 3, widths=[1.2, 1, 1], left=5, right=3, bottom=3.8, top=2.4, gap=(wide + 1, 0),
+                       within=(0, 0.46, 1, 1))[0]  # fmt: skip
+    low = sheet.panels(1, 2, left=6, right=15, bottom=3.8, top=2.4, gap=(20, 0), within=(0, 0, 1, 0.46))[0]
+    _speed(top[0], seen, sheet)
+    _bars(top[1], seen.memory, 1e6, "MB", "memory of one step", sheet)
+    _bars(top[2], seen.operations, 1e9, "billion operations", "operations of one step", sheet)
+    for panel, name in zip(low, ("context", "width"), strict=True):
+        _growth(panel, seen, name, sheet)
+    return sheet.done(seen, measure=measure)
+
+
+def _speed(ax: Axes, seen: Runtime, sheet: _draw.Sheet) -> None:
+    steps = [int(label) for label in seen.speed.axes["step"]]
+    values = seen.speed.values
+    if np.isfinite(values).any():
+        ax.plot(steps, values, color=sheet.theme.train, marker="o" if len(steps) < 30 else "",
+                markersize=0.35 * sheet.size.text)  # fmt: skip
+        ax.axhline(seen.usual, color=sheet.theme.ink, linestyle="--", linewidth=0.6 * sheet.size.line)
+        ax.set_ylim(0, 1.15 * float(np.nanmax(values)))
+    else:
+        ax.text(0.5, 0.5, "no times were logged", transform=ax.transAxes, ha="center", va="center")
+        ax.set_ylim(0, 1)
+    _draw.steps_axis(ax)
+    ax.set_ylabel("steps per second")
+    _draw.heading(ax, f"speed ({seen.device})" if seen.device else "speed")
+
+
+def _bars(ax: Axes, each: Labelled, unit: float, name: str, title: str, sheet: _draw.Sheet) -> None:
+    parts, values = each.axes["part"], each.values / unit
+    t = sheet.theme
+    colours = [t.query if part == "attention" else t.rung for part in parts]
+    ax.barh(range(len(parts)), values, color=colours, height=0.7)
+    for k, value in enumerate(values):
+        ax.text(value, k, f" {_draw.number(float(value), 3)}", va="center", ha="left")
+    ax.set_yticks(range(len(parts)), parts)
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    ax.set_xlim(0, 1.45 * float(values.max()))
+    ax.xaxis.set_major_locator(_locator())
+    ax.set_xlabel(name)
+    _draw.heading(ax, title)
+
+
+def _locator() -> object:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(3)
+
+
+def _growth(ax: Axes, seen: Runtime, name: str, sheet: _draw.Sheet) -> None:
+    """Costs relative to the model as it is, so that all lines meet there."""
+    t, names = sheet.theme, []
+    here = str(getattr(seen, name))
+    told = dict(zip(seen.slopes[name].axes["number"], seen.slopes[name].values, strict=True))
+    for kind, table, style in (("counted", seen.counted[name], "-"), ("measured", seen.measured.get(name), "--")):
+        if table is None:
+            continue
+        sizes = np.array([float(label) for label in table.axes[name]])
+        own = table.axes[name].index(here)
+        for k, (number, colour) in enumerate(zip(table.axes["number"], (t.query, t.value), strict=True)):
+            values = table.values[:, k] / table.values[own, k]
+            ax.plot(sizes, values, color=colour, linestyle=style, marker="o" if k == 0 else "s",
+                    markersize=0.4 * sheet.size.text)  # fmt: skip
+            names.append((float(values[-1]), f"{kind} {number}, slope {told[f'{kind} {number}']:.2f}", colour))
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log", base=2)
+    ax.xaxis.set_major_formatter(lambda value, _: thousands(round(value)))
+    ax.yaxis.set_major_formatter(lambda value, _: f"× {value:g}")
+    ax.axvline(float(here), color=t.quiet, linewidth=0.5 * sheet.size.line)
+    ax.set_xlabel(name)
+    ax.set_ylabel("cost of a window")
+    _draw.heading(ax, f"by {name}")
+    _draw.beside(ax, names, most=13)
