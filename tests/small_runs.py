@@ -10,13 +10,17 @@ from pathlib import Path
 import numpy as np
 
 import glassformer as gf
-from glassformer.experiment import load
+from glassformer.experiment import for_text, load
 from glassformer.record import Recorder
 from glassformer.run import Run
+from glassformer.tasks.mary import LINES
 
 POPULATION, NAN = "population", "nan"
 STEPS = {"plus_last_even": 300, "lucky7": 60, "step_back": 60, "even_abs_diff": 60, "five_operations": 12}
 RUNS = tuple(STEPS)
+TEXT, MODULAR = "text", "modular_addition"
+OTHERS = (TEXT, MODULAR)  # a text without a rule, and one answer among 113; each promise is tried on them once
+SMALL = ("architecture.width=16", "architecture.heads=2", "architecture.feed_forward=16", "train.judged=60")
 
 
 @cache
@@ -49,6 +53,14 @@ def _make(name: str, path: Path) -> None:
         gf.train("plus_last_even", seeds=3, steps=60, out=path)
     elif name == NAN:
         _diverged(path)
+    elif name == TEXT:
+        text = path.parent / "text.txt"
+        text.write_text("".join(f"{line}, and so on: {k}\n" for k, line in enumerate(LINES * 4)), encoding="utf-8")
+        gf.train(
+            for_text(text, "bpe", 90, (*SMALL, "architecture.context=10", "train.steps=8", "train.batch=8")), out=path
+        )
+    elif name == MODULAR:
+        gf.train(name, settings=(*SMALL, "train.steps=6", "train.batch=64"), out=path)
     else:
         gf.train(name, steps=STEPS[name], out=path)
 

@@ -3,7 +3,9 @@
 The limits were chosen on other runs (other seeds, sizes and tasks); those trained here were not used for that.
 """
 
+import atexit
 import json
+import shutil
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -30,7 +32,9 @@ BARE = ("architecture.residual=false", "architecture.blocks=12")
 @cache
 def trained(experiment: str, steps: int, *settings: str) -> Run:
     """A run trained here and now, once per session."""
-    path = Path(mkdtemp()) / "run"
+    folder = Path(mkdtemp(prefix="glassformer-doctor-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "run"
     try:
         return gf.train(experiment, seed=11, steps=steps, settings=settings, out=path)
     except DivergedError:

@@ -137,7 +137,7 @@ def updates(s: Symptoms) -> Check:
             f"train.rate = {rate / 30:.1g} to {rate / 300:.1g}, or a warm-up", at)  # fmt: skip
     elif peak < SMALL and not learnt(s):
         finding = _found(
-            "updates too small", f"no update is longer than {peak:.1g} of the weights; {1e-4:g} to {1e-2:g} is usual",
+            "updates too small", f"no update is longer than {100 * peak:.1g} % of the weights; 0.01 % to 1 % is usual",
             f"the rate, {rate:g}, is too low for {thousands(s.run.last_step)} steps",
             f"train.rate = {rate * 100:.1g} to {rate * 1000:.1g}", at)  # fmt: skip
     return Check("size of updates", steps, values, peak, SMALL if peak < SMALL else LARGE, "share of the weights",
@@ -290,9 +290,10 @@ def spikes(s: Symptoms) -> Check:
     if len(many) and not learnt(s):
         at, late = int(steps[many[0]]), steps[many[-1]] >= LATE * steps[-1]
         finding = _found(
-            "spikes", f"the training loss jumps by more than {percent(SPIKE)} of the ladder {len(many)} times, first "
-            f"at step {thousands(at)}", "some batches push the weights too far", "a lower rate, train.clip = 1.0, "
-            "a larger batch, or a warm-up", at, serious=len(many) >= MANY or bool(late))  # fmt: skip
+            "spikes", f"the training loss jumps by more than {percent(SPIKE)} of the way from a uniform guess to the "
+            f"floor, {'once' if len(many) == 1 else f'{len(many)} times'}, first at step {thousands(at)}",
+            "some batches push the weights too far", "a lower rate, train.clip = 1.0, a larger batch, or a warm-up", at,
+            serious=len(many) >= MANY or bool(late))  # fmt: skip
     value = float(jumps.max()) if len(jumps) > 1 else float("nan")
     return Check("spikes", steps, jumps, value, SPIKE, "share of the ladder", finding)
 
@@ -305,15 +306,15 @@ def schedule(s: Symptoms) -> Check:
     last = int(s.steps[-1]) if len(s.steps) else 0
     if learnt(s) and stop is not None and stop < 0.9 * last:
         finding = _found(
-            "converged", f"from step {thousands(stop)} on the held-out loss stays within {percent(SLACK)} of the "
-            f"ladder of its best; {percent(max(s.left, 0))} of the ladder is left",
+            "converged", f"from step {thousands(stop)} on the held-out loss stays within {percent(SLACK)} of its best, "
+            f"and {percent(max(s.left, 0))} is left to learn (100 % is the way from a uniform guess to the floor)",
             "the task is learnt", f"stop at step {thousands(stop)} next time (train.steps = {stop})", stop,
             serious=False)  # fmt: skip
     elif not learnt(s) and s.falling > SLACK and updates(s).finding is None and gap(s).finding is None:
         finding = _found(
-            "unfinished", f"the held-out loss still falls by {percent(s.falling)} of the ladder in the last "
-            f"{percent(0.4)} of the training", "it was stopped while it learns", "more steps (train.steps)", last,
-            serious=False)  # fmt: skip
+            "unfinished", f"in the last {percent(0.4)} of the training the held-out loss still falls by "
+            f"{percent(s.falling)} of the way from a uniform guess to the floor", "it was stopped while it learns",
+            "more steps (train.steps)", last, serious=False)  # fmt: skip
     value = float(np.nanmax(rate)) if np.isfinite(rate).any() else float("nan")
     return Check("rate", s.steps, rate, value, float("nan"), "rate", finding)
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock, _decide, _removal
+from glassformer.analyses import _clock, _decide, _judged, _removal
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent
 from glassformer.run import Run
 
 WAYS = _removal.WAYS
 LITTLE = 0.01  # nats: no part is worth naming
+LOGITS, FEWEST = 150_000_000, 8  # without one neuron each, about; windows at the least
 WINDOWS = 128
 SURE = 1.96  # sampling errors on each side of an interval of 95 %
 SMALL = 10_000  # parameters; larger models lose single neurons in the last block only
@@ -39,8 +40,10 @@ def ablation(run: Run, *, step: int = -1, member: int = 0, windows: int = WINDOW
     """
     a = run.architecture
     step = _clock.resolve(run, step)
-    model = _removal.Model(run, _decide.examples(run.task, a.context, windows), step, member, precise=True)
     every = run.parameters < SMALL
+    tried = len(WAYS) * a.feed_forward * (a.blocks if every else 1) * a.context * a.answers  # logits of one window
+    windows = min(_judged.enough(run, windows, 1.0), int(np.clip(LOGITS // max(tried, 1), FEWEST, windows)))
+    model = _removal.Model(run, _decide.examples(run.task, a.context, windows), step, member, precise=True)
     parts = _removal.parts(a, every_neuron=every)
     with np.errstate(all="ignore"):  # a model that diverged is said to have, not warned about
         base_loss, base_error = model.loss(model.logits), model.wrong(model.logits)

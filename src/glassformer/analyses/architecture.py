@@ -174,6 +174,8 @@ def _settings(run: Run) -> tuple[tuple[str, str], ...]:
         ("biases", listed([bias.replace("_", "-") for bias in a.biases if bias != "norm" or a.norm == "layer"])),
         ("dropout", f"{a.dropout:g}"),
         ("batch", f"{train.batch} windows"),
+        ("optimiser", f"{train.optimiser}, rate {train.rate:g}"),
+        ("steps", thousands(train.steps)),
         ("parameters", thousands(a.parameters)),
     ]
     return tuple(rows)

@@ -128,8 +128,9 @@ def say(seen: Coverage) -> Words:
     caption = (
         "Left: the commonest words of the whole text in order, row by row, capital letters made small and marks apart "
         "(don't is don, ' and t). A word in a plain frame is one token; one that is cut is shaded, with its pieces "
-        f"written. {'Words are looked up with the space before them, as they stand in a text. ' if seen.lossless else ''}"
-        "Right: of the words up to each rank, the share that is one token; rarer words are mostly cut. "
+        "written. "
+        + ("Words are looked up with the space before them, as they stand in a text. " if seen.lossless else "")
+        + "Right: of the words up to each rank, the share that is one token; rarer words are mostly cut. "
         f"{thousands(seen.characters)} characters become {thousands(seen.tokens)} tokens, {per_token(seen):.2f} "
         f"characters each; {thousands(seen.used)} of {thousands(seen.entries)} entries occur. {away}Counted exactly."
     )

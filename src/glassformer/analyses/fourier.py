@@ -12,7 +12,7 @@ from glassformer.errors import CallError
 from glassformer.run import Run
 
 KEY = 3.0  # times the share of an even spectrum, from where a frequency is a key one
-MOST_STEPS = 6  # at which all questions are asked
+MOST_STEPS = 4  # at which all questions are asked
 TOGETHER = 1500  # questions asked side by side
 MOST_LIFE = 60  # steps at which only the embedding is looked at
 PARTS = ("training", "test", "restricted", "excluded")
@@ -106,7 +106,7 @@ def spectrum_at(run: Run, *, step: int = -1, member: int = 0) -> Spectrum:
 def spectrum(table: Array) -> Array:
     """(frequency,): share of the variance of (number, feature) at frequencies 1, 2, ..., sine and cosine together."""
     power = (np.abs(np.fft.rfft(table, axis=0)) ** 2).sum(axis=1)[1:]
-    return power / power.sum() if power.sum() > 0 else np.full(len(power), np.nan)  # type: ignore[no-any-return]
+    return power / power.sum() if power.sum() > 0 else np.full(len(power), np.nan)
 
 
 def plane_power(logits: Array) -> Array:
@@ -220,7 +220,7 @@ def say(seen: Fourier) -> Words:
         top = int(np.argmax(seen.spectrum.values))
         title = (
             f"At step {step} no frequency stands out: the strongest, {top + 1}, holds "
-            f"{percent(float(seen.spectrum.values[top]))} of the embedding's variance, {percent(seen.even)} would be even"
+            f"{percent(float(seen.spectrum.values[top]))} of the embedding's variance, even were {percent(seen.even)}"
         )
     else:
         named = listed([str(k) for k in seen.keys]) if len(seen.keys) <= 8 else f"{len(seen.keys)} of them"

@@ -14,6 +14,7 @@ from glassformer.analyses.landscape import Frame, Landscape, landscape, quick
 from glassformer.errors import CallError
 from glassformer.run import Run
 
+MOST_CHANCES, COARSE = 2_000_000, 41  # probabilities held; places along each side at the least
 GRID = 60
 
 
@@ -65,7 +66,8 @@ def frozen(
     push = flat.directions(seen["attended"][block][place])
     corners = _decide.hull(_sums(drawn) + flat.directions(np.zeros(a.width) + bias))
     box = _around(np.concatenate([corners, drawn.reshape(-1, 2), push[None], np.zeros((1, 2))]))
-    x, y = np.linspace(box[0], box[1], GRID), np.linspace(box[2], box[3], GRID)
+    fine = int(np.clip(np.sqrt(MOST_CHANCES / a.answers), COARSE, GRID))
+    x, y = np.linspace(box[0], box[1], fine), np.linspace(box[2], box[3], fine)
     spots = np.stack(np.meshgrid(x, y), -1)
     # off the plane, the held position keeps what attention does add there
     rest = held + (seen["attended"][block][place] - push @ flat.basis.T if not flat.lossless else 0)

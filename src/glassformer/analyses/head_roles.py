@@ -130,7 +130,7 @@ def _roles(run: Run, windows: Array, allowed: Array) -> dict[str, Array]:
     }
     found = {name: np.broadcast_to(use & allowed, (many, context, context)) for name, use in fixed.items()}
     kind = np.array(groups(run))[windows]  # (window, key)
-    for name in run.task.groups:
+    for name in run.task.groups if len(run.task.groups) > 1 else ():
         found[f"{name} tokens"] = (
             np.broadcast_to((kind == name)[:, None, :], (many, context, context)) & allowed & (back != 0)
         )

@@ -18,6 +18,7 @@ from glassformer.run import Run
 GRID = 60
 QUICK = 4096  # width × neurons
 MOST_TOKENS = 40
+MOST_ANSWERS = 5000
 WINDOWS = 48  # of the validation part, to know where the points lie
 MARGIN = 0.07
 POINTS = ("none", "embedded", "value", "middle")
@@ -82,6 +83,8 @@ def landscape(
     if at not in ("middle", "final"):
         raise unknown(at, "at", ("middle", "final"))
     a = run.architecture
+    if a.answers > MOST_ANSWERS:
+        raise CallError(f"{a.answers:,} tokens are too many to draw where each would be said")
     seen = run.trace(sequence, step=step, member=member)
     if seen.tokens.ndim != 1:
         raise CallError("a landscape takes one input at a time")

@@ -42,6 +42,8 @@ def loss(run: Run, *, step: int = -1, member: int = 0, unit: str = "nats") -> Lo
     for shown, name in names.items():
         if (values := _clock.metric(run, name, member)) is None:
             continue
+        if name == "train_excess" and not run.task.exact:
+            values = _over_held_out(run, values, member)
         if shown == "accuracy":
             curves["error"] = Labelled(1 - values, {"step": labels}, "share")
         elif "error" in shown:
@@ -68,6 +70,14 @@ def loss(run: Run, *, step: int = -1, member: int = 0, unit: str = "nats") -> Lo
         steps=_clock.total(run),
         unit=unit,
     )
+
+
+def _over_held_out(run: Run, excess: Array, member: int) -> Array:
+    """Training loss above the table's price of the held-out windows: those it has counted, it knows too well."""
+    losses, floors = _clock.metric(run, "train_loss", member), run.about.get("floors")
+    if losses is None or not isinstance(floors, dict) or "validation" not in floors:
+        return excess
+    return losses - float(floors["validation"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +178,8 @@ def _of_text() -> str:
         "Nobody knows the least loss a text allows. Dashed horizontal lines are what counting can do: tables of the "
         "training part that look back so many tokens (interpolated after Witten and Bell), scored on the whole "
         "validation part; a tick marks the step at which the held-out loss first stands on one. Middle: the loss less "
-        "that of the best table on the very same windows; in the shaded band below zero the model knows more than any "
+        "that of the best table on the held-out windows (those of training it has counted, so it knows them too well "
+        "to be a measure); in the shaded band below zero the model knows more than any "
         "such table. That is good where it holds for held-out windows (dashed); where only the training curve is "
         "there, the model learns its text by heart. Bottom: the share of tokens that the likeliest guess misses."
     )

@@ -182,11 +182,11 @@ def _timed(a: Architecture, batch: int, one: bool) -> tuple[float, float]:
         return -jnp.take_along_axis(jax.nn.log_softmax(logits), target[..., None], axis=-1).mean()
 
     step = jax.jit(jax.grad(loss)).lower(params).compile()
-    jax.block_until_ready(step(params))
+    jax.block_until_ready(step(params))  # type: ignore[no-untyped-call]
     spent = []
     for _ in range(REPEATS):
         begin = perf_counter()
-        jax.block_until_ready(step(params))
+        jax.block_until_ready(step(params))  # type: ignore[no-untyped-call]
         spent.append(perf_counter() - begin)
     found = step.memory_analysis()
     return min(spent), float(found.temp_size_in_bytes) if found is not None else float("nan")
@@ -199,7 +199,7 @@ def slope(sizes: Array, cost: Array) -> float:
 
 
 def _slopes(counted: Labelled, measured: Labelled | None) -> Labelled:
-    found = {}
+    found: dict[str, float] = {}
     for kind, table in (("counted", counted), ("measured", measured)):
         if table is None:
             continue

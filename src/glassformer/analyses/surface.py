@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _decide
 from glassformer.analyses._life import flat, tensors
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
 from glassformer.architecture import nest
 from glassformer.errors import CallError
 from glassformer.run import Run
 
+MOST = 3_000_000  # parameters; the whole path is held at once
 LARGE = 5000  # parameters; above, the grid is coarser and fewer windows are judged
 GRID = {"small": (33, 21), "large": (17, 11)}  # cells across and up
 WINDOWS = {"small": 64, "large": 40}
@@ -40,6 +41,8 @@ class Surface(Result):
 @shared
 def surface(run: Run, *, step: int = -1, member: int = 0) -> Surface:
     """Loss over the plane of the first two principal components of the kept weights, laid through the last of them."""
+    if run.parameters > MOST:
+        raise CallError(f"the plane of a path of {run.parameters:,} parameters would take too much memory")
     size = "small" if run.parameters <= LARGE else "large"
     at = sorted({*_clock.kept(run, PATH[size], "change", member), *_even(run, PATH[size] // 2)})
     life = flat(run, at, member)
@@ -54,7 +57,7 @@ def surface(run: Run, *, step: int = -1, member: int = 0) -> Surface:
     axes = axes * np.where((life[-1] - life[0]) @ axes.T < 0, -1.0, 1.0)[:, None]  # training goes right and up
     shadow = (life - origin) @ axes.T  # (step, 2)
     across, up = _grid(shadow, GRID[size])
-    examples = run.task.examples(run.architecture.context, "validation", WINDOWS[size])
+    examples = run.task.examples(run.architecture.context, "validation", _decide.affordable(run, WINDOWS[size]))
     judge = _Judge(run, examples.windows)
     places = np.stack(np.meshgrid(across, up), axis=-1)  # (up, across, 2)
     losses = np.array([[judge(origin + point @ axes) for point in row] for row in places])

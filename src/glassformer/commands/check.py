@@ -65,7 +65,11 @@ def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool) -> None:
         typer.echo("health: nothing was logged, so nothing can be said")
         return
     ill = {member for member, finding in found if finding.serious}
-    many = f" ({len(ill)} of {run.members} members are ill)" if run.members > 1 and ill else ""
+    many = (
+        f" ({len(ill)} of {run.members} members {'is' if len(ill) == 1 else 'are'} ill)"
+        if run.members > 1 and ill
+        else ""
+    )
     typer.echo("health: no illness found" if healthy else f"health: ill{many}")
     shown = [each for each in found if each[1].serious or run.members == 1][:SHOWN]
     for member, finding in shown:

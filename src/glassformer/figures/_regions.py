@@ -16,6 +16,7 @@ from glassformer.analyses._result import Array
 from glassformer.analyses.landscape import Landscape
 from glassformer.figures import _draw, _style
 
+MANY = 500_000  # probabilities from which on borders are drawn less finely
 FINE = 300  # places along a side, to draw borders; half as many on a slice of a wider (slower) model
 
 
@@ -94,6 +95,7 @@ def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = Fal
 def fine(seen: Landscape, side: int = FINE, times: int = 4) -> Array:
     """(token, y, x): log-probabilities on a grid fine enough for smooth borders, from the model where it is at hand."""
     if seen.said_at is None:
+        times = times if seen.probabilities.values.size <= MANY else times // 2
         return finer(np.log(np.maximum(seen.probabilities.values, 1e-300)), times)
     return _evaluated(seen.said_at, seen.frame, side if seen.plane.lossless else side // 2)
 

@@ -31,6 +31,7 @@ def scale(ax: Axes, which: str, metric: Metric, values: Array, *, ticks: int = 5
     most = float(known.max()) if len(known) else 1.0
     set_limits(-0.03 * most, most * (1.22 if lost else 1.06))
     marks = [v for v in MaxNLocator(ticks - 1, integer=True).tick_values(0, most) if 0 <= v <= most * 1.06]
+    marks = marks if len(known) else []
     axis.set_ticks(marks, [thousands(round(v)) for v in marks])
     if lost:
         _name(ax, which, most * 1.13, "never")
@@ -48,7 +49,7 @@ def _logarithmic(ax: Axes, which: str, known: Array, lost: bool) -> float | None
         low = min(-0.4 * least, 1.2 * float(known.min()))
     else:
         (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-        low = 0.8 * min(least, most / 10)
+        low = 0.8 * (float(positive.min()) if len(positive) and most < 10 * positive.min() else min(least, most / 10))
     decades = max(np.log10(most / least), 1)
     top = most * 10 ** (0.05 * decades)
     high = top * 10 ** (0.16 * decades) if lost else top
@@ -57,6 +58,8 @@ def _logarithmic(ax: Axes, which: str, known: Array, lost: bool) -> float | None
     first, last = int(np.ceil(np.log10(max(low, 0.999 * least)))), int(np.floor(np.log10(top)))
     every = max(1, -(-(last - first + 1) // 6))
     marks = [*([0.0] if low < 0 else []), *(10.0**k for k in range(first, last + 1, every))]
+    if len(marks) < 3 and low > 0:  # decades alone would leave the axis almost bare
+        marks = [m * 10.0**k for k in range(first - 1, last + 1) for m in (1, 2, 5) if low <= m * 10.0**k <= top]
     axis.set_ticks(marks, [f"{mark:.6f}".rstrip("0").rstrip(".") for mark in marks])
     axis.set_minor_locator(NullLocator())
     at = top * 10 ** (0.09 * decades)

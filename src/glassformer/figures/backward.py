@@ -35,10 +35,10 @@ def plot_backward(
 ) -> Figure:
     """Heat maps in pairs along the computation of one block; where the gradient came back; the numerical check."""
     seen = backward(run, sequence=sequence, step=step, position=position, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6, least=60)
     points = [name for name in seen.values if size in ("screen", "print") or name in FEW]
     columns = -(-len(points) // 2)
-    slide = size == "slide"
+    slide = size in ("slide", "print_narrow")
     foot = 0.26 if slide else 0.2
     for band, names in enumerate((points[:columns], points[columns:])):
         within = (0, foot + (1 - foot) * (1 - band) / 2, 1, foot + (1 - foot) * (2 - band) / 2)
@@ -49,10 +49,10 @@ def plot_backward(
             panel.remove()
     several = len(seen.paths.axes["place"]) > 2
     wide = 1 if slide else 0.64
-    left = sheet.panels(1, 1, left=9, right=14, bottom=3.2, top=2.2, within=(0, 0, wide, foot))[0, 0]
+    left = sheet.panels(1, 1, left=9, right=14, bottom=4, top=2.2, within=(0, 0, wide, foot))[0, 0]
     _paths(left, seen, sheet, several)
     if not slide:
-        right = sheet.panels(1, 1, left=5.5, right=1, bottom=3.2, top=2.2, within=(wide, 0, 1, foot))[0, 0]
+        right = sheet.panels(1, 1, left=5.5, right=1, bottom=4, top=2.2, within=(wide, 0, 1, foot))[0, 0]
         _check(right, seen, sheet)
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=head, position=position)
 

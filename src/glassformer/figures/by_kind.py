@@ -93,7 +93,7 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
         ax.set_ylim(min(-0.14 * high, 1.1 * low), 1.08 * max(high, 0.1))
         ax.axhline(0, color=sheet.theme.ink, linestyle="--", linewidth=0.8 * sheet.size.line, zorder=0)
         ax.set_ylabel("excess (nats)")
-        ax.set_title("loss above the exact predictor, on the same tokens")
+        ax.set_title(f"loss above {seen.predictor}, on the same tokens")
     _draw.beside(ax, names, most=10)
 
 

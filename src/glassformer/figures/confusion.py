@@ -69,17 +69,17 @@ def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Lab
     """One column per step: the tokens, the operations whose answer was given, and what of that is no coincidence."""
     words, many = seen.share.axes["true"], len(seen.steps)
     flat = sheet.room[1] < 0.6 * sheet.room[0]  # a slide has room for the tokens of one step, beside the operations
-    first, names = (many - 1 if flat else 0), {"left": 6.5, "top": 2.2}
+    first = many - 1 if flat else 0
     above = sheet.panels(
         1, many - first, bottom=6.2, right=1.5 if flat else 7.0, gap=(1.2, 0),
-        within=(0, 0, 0.4, 1) if flat else (0, 0.5, 1, 1), **names,
+        within=(0, 0, 0.4, 1) if flat else (0, 0.5, 1, 1), left=6.5, top=2.2,
     )[0]  # fmt: skip
     for k, ax in enumerate(above, first):
         _map(ax, seen.share.values[k], seen.count.values[k], words, sheet, names=True, rows=k == first)
         ax.set_title(f"step {thousands(seen.steps[k])}")
     below = sheet.panels(
         2, many, bottom=6.4, right=7.0, gap=(1.2, 4.2 if flat else 2.6),
-        within=(0.4, 0, 1, 1) if flat else (0, 0, 1, 0.5), **names,
+        within=(0.4, 0, 1, 1) if flat else (0, 0, 1, 0.5), left=6.5, top=2.2,
     )  # fmt: skip
     most = _draw.limits("signed", beyond.values)
     looks = (("probability", (0.0, 1.0), fits, ()), ("signed", most, beyond, fits.axes["answered_as"]))

@@ -1,6 +1,5 @@
 """How a text's words are cut: the commonest words with their pieces, and the share of single tokens by rank."""
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -26,7 +25,7 @@ def applies(run: Run) -> str | None:
 def plot_coverage(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
     """A hundred words in order, each whole or cut; the curve over the first thousand; what is lost."""
     seen = coverage(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2, least=80)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.8, least=80)
     cut = 0.68 if sheet.size.fixed is None else 0.72
     grid = sheet.panels(1, 1, left=1, right=1.5, bottom=1, top=1, within=(0, 0, cut, 1))[0, 0]
     chart = sheet.panels(1, 1, left=4.5, right=1.5, bottom=4, top=2.2, within=(cut, 0.42, 1, 1))[0, 0]
@@ -59,7 +58,8 @@ def _words(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
             break
         split = len(pieces) > 1
         box = Rectangle((x, y + 0.15), wide, line - 0.3, facecolor=t.unconstrained if split else t.paper,
-                        edgecolor=t.ink if split else t.faint, linewidth=sheet.size.line * (0.8 if split else 0.5))  # fmt: skip
+                        edgecolor=t.ink if split else t.faint,
+                        linewidth=sheet.size.line * (0.8 if split else 0.5))  # fmt: skip
         ax.add_patch(box)
         ax.text(x + wide / 2, y + line / 2, text, ha="center", va="center", parse_math=False)
         x += wide + 0.35
@@ -84,4 +84,3 @@ def _curve(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
                         xytext=(0, -0.7 * sheet.size.text))  # fmt: skip
     ax.set_xlabel("words, by rank")
     _draw.heading(ax, "share that is one token")
-    assert np.isfinite(shares).all()

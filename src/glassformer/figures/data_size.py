@@ -19,7 +19,7 @@ NEEDS = "study"
 def plot_data_size(study: Study, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
     """Dots per seed against the size of the training set; below each size, the share of all there are."""
     seen = data_size(study)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.8)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.8, least=60)
     shares, sizes = seen.share.values, seen.examples.values
     known = bool(np.isfinite(shares).all())
     panels = sheet.panels(1, 2, left=6.5, right=1.5, bottom=5.2 if known else 3.8, top=1.0, gap=(7.5, 0))[0]

@@ -69,15 +69,18 @@ def _plane(ax: Axes, seen: Fourier, sheet: _draw.Sheet) -> None:
 def _losses(ax: Axes, seen: Fourier, sheet: _draw.Sheet) -> None:
     t, names = sheet.theme, []
     for part, colour, style in (
-        ("training", t.train, "-"), ("test", t.validation, "--"), ("restricted", t.query, ":"), ("excluded", t.wrong, "-."),
+        ("training", t.train, "-"), ("test", t.validation, "--"),
+        ("restricted", t.query, ":"), ("excluded", t.wrong, "-."),
     ):  # fmt: skip
         values = seen.losses.values[seen.losses.axes["part"].index(part)]
         ax.plot(seen.steps, np.maximum(values, LEAST), color=colour, linestyle=style, marker="o",
                 markersize=0.3 * sheet.size.text)  # fmt: skip
         if np.isfinite(values[-1]):
             names.append((float(max(values[-1], LEAST)), f"{part} {_draw.number(float(values[-1]), 3)}", colour))
-    ax.set_yscale("log")
-    ax.minorticks_off()
+    finite = np.maximum(seen.losses.values[np.isfinite(seen.losses.values)], LEAST)
+    if len(finite) and finite.max() > 20 * finite.min():  # over less, a logarithmic axis has no numbers
+        ax.set_yscale("log")
+        ax.minorticks_off()
     if seen.step is not None and seen.step != seen.steps[-1]:
         ax.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line)
     _draw.steps_axis(ax)

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array, percent, thousands
+from glassformer.analyses._result import percent, thousands
 from glassformer.analyses.generated import VERDICTS, Generated, generated, say
-from glassformer.figures import _draw, _style
+from glassformer.figures import _draw, _style, _table
 from glassformer.run import Run
 
 SECTION = "learn"
@@ -41,6 +42,11 @@ def plot_generated(
     told = {int(code) for code in seen.verdicts.values.ravel()} if seen.questions else set[int]()
     if seen.questions:
         _questions(seen, sheet)
+    elif not seen.truth_known:
+        panels = sheet.panels(many, 2, left=1.5, right=1.5, bottom=1.2, top=2.4, gap=(2, 2.6))
+        for row in range(many):
+            for column in range(2):
+                _lines(panels[row, column], seen, row, column, sheet)
     else:
         said = {seen.vocabulary[int(token)] for token in np.unique(seen.tokens.values)}
         widest = max(_draw.text_width(shown(word), sheet.size.text) for word in said) / sheet.em
@@ -64,22 +70,32 @@ def _block(ax: Axes, seen: Generated, row: int, choice: int, length: int, sheet:
     words = [[seen.vocabulary[int(token)] for token in line] for line in ids]
     _draw.cells(ax, words, [[SAID[int(code)] for code in line] for line in codes], theme=sheet.theme)
     name = seen.tokens.axes["choice"][choice]
-    if not seen.truth_known:
-        _shade(ax, seen.surprise.values[row, choice, :, :length], sheet)
-        mean = float(np.nanmean(seen.surprise.values[row, choice]))
-        ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {_draw.number(mean)} nats per token")
-        return
     wrong, all_ = seen.counts.values[row, choice]
     error = f"{percent(wrong / all_)} wrong ({int(wrong)} of {int(all_)})" if all_ else "nothing constrained"
     ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {error}" if choice == 0 else f"{name} · {error}")
 
 
-def _shade(ax: Axes, surprise: Array, sheet: _draw.Sheet) -> None:
-    """Colour the cells by what their tokens cost."""
-    palette = _style.colormap("share", sheet.theme.name)
-    for patch, cost in zip(ax.patches, surprise.ravel(), strict=True):
-        if np.isfinite(cost):
-            patch.set_facecolor(palette(min(cost / MOST_NATS, 1) * 0.45))  # pale enough for ink upon it
+def _lines(ax: Axes, seen: Generated, row: int, choice: int, sheet: _draw.Sheet) -> None:
+    """Each text on a line of its own, token after token as far as there is room, shaded by what each cost."""
+    width, height = _table.page(ax, sheet.em)
+    palette, many = _style.colormap("share", sheet.theme.name), len(seen.tokens.axes["sequence"])
+    line = min(2.4, height / many)
+    for k in range(many):
+        x = 0.0
+        for token, cost in zip(seen.tokens.values[row, choice, k], seen.surprise.values[row, choice, k], strict=True):
+            word = shown(seen.vocabulary[int(token)])
+            wide = max(_draw.text_width(word, 72) + 0.6, 1.1)
+            if x + wide > width:
+                break
+            face = palette(0.45 * min(cost / MOST_NATS, 1)) if np.isfinite(cost) else sheet.theme.paper
+            ax.add_patch(Rectangle((x, k * line + 0.12), wide, line - 0.24, facecolor=face,
+                                   edgecolor=sheet.theme.faint, linewidth=0.4 * sheet.size.line))  # fmt: skip
+            ax.text(x + wide / 2, (k + 0.5) * line, word, ha="center", va="center", parse_math=False)
+            x += wide + 0.12
+    with np.errstate(invalid="ignore"):
+        mean = float(np.mean(seen.surprise.values[row, choice][:, 1:]))
+    name = seen.tokens.axes["choice"][choice]
+    ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {_draw.number(mean)} nats per token")
 
 
 def _questions(seen: Generated, sheet: _draw.Sheet) -> None:

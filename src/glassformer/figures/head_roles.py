@@ -65,7 +65,7 @@ def plot_head_roles(
     grid[0].set_xticks(
         range(roles),
         [
-            name if _draw.text_width(name, sheet.size.text) < 0.95 * room else name.replace(" ", "\n", 1)
+            name if _draw.text_width(name, sheet.size.text) < 0.82 * room else name.replace(" ", "\n", 1)
             for name in names
         ],
     )

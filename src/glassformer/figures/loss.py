@@ -124,7 +124,7 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     ax.yaxis.set_major_formatter(lambda value, _: _draw.number(value, 3).rstrip("0").rstrip(".") or "0")
     ax.minorticks_off()
     zero, below = ("floor of the same windows", "below: memorising") if seen.truth_known else (
-        "best table of counts, same windows", "below: knows more than counts"
+        "best table of counts", "below: knows more than counts"
     )  # fmt: skip
     ax.set_ylabel("excess" if sheet.size.name == "slide" else f"excess ({'bits' if seen.unit == 'bits' else 'nats'})")
     _draw.beside(ax, [(0.0, zero, t.ink), (bottom / 2, below, t.quiet)], most=wide)

@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses import _primer as numbers
 from glassformer.analyses._primer import bracketed, short, subscript
@@ -71,6 +72,7 @@ def _curve(ax: Axes, seen: Neuron, sheet: _draw.Sheet) -> None:
     ax.annotate(f"{short(seen.sum)} → {short(seen.output)}", (seen.sum, seen.output), textcoords="offset points",
                 xytext=((0.9 if right else -0.9) * sheet.size.text, 0.5 * sheet.size.text),
                 ha="left" if right else "right")  # fmt: skip
+    ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_xlabel("sum")
     ax.set_ylabel("output")
     _draw.heading(ax, "the activation: " + {"relu": "0 below 0, else the sum itself"}.get(seen.activation, _name(seen)))

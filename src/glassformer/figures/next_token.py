@@ -68,7 +68,7 @@ def plot_next_token(
             color=sheet.theme.quiet,
         )
     free = ["unconstrained"] if not seen.right.values[:rows].any(axis=1).all() else []
-    sheet.legend(["right", "wrong", *free, ("exact predictor", "|", sheet.theme.ink)], columns=4)
+    sheet.legend(["right", "wrong", *free, (seen.predictor.removeprefix("the "), "|", sheet.theme.ink)], columns=4)
     return sheet.done(seen, steps=list(times), member=member)
 
 

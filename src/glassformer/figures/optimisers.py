@@ -20,7 +20,7 @@ EXCESS = Metric("excess", "nats")
 def plot_optimisers(study: Study, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
     """The search for each one's rate, the curves at the best rates, where every seed ends, and a worked example."""
     seen = optimisers(study)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.0)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.0, least=60)
     right = 11
     upper = sheet.panels(1, 2, left=6, right=right, bottom=3.8, top=2.2, gap=(right + 5, 0), within=(0, 0.5, 1, 1))[0]
     names = seen.excess.axes["cell"]

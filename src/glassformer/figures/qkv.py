@@ -41,7 +41,7 @@ def plot_qkv(
         1,
         3 if slide else 4,
         widths=[1, 1, 1] if slide else [1.35, 1, 1, 1],
-        left=5,
+        left=5.6,
         right=7.5,
         bottom=3.4,
         top=2.6,
@@ -51,7 +51,7 @@ def plot_qkv(
     lower = sheet.panels(
         1,
         3,
-        left=5,
+        left=5.6,
         right=7.5 if slide else 1.5,
         bottom=5,
         top=2.4,
@@ -110,7 +110,7 @@ def plane(ax: Axes, seen: Qkv, part: str, sheet: _draw.Sheet) -> None:
 
 
 def _extended(sheet: _draw.Sheet, seen: Qkv, features: int, base: float) -> None:
-    panels = sheet.panels(features, 3, left=5, right=7.5, bottom=3.6, top=2.6, gap=(4.6, 3.2), within=(0, 0, 1, base))
+    panels = sheet.panels(features, 3, left=5.6, right=7.5, bottom=3.6, top=2.6, gap=(4.6, 3.2), within=(0, 0, 1, base))
     limit = _draw.limits("signed", *(seen.exact[part].values for part in PARTS))
     for column, part in enumerate(PARTS):
         values = seen.exact[part]

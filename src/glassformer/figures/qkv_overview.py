@@ -41,7 +41,7 @@ def plot_qkv_overview(
     seen = qkv_overview(run, sequence=sequence, head=head, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=11, least=60)
     names = sheet.size.fixed is None
-    panels = sheet.panels(3 if names else 2, 3, left=5, right=3, bottom=5, top=2.4, gap=(7.6, 5.8 if names else 4.6))
+    panels = sheet.panels(3 if names else 2, 3, left=5.6, right=3, bottom=5, top=2.4, gap=(7.6, 5.8 if names else 4.6))
     parts = list(TITLES) if names else ["embedded", "query", "key", "value"]  # a slide has six panels at most
     for panel, part in zip(panels.flat, parts, strict=False):
         if part not in seen.planes_of:

@@ -42,7 +42,7 @@ def plot_query_focus(
     _attend.focus(plane, seen, sheet.theme, limit)
     _attend.score_bar(sheet, limit, met, beside=plane)
     highest, lines = sheet.panels(
-        2, 1, heights=[1, 1.5], left=4.5, right=1.5, bottom=5.2, top=2.8, gap=(0, 6.2), within=second
+        2, 1, heights=[1, 1.5], left=5.4, right=1.5, bottom=5.2, top=2.8, gap=(0, 6.2), within=second
     )[:, 0]
     values = seen.top.values
     highest.barh(range(len(values)), values, color=sheet.theme.key, height=0.66)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from glassformer.analyses.rates import rates, say
 from glassformer.figures import _draw, _study
@@ -34,6 +35,7 @@ def plot_rates(study: Study, *, ax: _draw.Host = None, theme: str = "light", siz
             if low < price < high and price > 0:
                 panel.axhline(price, color=sheet.theme.rung, linestyle="--", linewidth=0.5 * sheet.size.line, zorder=0)
     _study.ends(way, seen.curve, sheet)
+    sheet.legend([Line2D([], [], color=sheet.theme.rung, linestyle="--", label="rungs of the ladder")])
     if not np.isfinite(seen.spread.values).any():
         sheet.note("no training has a number left for its loss")
     return sheet.done(seen)

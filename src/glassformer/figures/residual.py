@@ -122,8 +122,10 @@ def _planes(
     told = _regions.important(seen.verdicts)
     for panel, xy, title in zip(panels, points, titles, strict=True):
         _draw.plane_axes(panel, seen.plane, xy, theme=t, margin=0.2, names=panel is panels[0])
-        if panel is not panels[0]:
-            panel.set_xlabel(seen.plane.labels[0])
+        room = panel.get_window_extent().width / panel.figure.dpi
+        name = seen.plane.labels[0]
+        fits = _draw.text_width(name, float(panel.xaxis.label.get_fontsize())) < 1.3 * room
+        panel.set_xlabel(name if fits or panel is panels[1] else "")  # else the middle one has it for all
         _draw.dots(panel, xy, colour=t.ink, scale=0.7)
         _draw.labels(panel, xy, drawn(seen.before.axes["position"]), colours=t.ink, first=told)
         panel.set_title(title.strip("+= "))

@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import Labelled, thousands
 from glassformer.analyses.runtime import Runtime, runtime, say
@@ -33,7 +34,7 @@ def plot_runtime(
     seen = runtime(run, measure=measure)
     sheet = _draw.Sheet(ax, theme, size, say(seen), height=7.6, least=70)
     wide = max(_draw.text_width(part, 72) for part in seen.memory.axes["part"]) + 1.2
-    top = sheet.panels(1, 3, widths=[1.2, 1, 1], left=5, right=3, bottom=3.8, top=2.4, gap=(wide + 1, 0),
+    top = sheet.panels(1, 3, widths=[1.2, 1, 1], left=6, right=3, bottom=3.8, top=2.4, gap=(wide + 1, 0),
                        within=(0, 0.46, 1, 1))[0]  # fmt: skip
     low = sheet.panels(1, 2, left=6, right=15, bottom=3.8, top=2.4, gap=(20, 0), within=(0, 0, 1, 0.46))[0]
     _speed(top[0], seen, sheet)
@@ -71,15 +72,9 @@ def _bars(ax: Axes, each: Labelled, unit: float, name: str, title: str, sheet: _
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.45 * float(values.max()))
-    ax.xaxis.set_major_locator(_locator())
+    ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.set_xlabel(name)
     _draw.heading(ax, title)
-
-
-def _locator() -> object:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(3)
 
 
 def _growth(ax: Axes, seen: Runtime, name: str, sheet: _draw.Sheet) -> None:

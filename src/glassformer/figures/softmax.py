@@ -25,7 +25,7 @@ def plot_softmax(
 ) -> Figure:
     """Bars of probabilities per temperature, and entropy against temperature."""
     seen = softmax(scores=scores, temperatures=temperatures)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.8)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.8, least=60)
     t, heat = sheet.theme, seen.probabilities.axes["temperature"]
     panels = sheet.panels(1, len(heat), left=5, right=1.5, bottom=4, top=2.8, gap=(2.5, 0), within=(0, 0.45, 1, 1))[0]
     for k, panel in enumerate(panels):

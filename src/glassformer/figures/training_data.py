@@ -33,7 +33,8 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
     for row, (words, verdicts, source) in enumerate(zip(seen.tokens, seen.verdicts, seen.source, strict=True)):
         y = row * APART
         for column, (word, verdict) in enumerate(zip(words[:columns], verdicts[:columns], strict=True)):
-            said = None if seen.one and verdict == "unconstrained" else verdict  # a question is given, not judged
+            plain = (seen.one or seen.text) and verdict == "unconstrained"  # a question is given, not judged
+            said = None if plain else verdict
             _draw.cell(panel, column, y, word, said, theme=sheet.theme, size=sheet.size.text, line=sheet.size.line)
             if source[column] >= 0 and source[column] != column - 1:
                 begin, end = column - 1, source[column]
@@ -53,12 +54,12 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
     _draw.bare(panel)
     panel.set_yticks([row * APART for row in range(len(seen.tokens))], seen.ids.axes["sequence"])
     panel.tick_params(length=0)
-    panel.set_ylabel("question" if seen.one else "sequence")
+    panel.set_ylabel("question" if seen.one else "place in the text" if seen.text else "sequence")
     panel.set_clip_on(False)
-    judged = ("right", "wrong", *(() if seen.one else ("unconstrained",)), "not_in_view")
+    judged = ("right", "wrong", *(() if seen.one or seen.text else ("unconstrained",)), "not_in_view")
     kinds = [name for name in judged if any(name in row for row in seen.verdicts)]
     sheet.legend(kinds, x=1, y=0)
-    if not seen.one:
+    if not seen.one and not seen.text:
         free, known, away = seen.shares.values
         shares = (
             f"in {seen.windows} training windows: {percent(free)} unconstrained · {percent(known)} constrained "

@@ -1,5 +1,7 @@
 """Inside one update: one weight's move as a sum, the batch's examples, every tensor, and the worked example."""
 
+from typing import TypeAlias
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,6 +16,8 @@ SECTION = "path"
 ORDER = 70
 ANSWERS = ("1.P2", "1.P8")
 COST = "d"
+SINGLE = 45  # ems of width under which the panels stand below each other
+Place: TypeAlias = tuple[float, float, float, float]
 LOOK = {
     "gradient": ("train", "o"), "clipping": ("quiet", "x"), "momentum": ("validation", "s"),
     "scaling": ("feed_forward", "^"), "decay": ("wrong", "D"), "rounding": ("quiet", "."), "change": ("ink", "|"),
@@ -34,30 +38,39 @@ def plot_update(
 ) -> Figure:
     """A waterfall of one weight, its pull by every example of the batch, all tensors, and ten gradients worked out."""
     seen = update(run, step=step, weight=weight, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=15 if size == "print_narrow" else 9)
     narrow, slide = sheet.room[0] < 60, size == "slide"
-    half = 0.4 if slide else 0.46
+    first, second, third, fourth = _places(sheet.room, slide)
     names = [*(SAID[part] for part in seen.waterfall.axes["part"]), "true change"]
-    wide = max(_draw.text_width(name, sheet.size.text) for name in names) / sheet.em
-    left = sheet.panels(1, 1, left=wide + 2, right=6.5, bottom=4, top=2.4, within=(0, half, 0.5, 1))[0, 0]
-    _waterfall(left, seen, sheet)
-    rows = max(3, int((sheet.room[1] * (1 - half) - 6.4) / 1.5))
+    _waterfall(sheet.panels(1, 1, left=_widest(names, sheet) + 2, right=6.5, bottom=4, top=2.4, within=first)[0, 0],
+               seen, sheet)  # fmt: skip
+    rows = max(3, int((sheet.room[1] * (second[3] - second[1]) - 6.4) / 1.5))
     texts = _texts(seen, rows, sheet, 11.5 if narrow else 15 if slide else 19)
-    wide = max(_draw.text_width(text, sheet.size.text) for text in texts) / sheet.em
-    right = sheet.panels(1, 1, left=wide + 2, right=5.2, bottom=4, top=2.4, within=(0.5, half, 1, 1))[0, 0]
+    right = sheet.panels(1, 1, left=_widest(texts, sheet) + 2, right=5.2, bottom=4, top=2.4, within=second)[0, 0]
     _examples(right, seen, texts, sheet)
     foot = 8.2 if narrow else 6
-    below = sheet.panels(1, 1, left=12.5, right=1.5, bottom=foot, top=2.4, within=(0, 0, 1 if slide else 0.56, half))[
-        0, 0
-    ]
+    below = sheet.panels(1, 1, left=12.5, right=1.5, bottom=foot if third[1] == 0 else 4, top=2.4, within=third)[0, 0]
     _tensors(below, seen, sheet)
-    if not slide:
-        last = sheet.panels(1, 1, left=6, right=8, bottom=foot, top=2.4, within=(0.56, 0, 1, half))[0, 0]
-        _worked(last, seen, sheet)
+    if fourth is not None:
+        _worked(sheet.panels(1, 1, left=6, right=8, bottom=foot, top=2.4, within=fourth)[0, 0], seen, sheet)
     said = {**SAID, "change": "true change", "weights": "weights"}
     entries = [(said[part], LOOK[part][1], sheet.theme[LOOK[part][0]]) for part in seen.by_tensor.axes["part"]]
-    sheet.legend(entries, x=0, columns=3 if narrow else 8)
+    sheet.legend(entries, x=0, columns=2 if sheet.room[0] < SINGLE else 3 if narrow else 8)
     return sheet.done(seen, weight=seen.weight, member=member)
+
+
+def _places(room: tuple[float, float], slide: bool) -> tuple[Place, Place, Place, Place | None]:
+    """Where the panels lie: two by two, on a slide three, on a narrow sheet below each other."""
+    if room[0] < SINGLE:
+        return (0, 0.77, 1, 1), (0, 0.5, 1, 0.77), (0, 0.24, 1, 0.5), (0, 0, 1, 0.24)
+    half = 0.4 if slide else 0.46
+    first, second = (0.0, half, 0.5, 1.0), (0.5, half, 1.0, 1.0)
+    return (first, second, (0, 0, 1, half), None) if slide else (first, second, (0, 0, 0.56, half), (0.56, 0, 1, half))
+
+
+def _widest(texts: list[str], sheet: _draw.Sheet) -> float:
+    """In ems."""
+    return max(_draw.text_width(text, sheet.size.text) for text in texts) / sheet.em
 
 
 def _waterfall(ax: Axes, seen: Update, sheet: _draw.Sheet) -> None:

@@ -68,8 +68,8 @@ def film_fourier(
     )
     caption = (
         "Share of the token embedding's variance over the numbers at each frequency, sine and cosine together. The "
-        f"thin line is the first kept step, dashes an even spectrum, dots {KEY:g} times that, from where a frequency is "
-        "a key one. Exact at every frame."
+        f"thin line is the first kept step, dashes an even spectrum, dots {KEY:g} times that, from where a frequency "
+        "is a key one. Exact at every frame."
     )
     return Film(
         run, scene, title=title, caption=caption, steps=steps, frames=frames, pace=pace, theme=theme, member=member

@@ -80,9 +80,11 @@ def conclude(study: Study) -> str:
     title = study.metrics[metric].title
     text = f"{title[0].upper()}{title[1:]}: {shown(study, full, metric)} for the full model"
     if worse:
-        text += "; worse are " + listed([f"{shown(study, row, metric)} {_with(row.cell.name)}" for row in worse])
+        are = "is" if len(worse) == 1 else "are"
+        text += f"; worse {are} " + listed([f"{shown(study, row, metric)} {_with(row.cell.name)}" for row in worse])
     if ahead:
-        text += "; better are " + listed([f"{shown(study, row, metric)} {_with(row.cell.name)}" for row in ahead])
+        are = "is" if len(ahead) == 1 else "are"
+        text += f"; better {are} " + listed([f"{shown(study, row, metric)} {_with(row.cell.name)}" for row in ahead])
     if same:
         text += f"; the seeds do not tell these from the full model: {listed(same)}"
     bounds = [f"{100 * row.cell.bound:.1f} % {row.cell.name}" for row in rows if row.cell.bound is not None]

@@ -16,8 +16,8 @@ from glassformer.tasks._task import IntArray
 LENGTHS = (2, 3, 4)
 MOST = 2_000  # questions of a length that are asked
 MAIN = "accuracy_2"
-METRICS = {f"accuracy_{n}": Metric(f"{n} arguments", "share", higher=True) for n in LENGTHS} | {
-    "accuracy_nested": Metric("nested", "share", higher=True)
+METRICS = {f"accuracy_{n}": Metric(f"accuracy, {n} arguments", "share", higher=True) for n in LENGTHS} | {
+    "accuracy_nested": Metric("accuracy, nested", "share", higher=True)
 }
 
 
@@ -96,6 +96,8 @@ def conclude(study: Study) -> str:
     if row is None:
         return "The model of three arguments is not trained yet."
     own = shown(study, row, "accuracy_3")
-    others = f"two {shown(study, row, 'accuracy_2')}, four {shown(study, row, 'accuracy_4')}"
-    deep = shown(study, row, "accuracy_nested")
-    return f"Trained on three arguments it answers new questions of three at {own}, of {others}, nested ones {deep}."
+    two, four, deep = (shown(study, row, f"accuracy_{kind}") for kind in ("2", "4", "nested"))
+    return (
+        f"Trained on three arguments it answers {own} of the new questions with three right, {two} of those with two, "
+        f"{four} of those with four, and {deep} of those with a question inside."
+    )

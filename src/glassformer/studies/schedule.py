@@ -14,9 +14,9 @@ def schedule(experiment: Experiment) -> list[Cell]:
     plain = "train.warmup=0"
     return [
         Cell(name="constant", settings=("train.schedule=constant", plain)),
-        Cell(name="warm-up, then constant", settings=("train.schedule=constant", f"train.warmup={rise}")),
+        Cell(name="constant after a warm-up", settings=("train.schedule=constant", f"train.warmup={rise}")),
         Cell(name="cosine", settings=("train.schedule=cosine", plain)),
-        Cell(name="warm-up, then cosine", settings=("train.schedule=cosine", f"train.warmup={rise}")),
+        Cell(name="cosine after a warm-up", settings=("train.schedule=cosine", f"train.warmup={rise}")),
         Cell(name="halved three times", settings=("train.schedule=step", f"train.drop_every={drop}", plain)),
         Cell(name="halved at plateaus", settings=("train.schedule=plateau", plain)),
     ]
