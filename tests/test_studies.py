@@ -90,6 +90,19 @@ def test_a_study_gives_cells_that_can_be_trained_and_a_sentence(name, tmp_path):
     assert getattr(file, "FIGURE", "cells") in _discover.names(gf.figures)
 
 
+def test_a_conclusion_says_when_nothing_was_learnt_and_when_the_seeds_are_too_few(tmp_path, monkeypatch):
+    few = small_studies.write(tmp_path / "few", "width", "five_operations", seeds=4).result["conclusion"]
+    many = small_studies.write(tmp_path / "many", "width", "five_operations", seeds=5).result["conclusion"]
+    assert few.endswith("With 4 seeds a cell, what sets the cells apart may be chance.")
+    assert "chance" not in many
+    assert "guess" not in many
+    blind = load("five_operations").task.ladder(8)[1].nats
+    for nats, learnt in ((0.95 * blind, True), (0.99 * blind, False)):
+        monkeypatch.setattr(small_studies, "known", lambda *_, nats=nats: nats)
+        said = small_studies.write(tmp_path / str(learnt), "width", "five_operations").result["conclusion"]
+        assert said.startswith("In 50 steps no cell gets past “answer frequencies”") is not learnt
+
+
 def test_the_ablated_models_lack_exactly_the_part_named():
     base = load("five_operations")
     cells = {cell.name: cell for cell in studies.find("ablation").ablation(base)}

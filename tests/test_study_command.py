@@ -3,6 +3,7 @@
 import json
 import signal
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from command import call, start
 from glassformer import studies
 from glassformer import study as opened
+from glassformer.commands.study import _interruptible
 from glassformer.studies import _work
+from glassformer.studies._run import Watch
 
 QUICK = ("--seeds", 2, "--steps", 4, "--workers", 1, "--set", "train.judged=20", "--set", "architecture.feed_forward=4")
 
@@ -88,7 +91,7 @@ def test_a_wrong_call_is_one_sentence(words, sentence, tmp_path, monkeypatch):
 
 
 def test_ctrl_c_stops_and_the_same_command_goes_on(tmp_path):
-    words = ("study", "blocks", "plus_last_even", "--seeds", 2, "--steps", 30_000, "--workers", 2, "--out", "study",
+    words = ("study", "blocks", "plus_last_even", "--seeds", 2, "--steps", 6_000, "--workers", 2, "--out", "study",
              "--set", "train.judged=20", "--set", "architecture.feed_forward=4")  # fmt: skip
     process = start(*words, folder=tmp_path)
     until = time.monotonic() + 240
@@ -111,6 +114,18 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(tmp_path):
     assert "4 blocks" in out
     for name, content in done.items():
         assert (study.path / "cells" / name).read_bytes() == content
+
+
+def test_a_request_to_end_that_python_dropped_is_heeded_at_the_next_sign_of_progress():
+    watch, before = Watch(), signal.getsignal(signal.SIGTERM)
+    with _interruptible(watch):
+        watch.progress({})  # nobody has asked
+        with suppress(KeyboardInterrupt):  # as in a finaliser, where an exception goes nowhere
+            signal.raise_signal(signal.SIGTERM)
+        for tell in (watch.progress, watch.done):
+            with pytest.raises(KeyboardInterrupt):
+                tell()
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_it_is_listed():

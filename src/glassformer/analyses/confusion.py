@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
 from glassformer.run import Run
 
@@ -47,15 +48,15 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
             credits.append(given)
             corrected.append(given - by_chance)
     used = np.bincount(np.concatenate([tokens for pair in pairs for tokens in pair]), minlength=1)
-    shown = np.flatnonzero(used > 0)
-    if len(shown) > MOST_TOKENS:
-        shown = np.sort(np.argsort(-used, kind="stable")[:MOST_TOKENS])
-    left = int((used > 0).sum() - len(shown))
-    tables = [_table(shown, *pair) for pair in pairs]
+    drawn = np.flatnonzero(used > 0)
+    if len(drawn) > MOST_TOKENS:
+        drawn = np.sort(np.argsort(-used, kind="stable")[:MOST_TOKENS])
+    left = int((used > 0).sum() - len(drawn))
+    tables = [_table(drawn, *pair) for pair in pairs]
     counts, whole = np.array([table for table, _ in tables]), np.array([rows for _, rows in tables])[..., None]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(whole > 0, counts / whole, np.nan)
-    words = tuple(run.task.vocabulary[k] for k in shown)
+    words = tuple(run.task.vocabulary[k] for k in drawn)
     axes = {"step": tuple(map(str, chosen)), "true": words, "predicted": words}
     kinds = tuple(run.task.kinds)
     return Confusion(
@@ -82,11 +83,11 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
     )
 
 
-def _table(shown: Array, true: Array, guess: Array) -> tuple[Array, Array]:
+def _table(kept: Array, true: Array, guess: Array) -> tuple[Array, Array]:
     """Counts of (true, predicted) among the tokens shown, and of each true token whatever was predicted."""
-    many = len(shown)
-    row, column = np.searchsorted(shown, true), np.searchsorted(shown, guess)
-    inside = [np.isin(tokens, shown) for tokens in (true, guess)]
+    many = len(kept)
+    row, column = np.searchsorted(kept, true), np.searchsorted(kept, guess)
+    inside = [np.isin(tokens, kept) for tokens in (true, guess)]
     both = inside[0] & inside[1]
     counts = np.bincount(row[both] * many + column[both], minlength=many * many).reshape(many, many)
     return counts.astype(float), np.bincount(row[inside[0]], minlength=many)[:many].astype(float)
@@ -172,10 +173,11 @@ def say(seen: Confusion) -> Words:
             filled = counts.sum(axis=0)
             most = int(filled.argmax())
             if filled[most] > 0.6 * whole and len(names) > 2:
-                title += f"; {_judged.exactly(filled[most] / whole)} of all answers are “{names[most]}”"
+                title += f"; {_judged.exactly(filled[most] / whole)} of all answers are “{shown(names[most])}”"
             else:
                 what = "difference" if seen.several else "mistake"
-                title += f"; the commonest {what} is “{names[column]}” for “{names[row]}” ({int(off.max())} times)"
+                said, meant = shown(names[column]), shown(names[row])
+                title += f"; the commonest {what} is “{said}” for “{meant}” ({int(off.max())} times)"
         else:
             title += ": every one lies on the diagonal"
     return Words(

@@ -52,7 +52,7 @@ def coverage(run: Run) -> Coverage:
     text, space = task.text, " " if task.cutter.lossless else ""  # there a word in a text begins with its space
     common = Counter(WORD.findall(text.lower())).most_common()
     ranked = [word for word, _ in common[:RANKS]]
-    cut = [_pieces(task, space + word) for word in ranked]
+    cut = [_pieces(task, space + word if word[0].isalnum() else word) for word in ranked]
     single = np.array([len(pieces) == 1 for pieces in cut], dtype=float)
     words = tuple(ranked[:WORDS])
     kept = "".join(text.split()) if not task.cutter.lossless else text

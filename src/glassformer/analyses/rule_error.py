@@ -44,8 +44,9 @@ def rule_error(run: Run, *, step: int = -1, member: int = 0) -> RuleError:
         whole = max(int(seen.examples.constrained.sum()), 1)
         good = int((seen.right & answerable).sum())
         shares[:, k] = np.array([good, int(answerable.sum()) - good, int(hidden.sum())]) / whole
-    exact = run.task.shares(run.architecture.context)  # type: ignore[attr-defined]
-    away = 1 - exact.answerable
+    known = getattr(run.task, "shares", None)
+    exact = known(run.architecture.context) if known else None
+    away = 1 - exact.answerable if exact else 0.0
     names, distance, interval, counts = _by_distance(run, now, member)
     steps = tuple(map(str, at))
     places = ("in view", "not in view")
@@ -53,7 +54,9 @@ def rule_error(run: Run, *, step: int = -1, member: int = 0) -> RuleError:
         step=now,
         clock=_clock.text(run, step, member),
         error=Labelled(error, {"where": places, "choice": CHOICES, "step": steps}, "share"),
-        best=Labelled(np.array([0.0, exact.least_error / away if away > 1e-9 else np.nan]), {"where": places}, "share"),
+        best=Labelled(
+            np.array([0.0, exact.least_error / away if exact and away > 1e-9 else np.nan]), {"where": places}, "share"
+        ),
         shares=Labelled(shares, {"verdict": ("right", "wrong", "not in view"), "step": steps}, "share"),
         by_distance=Labelled(distance, {"distance": names, "choice": CHOICES}, "share"),
         interval=Labelled(interval, {"distance": names, "bound": ("low", "high")}, "share"),
@@ -80,9 +83,13 @@ def _by_distance(run: Run, step: int, member: int) -> tuple[tuple[str, ...], Arr
 def distances(run: Run, seen: _judged.Judged) -> Array:
     """(example, place): how many tokens before the last one in view the answer lies; -1 where it is not in view."""
     found = np.full(seen.examples.answerable.shape, -1)
-    rows = seen.examples.windows.tolist()
+    rows = seen.examples.windows
+    if not hasattr(run.task, "source"):  # a task that knows the places of a whole window at once, or none
+        at = np.array([run.task.source_position(row[:-1]) for row in rows])
+        here = seen.examples.answerable & (at >= 0)
+        return np.where(here, np.arange(at.shape[-1]) - at, found)
     for row, place in np.argwhere(seen.examples.answerable).tolist():
-        found[row, place] = place - run.task.source(rows[row], place)  # type: ignore[attr-defined]
+        found[row, place] = place - run.task.source(rows[row].tolist(), place)
     return found
 
 

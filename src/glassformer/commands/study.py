@@ -2,7 +2,8 @@
 
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,7 +56,7 @@ def study(
     given = load(experiment, set_ or ())  # before JAX: a wrong setting is answered at once
     if workers is not None and scheduler is not None:
         raise CallError("--workers is for this machine and --scheduler for a cluster; leave one of them out")
-    with _interruptible(), _watching(show=not (quiet or as_json)) as watch:
+    with _watching(show=not (quiet or as_json)) as watch, _interruptible(watch):
         try:
             found = _run.run(
                 name, given, seeds=seeds, steps=steps, without=tuple(without or ()), out=out, workers=workers,
@@ -94,23 +95,41 @@ def draw(found: "Study") -> list[Path]:
 def _tell(found: "Study") -> None:
     for line in found.lines():
         typer.echo(line)
-    typer.echo(f"({found.interval}; {found.experiment.train.steps:,} steps)")
+    steps = sorted({row.experiment.train.steps for row in found.rows()} or {found.experiment.train.steps})
+    typer.echo(f"({found.interval}; {' to '.join(f'{each:,}' for each in {steps[0]: 0, steps[-1]: 0})} steps)")
     typer.echo(found.result["conclusion"])
     typer.echo(f"study: {found.path} ({_shared.counted(len(found.trained), 'cell')}, {found.seconds:.0f} s)")
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """A polite request to end is Ctrl-C by another name."""
+def _interruptible(watch: "Watch") -> Iterator[None]:
+    """A polite request to end is Ctrl-C by another name; neither is lost.
+
+    Python drops what a signal raises while it is tidying up, so the request is heeded at the next progress as well.
+    """
+    asked = False
 
     def end(number: int, frame: Any) -> None:  # noqa: ARG001
+        nonlocal asked
+        asked = True
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
+    def heeding(tell: Callable[..., None]) -> Callable[..., None]:
+        def told(*words: Any) -> None:
+            tell(*words)
+            if asked and threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt
+
+        return told
+
+    watch.progress, watch.done = heeding(watch.progress), heeding(watch.done)
+    heard = [each for each in (signal.SIGTERM, signal.SIGINT) if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, end) for each in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 @contextmanager

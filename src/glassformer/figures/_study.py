@@ -60,6 +60,8 @@ def _logarithmic(ax: Axes, which: str, known: Array, lost: bool) -> float | None
     marks = [*([0.0] if low < 0 else []), *(10.0**k for k in range(first, last + 1, every))]
     if len(marks) < 3 and low > 0:  # decades alone would leave the axis almost bare
         marks = [m * 10.0**k for k in range(first - 1, last + 1) for m in (1, 2, 5) if low <= m * 10.0**k <= top]
+        if len(marks) < 3:
+            marks = [float(m) for m in MaxNLocator(3).tick_values(low, top) if low <= m <= top]
     axis.set_ticks(marks, [f"{mark:.6f}".rstrip("0").rstrip(".") for mark in marks])
     axis.set_minor_locator(NullLocator())
     at = top * 10 ** (0.09 * decades)

@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import percent
 from glassformer.analyses.sequences import say, sequences
 from glassformer.figures import _draw
@@ -24,7 +25,7 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
     sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.4, least=60)
     left = 2.6 + max(_draw.text_width(name, 72) for name in seen.ids.axes["sequence"])
     panel = sheet.panels(1, 1, left=left, right=3.6, bottom=7.0 if not seen.one else 3.4, top=0.8)[0, 0]
-    widest = max(_draw.text_width(token, 72) for row in seen.tokens for token in row)
+    widest = max(_draw.text_width(shown(token), 72) for row in seen.tokens for token in row)
     fits = int((sheet.room[0] - left - 3.6) / max(CELL, widest + 1.5))
     longest = max(map(len, seen.tokens))
     columns = min(longest, fits)

@@ -53,7 +53,8 @@ def film_weights(
 
         return update
 
-    sizes = [float(np.sqrt(np.nanmean(each.typical.values**2))) for each in ends]
+    counts = np.array([np.prod(shape) for shape in ends[1].shapes.values()])
+    sizes = [float(np.sqrt((counts * each.typical.values**2).sum() / counts.sum())) for each in ends]
     first, last = (thousands(each.step or 0) for each in ends)
     title = f"From step {first} to {last} all {thousands(run.parameters)} weights"
     grown = f" grow from a typical size of {sizes[0]:.2f} to {sizes[1]:.2f}"

@@ -4,9 +4,10 @@ import math
 from collections.abc import Sequence
 
 from glassformer.analyses._result import listed
-from glassformer.study import Study, Trained
+from glassformer.study import Study, Trained, places
 
 WORTH = 0.02  # of the excess of blind guessing: less than this below it is not called learnt
+SURE = 0.9  # how surely an interval must hold the median for cells to be told apart by it: five seeds or more
 
 
 def shown(study: Study, row: Trained, metric: str) -> str:
@@ -74,6 +75,15 @@ def unlearnt(study: Study) -> str:
         f"In {many:,} step{'s' if many != 1 else ''} {which} past “{blind.name}”, a guess that looks at nothing, so "
         "all that follows compares guesses; more steps may tell. "
     )
+
+
+def uncertain(study: Study) -> str:
+    """The warning that comes after a comparison of too few seeds."""
+    rows = study.rows()
+    many = min((len(row.seeds) for row in rows), default=0)
+    if len(rows) < 2 or places(many)[2] >= SURE:
+        return ""
+    return f" With {many} seed{'s' if many != 1 else ''} a cell, what sets the cells apart may be chance."
 
 
 def quickest(study: Study) -> str:
