@@ -34,7 +34,7 @@ def plot_query_focus(
     narrow = size == "print_narrow"  # one column: the bars and lines stand below the plane
     sheet = _draw.Sheet(ax, theme, size, say_focus(seen), seen.clock, height=_style.inches(size, 84) if narrow else 7)
     first, second = ((0, 0.5, 1, 1), (0, 0.03, 1, 0.5)) if narrow else ((0, 0, 0.6, 1), (0.6, 0, 1, 1))
-    plane = sheet.panels(1, 1, left=5, right=7.5, bottom=5.2, top=1.6, within=first)[0, 0]
+    plane = sheet.panels(1, 1, left=5.4, right=7.5, bottom=5.2, top=1.6, within=first)[0, 0]
     met = np.where(seen.can_see.values > 0, seen.scores.values, np.nan)
     close = _attend.near(seen.keys.values.reshape(-1, 2))  # the keys that are framed: the colours are for them
     here = np.abs(seen.keys.values).max(axis=-1) <= (np.inf if close is None else np.abs(close).max())
