@@ -19,7 +19,6 @@ POPULATION, NAN = "population", "nan"
 STEPS = {"plus_last_even": 300, "lucky7": 60, "step_back": 60, "even_abs_diff": 60, "five_operations": 12}
 RUNS = tuple(STEPS)
 TEXT, MODULAR = "text", "modular_addition"
-OTHERS = (TEXT, MODULAR)  # a text without a rule, and one answer among 113; each promise is tried on them once
 SMALL = ("architecture.width=16", "architecture.heads=2", "architecture.feed_forward=16", "train.judged=60")
 
 

@@ -22,7 +22,7 @@ def plot_data_size(study: Study, *, ax: _draw.Host = None, theme: str = "light",
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.8, least=60)
     shares, sizes = seen.share.values, seen.examples.values
     known = bool(np.isfinite(shares).all())
-    panels = sheet.panels(1, 2, left=6.5, right=1.5, bottom=5.2 if known else 3.8, top=1.0, gap=(7.5, 0))[0]
+    panels = sheet.panels(1, 2, left=6.5, right=1.5, bottom=6.6 if known else 3.8, top=1.0, gap=(7.5, 0))[0]
     texts = [
         thousands(round(n)) + (f"\n{percent(share)}" if known else "") for n, share in zip(sizes, shares, strict=True)
     ]
