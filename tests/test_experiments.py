@@ -37,7 +37,7 @@ def _extra(name: str, folder: Path) -> list[object]:
     if name.startswith("shakespeare"):
         if not os.environ.get("GLASSFORMER_DATA"):
             pytest.skip("needs tinyshakespeare.txt: let GLASSFORMER_DATA name its folder")
-        return ["--set", "train.batch=2", "--set", "train.keep_bytes=999999999"]
+        return ["--set", "train.batch=2", "--set", "architecture.blocks=1", "--set", "train.keep_bytes=999999999"]
     if name == "own_table":
         rows = "".join(f"{a}+{b},{a + b}\n" for a in range(9) for b in range(9))
         (folder / "mine.csv").write_text(f"question,answer\n{rows}")
