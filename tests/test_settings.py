@@ -1,5 +1,6 @@
 """Settings come in as plain values and leave as they were meant, or as one sentence about what is wrong."""
 
+import os
 from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
@@ -139,8 +140,10 @@ def test_an_experiment_survives_its_tables(given):
     assert again.tables() == made.tables()
 
 
-@pytest.mark.parametrize("name", experiment.names())
+@pytest.mark.parametrize("name", [name for name in experiment.names() if name not in ("own_text", "own_table")])
 def test_every_ready_made_experiment_survives_its_tables(name):
+    if name.startswith("shakespeare") and not os.environ.get("GLASSFORMER_DATA"):
+        pytest.skip("needs tinyshakespeare.txt: let GLASSFORMER_DATA name its folder")
     made = experiment.load(name)
     assert experiment.from_tables(made.tables(), name) == made
     assert made.title.endswith(".")
