@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import glassformer as gf
 import hand_wired
 from glassformer.analyses import _clock, _uncertain
-from glassformer.analyses._uncertain_run import TEMPERATURES, now
+from glassformer.analyses._uncertain_run import TEMPERATURES, now, plan
 from glassformer.analyses.attention_profile import attention_profile
 from glassformer.analyses.uncertainty import uncertainty
 from glassformer.errors import CallError, MissingError
@@ -374,3 +375,15 @@ def test_the_film_walks_a_physics_model_too(tmp_path):
     near = int(np.abs(life.temperatures - 1).argmin())
     losses = [float(row[-1]) for row in rows if "loss" in row]
     assert_allclose(losses, life.loss[near], rtol=1e-9)
+
+
+def test_predictions_that_do_not_count_do_not_count_here(tmp_path):
+    """The six digits of `sort` come by chance; what is measured is the answer, as in the training's own numbers."""
+    run = gf.train("sort", steps=40, settings=["train.judged=50", "train.keep_bytes=0"], out=tmp_path / "run")
+    seen = uncertainty(run)
+    windows = run.task.examples(11, "validation", plan(run, 0).windows).windows
+    chances = run.trace(windows[:, :-1])["probabilities"][:, 5:]
+    came = np.take_along_axis(chances, windows[:, 6:, None], axis=-1)
+    assert_allclose(seen.by_step["loss"].values[0, -1], -np.log(came).mean(), rtol=1e-5)
+    assert_allclose(now(run, step=40).point.values[1], -np.log(came).mean(), rtol=1e-5)
+    assert seen.truth.values[:2].tolist() == [0, 0]  # the answer is certain, and so costs nothing

@@ -1,10 +1,9 @@
 """Texts that are not shipped: where each comes from, how it is recognised, and where it lies."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from glassformer.errors import CallError, DamagedError, Error, MissingError, unknown
 
@@ -91,13 +90,6 @@ def decoded(data: bytes, where: str) -> str:
     if "\0" in text:
         raise CallError(f"{where} holds a zero byte at character {text.index(chr(0)):,}, so it is not a text")
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def moved(task: Any, folder: Path) -> Any:
-    """The same task, reading what a run's folder keeps."""
-    copy = replace(task)
-    object.__setattr__(copy, "_folder", folder)
-    return copy
 
 
 def _known(name: str) -> Corpus:

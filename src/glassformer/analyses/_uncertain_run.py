@@ -1,6 +1,6 @@
 """How sure a trained model is over its life: every distribution on some held-out windows, in NumPy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +17,6 @@ from glassformer.analyses._uncertain import (
     named,
     spread,
 )
-from glassformer.errors import Error
 from glassformer.run import Run
 from glassformer.tasks import Examples, Rung
 
@@ -75,8 +74,7 @@ def measured(run: Run, temperature: float, member: int, also: int) -> Uncertaint
     """Every diagnostic of one member, over its life and over temperature; `also` at one more step."""
     a, todo = run.architecture, plan(run, member, also)
     examples = _windows(run, todo.windows)
-    read = slice(None) if a.read_position is None else slice(a.read_position, a.read_position + 1)
-    targets = examples.windows[:, 1:] if a.read_position is None else examples.windows[:, -1:]
+    read, targets = _asked(run, examples)
     truth = _truth(run, examples)
     swept = _thinned(todo, targets.size * a.answers)
     every = max(1, -(-len(TEMPERATURES) * len(swept) * targets.size * a.answers // SWEEP))  # n-th place of a window
@@ -119,10 +117,8 @@ class Now(Result):
 
 def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> Now:
     """Entropy and loss at one step, on the windows of the whole life."""
-    a = run.architecture
     examples = _windows(run, plan(run, member).windows)
-    read = slice(None) if a.read_position is None else slice(a.read_position, a.read_position + 1)
-    targets = examples.windows[:, 1:] if a.read_position is None else examples.windows[:, -1:]
+    read, targets = _asked(run, examples)
     logits = run.trace(examples.windows[:, :-1], step=step, member=member)["logits"][:, read].astype(np.float64)
     found = _at_one(*_softmax(logits / temperature), targets)
     values = np.array([found[name].mean() for name in ("entropy", "loss")])
@@ -131,7 +127,18 @@ def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> No
 
 @lru_cache(maxsize=16)
 def _windows(run: Run, most: int) -> Examples:
-    return run.task.examples(run.architecture.context, "validation", most)
+    """Whole windows, and what is known about those of their predictions that count."""
+    seen = run.task.examples(run.architecture.context, "validation", most)
+    known = ("constrained", "answerable", "allowed", "kind", "truth")
+    return replace(seen, **{name: getattr(seen, name)[:, run.task.skip :] for name in known})
+
+
+def _asked(run: Run, examples: Examples) -> tuple[slice, Array]:
+    """Where the predictions that count are made, and the tokens that came there."""
+    place, skip = run.architecture.read_position, run.task.skip
+    if place is not None:
+        return slice(place, place + 1), examples.windows[:, -1:]
+    return slice(skip, None), examples.windows[:, 1 + skip :]
 
 
 def _thinned(todo: Plan, size: int) -> list[int]:
@@ -176,14 +183,11 @@ def _over_temperature(logits: Array, targets: Array) -> dict[str, Array]:
     return {name: values.mean(axis=-1) for name, values in found.items()}
 
 
-def _truth(run: Run, examples: Examples) -> Array | None:
-    """(window, place, token): what the exact predictor expects; None where nobody knows."""
+def _truth(run: Run, examples: Examples) -> Array:
+    """(window, place, token): what the exact predictor expects, or of a text the best table of counts."""
     context = run.architecture.context
-    try:
-        rows = np.array([run.task.true_distribution(window[:-1], context) for window in examples.windows])
-    except (Error, NotImplementedError):
-        return None
-    return rows if run.architecture.read_position is None else rows[:, -1:]
+    rows = np.array([run.task.true_distribution(window[:-1], context) for window in examples.windows])
+    return rows[:, run.task.skip :] if run.architecture.read_position is None else rows[:, -1:]
 
 
 def _result(
@@ -192,7 +196,7 @@ def _result(
     member: int,
     todo: Plan,
     examples: Examples,
-    truth: Array | None,
+    truth: Array,
     life: dict[str, list[Array]],
     sweep: dict[str, list[Array]],
     swept: list[int],
@@ -315,15 +319,14 @@ def _attention(run: Run, todo: Plan, found: Array | None, looks: Array | None) -
     }
 
 
-def _true(truth: Array | None, examples: Examples, kinds: dict[str, Array]) -> Labelled:
+def _true(truth: Array, examples: Examples, kinds: dict[str, Array]) -> Labelled:
     """(quantity,): the exact predictor on the same windows."""
-    found: dict[str, float] = {"entropy": float("nan"), "loss": float(-examples.truth.mean()) + 0.0}
+    surprise = float(-(truth * np.log(np.where(truth > 0, truth, 1))).sum(axis=-1).mean()) + 0.0
+    found: dict[str, float] = {"entropy": surprise, "loss": float(-examples.truth.mean()) + 0.0}
     places = {"": np.ones(examples.constrained.shape, dtype=bool)} | {
         f" {kind}": which for kind, which in kinds.items()
     }
-    if truth is not None:
-        found["entropy"] = float(-(truth * np.log(np.where(truth > 0, truth, 1))).sum(axis=-1).mean()) + 0.0
-        for kind, which in places.items():
-            found[f"p_max{kind}"] = float(truth.max(axis=-1)[which].mean())
-            found[f"p_target{kind}"] = float(np.exp(examples.truth)[which].mean())
+    for kind, which in places.items():
+        found[f"p_max{kind}"] = float(truth.max(axis=-1)[which].mean())
+        found[f"p_target{kind}"] = float(np.exp(examples.truth)[which].mean())
     return Labelled(np.array(list(found.values())), {"quantity": tuple(found)})

@@ -1,5 +1,6 @@
 """The Boltzmann law and what follows from it: logits are minus energies, and a temperature makes them chances."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,3 +62,39 @@ def free_energy(logits: Array, temperatures: Array) -> Array:
     scaled = (logits - top[..., None]) / cold[..., None]
     found: Array = -(top + cold * np.log(np.exp(scaled).sum(axis=-1)))
     return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ensemble:
+    """One system at several temperatures, step by step. Entropies and losses are in nats."""
+
+    settings: Any  # of the model; it names the target
+    steps: Array  # (step,)
+    temperatures: Array  # (temperature,)
+    probabilities: Array  # (temperature, step, token)
+
+    @property
+    def target(self) -> int:
+        """The token that is always right."""
+        return int(self.settings.target)
+
+    @property
+    def entropy(self) -> Array:
+        """(temperature, step): uncertainty about the next token."""
+        return entropy(self.probabilities)
+
+    @property
+    def loss(self) -> Array:
+        """(temperature, step): surprise at the target."""
+        return loss(self.probabilities, self.target)
+
+    @property
+    def mean_entropy(self) -> Array:
+        """(temperature,): entropy averaged over the steps."""
+        found: Array = self.entropy.mean(axis=1)
+        return found
+
+    @property
+    def nearest_one(self) -> int:
+        """Index of the temperature nearest to 1."""
+        return int(np.abs(self.temperatures - 1).argmin())

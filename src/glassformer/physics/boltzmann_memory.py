@@ -39,45 +39,16 @@ class BoltzmannMemory:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Memory:
+class Memory(_canonical.Ensemble):
     """Everything the ensemble did. Entropies and losses are in nats."""
 
     settings: BoltzmannMemory
-    steps: Array  # (step,)
-    temperatures: Array  # (temperature,)
     memory: Array  # (temperature, step, feature): what is left of the tokens read, one feature per token
     logits: Array  # (temperature, step, token)
-    probabilities: Array  # (temperature, step, token)
     tape: Array  # (temperature, step): the token read at each step; the first is the start
     table: Array  # (step,): the random number that drew the token after each step
     first: Array  # (token, feature): the weights at step 0
     last: Array  # (temperature, token, feature): the weights after the last step
-
-    @property
-    def target(self) -> int:
-        """The token that is always right."""
-        return self.settings.target
-
-    @property
-    def entropy(self) -> Array:
-        """(temperature, step): uncertainty about the next token."""
-        return _canonical.entropy(self.probabilities)
-
-    @property
-    def loss(self) -> Array:
-        """(temperature, step): surprise at the target."""
-        return _canonical.loss(self.probabilities, self.target)
-
-    @property
-    def mean_entropy(self) -> Array:
-        """(temperature,): entropy averaged over the steps."""
-        found: Array = self.entropy.mean(axis=1)
-        return found
-
-    @property
-    def nearest_one(self) -> int:
-        """Index of the temperature nearest to 1."""
-        return int(np.abs(self.temperatures - 1).argmin())
 
 
 def boltzmann_memory(settings: BoltzmannMemory | None = None) -> Memory:

@@ -54,15 +54,12 @@ class OneLayer:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Life:
+class Life(_canonical.Ensemble):
     """Everything one layer did, step by step. Entropies, losses and divergences are in nats."""
 
     settings: OneLayer
-    steps: Array  # (step,)
-    temperatures: Array  # (temperature,)
     logits: Array  # (step, token)
     trained: Array  # (step, token): the chances at T = 1, from which it learns
-    probabilities: Array  # (temperature, step, token): the same logits at every temperature
     attention: Array  # (step, position); the last position is the token that asks
     tokens: Array  # (step,): what was fed back after each step
     alike: Array  # (step − 1,): divergence between successive steps on the same window, so through the weights alone
@@ -70,11 +67,6 @@ class Life:
     change_sizes: Array  # (step, matrix): length of the change made
     gradient_sizes: Array  # (step, matrix): length that rate × true gradient would have had
     moved: Array  # (matrix,): length of the whole change in a life, relative to the first weights
-
-    @property
-    def target(self) -> int:
-        """The token that is always right."""
-        return self.settings.target
 
     @property
     def matrices(self) -> tuple[str, ...]:
@@ -85,16 +77,6 @@ class Life:
     def inputs(self) -> Array:
         """(step,): the newest token in the window, the one that asks."""
         return np.concatenate([[self.settings.start], self.tokens[:-1]])
-
-    @property
-    def entropy(self) -> Array:
-        """(temperature, step): uncertainty of the output."""
-        return _canonical.entropy(self.probabilities)
-
-    @property
-    def loss(self) -> Array:
-        """(temperature, step): surprise at the target."""
-        return _canonical.loss(self.probabilities, self.target)
 
     @property
     def training_entropy(self) -> Array:
@@ -127,17 +109,6 @@ class Life:
         """(position,): attention averaged over the steps."""
         found: Array = self.attention.mean(axis=0)
         return found
-
-    @property
-    def mean_entropy(self) -> Array:
-        """(temperature,): entropy averaged over the steps."""
-        found: Array = self.entropy.mean(axis=1)
-        return found
-
-    @property
-    def nearest_one(self) -> int:
-        """Index of the temperature nearest to 1."""
-        return int(np.abs(self.temperatures - 1).argmin())
 
     @property
     def farthest_from_one(self) -> int:

@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,7 @@ class Task(ABC):
 
     vocabulary: ClassVar[tuple[str, ...]]
     showcase: ClassVar[tuple[str, ...]]  # texts worth looking at, the first one first
+    folder: ClassVar[Path | None] = None  # of the run whose kept files are read, once `within` was asked
     exact: ClassVar[bool] = True  # whether the true chances are known; else the best count table stands in for them
     answers: ClassVar[Literal["next", "one"]] = "next"  # predict every next token, or one answer per window
     kinds: ClassVar[tuple[str, ...]] = ()  # what sorts of question there are
@@ -138,9 +139,11 @@ class Task(ABC):
         """What a run must keep beside its weights so that it can be opened anywhere: name → content."""
         return {}
 
-    def within(self, folder: Path) -> "Task":  # noqa: ARG002
+    def within(self, folder: Path) -> Self:
         """The same task, reading what a run's folder keeps instead of what it was made from."""
-        return self
+        moved = replace(self)
+        object.__setattr__(moved, "folder", folder)
+        return moved
 
     def sizes(self) -> dict[str, int]:
         """Settings of the architecture that follow from the data; used where an experiment leaves them out."""

@@ -5,6 +5,7 @@ training part and scored on the validation part; the best of them stands where r
 has learnt more than counts goes below it.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -21,7 +22,7 @@ from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntAr
 from glassformer.tokenizers import Tokenizer
 
 T = TypeVar("T")
-TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # what a run keeps beside its weights
+TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # what a run keeps beside its weights; folder.py knows these names
 LEAST_CONTEXTS = 10  # a text shorter than this many contexts is refused
 COUNTED = 4_000_000  # tokens of the training part that the count tables are made of, at most
 MANY_PASSES = 60  # over the training part, after which small models begin to learn it by heart
@@ -44,14 +45,9 @@ class Text(Task):
 
     # ---- the text ----------------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def original(self) -> bytes:
         """The text as it lies on this machine; a run has its own copy."""
-        raise NotImplementedError
-
-    def within(self, folder: Path) -> "Text":
-        """The same task with the text and the tokenizer that a run's folder keeps."""
-        moved: Text = corpora.moved(self, folder)
-        return moved
 
     def files(self) -> dict[str, bytes]:
         """What a run must keep so that it can be opened anywhere."""
@@ -60,11 +56,10 @@ class Text(Task):
     @cached_property
     def text(self) -> str:
         """All of it, with plain line ends."""
-        folder = getattr(self, "_folder", None)
-        if folder is None:
+        if self.folder is None:
             text = corpora.decoded(self.original(), self.source)
         else:
-            text = corpora.decoded(_kept(folder / TEXT), str(folder / TEXT))
+            text = corpora.decoded(_kept(self.folder / TEXT), str(self.folder / TEXT))
         if not text.strip():
             raise CallError(f"{self.source} is empty; there is nothing to learn")
         return text
@@ -77,8 +72,8 @@ class Text(Task):
     @cached_property
     def cutter(self) -> Tokenizer:
         """The tokenizer, learnt from the text, or as the run keeps it."""
-        if (folder := getattr(self, "_folder", None)) is not None:
-            return tokenizers.load(_kept(folder / TOKENIZER), str(folder / TOKENIZER))
+        if self.folder is not None:
+            return tokenizers.load(_kept(self.folder / TOKENIZER), str(self.folder / TOKENIZER))
         return _learnt(self.tokenizer, self.text, self.entries)
 
     @cached_property

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -46,15 +45,9 @@ class OwnTable(Questions):
         """The table itself."""
         return {TABLE: self._text.encode()}
 
-    def within(self, folder: Path) -> "OwnTable":
-        """With the table that a run's folder keeps."""
-        moved: OwnTable = corpora.moved(self, folder)
-        return moved
-
     @cached_property
     def _text(self) -> str:
-        folder = getattr(self, "_folder", None)
-        path = self.file if folder is None else str(folder / TABLE)
+        path = self.file if self.folder is None else str(self.folder / TABLE)
         return corpora.decoded(corpora.read_file(path), path)
 
     @cached_property
