@@ -8,5 +8,3 @@ COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"  # gone with
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
-# Whoever starts JAX first in a process, an analysis or a training, it has as many devices as a training asks for.
-os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(os.cpu_count() or 1))

@@ -3,7 +3,6 @@
 import os
 import platform
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from time import monotonic
@@ -216,7 +215,5 @@ class Engine:
 
 def _devices(members: int) -> list[Any]:
     """As many devices as share the members evenly; on a CPU every core is one."""
-    with suppress(RuntimeError):  # where JAX is already running, it keeps the devices it has
-        jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)  # type: ignore[no-untyped-call]
     found = jax.devices()
     return found[: max(n for n in range(1, len(found) + 1) if members % n == 0)]

@@ -4,7 +4,9 @@ Axes: batch stands for any number of leading axes, none included; then position,
 key_position, neuron, token. The points of the trace have the names of docs/glossary.md.
 """
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import jax
@@ -13,6 +15,10 @@ import numpy as np
 
 from glassformer.architecture import Architecture, sinusoids
 from glassformer.glossary import WHOLE
+
+# Here, before anything is computed: whoever comes first, a training or an analysis, every core is a device.
+with suppress(RuntimeError):  # where JAX is already running, it keeps the devices it has
+    jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)  # type: ignore[no-untyped-call]
 
 Array = jax.Array
 Params = Mapping[str, Any]  # nested by block: params["blocks"][0]["query"]
