@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import small_studies
 from command import call
 from glassformer import _discover, figures, gallery
 from glassformer.errors import CallError
@@ -71,8 +72,8 @@ def test_a_study_is_drawn_like_a_run(tmp_path, named):
         (("STUDY", "components", "--step", 5), "--member and --sequence are for figures that are drawn from a run"),
         (("STUDY", "lost"), "nothing called 'lost' in figures (did you mean loss?)"),
         (("STUDY", "rates"), "its cells are no rates"),
-        (("components",), "components is not drawn: it is drawn from a study; `glassformer study` makes one"),
-        (("RUN", "components"), "components is not drawn for plus_last_even: it is drawn from a study"),
+        (("components",), "components is not drawn: it is drawn from a study, and studies/ has none"),
+        (("RUN", "components"), "`glassformer study ablation plus_last_even` makes one"),
         (("RUN", "attention", "--set", "page=3"), "page = 3 is not 0"),
     ],
 )  # fmt: skip
@@ -82,6 +83,27 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(tmp_path, words, sentence):
     assert answer.code == 2
     assert sentence in answer.err
     assert "Traceback" not in answer.err
+
+
+def test_a_run_is_drawn_with_the_studies_of_its_experiment(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = run_of(RUN)
+    for k, (study, experiment) in enumerate([("ablation", run.experiment.name), ("ablation", "lucky7")]):
+        small_studies.write(tmp_path / "studies" / f"mine-{k}", study, experiment)
+    answer = call("figures", run.path, "components", "rates", "loss", "--format", "svg", "--out", "there")
+    assert answer.code == 2
+    assert "rates is not drawn" in answer.err
+    assert "`glassformer study rate plus_last_even` makes one" in answer.err
+    assert [name for name in drawn(tmp_path / "there") if name.endswith("svg") and not name.startswith("loss")] == [
+        "components_mine-0.svg"
+    ]
+    about = json.loads((tmp_path / "there" / "components_mine-0.json").read_text("utf-8"))
+    assert about["study"] == "ablation"
+    (tmp_path / "studies" / "mine-0" / "study.json").write_text("{", "utf-8")
+    answer = call("figures", run.path, "components", "loss", "--format", "svg", "--out", "again")
+    assert answer.code == 1
+    assert "components could not be drawn: studies/mine-0/study.json" in answer.err
+    assert any(name.startswith("loss") for name in drawn(tmp_path / "again"))
 
 
 def test_a_figure_that_needs_nothing_asks_for_no_run(tmp_path, monkeypatch):

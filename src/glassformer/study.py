@@ -17,6 +17,7 @@ from glassformer import folder
 from glassformer.errors import DamagedError, MissingError
 from glassformer.experiment import Experiment, from_tables
 
+HOME = Path("studies")  # where studies are put unless they are told to be elsewhere
 ABOUT, CELLS, RUNS, RESULT = "study.json", "cells", "runs", "result.json"
 SCHEMA = 1
 MOST_BYTES = 64_000_000  # of one cell's numbers
@@ -119,6 +120,12 @@ class Trained:
 def open(path: str | Path) -> "Study":
     """The study in this folder, as it is now."""
     return Study(Path(path))
+
+
+def of(experiment: str) -> list["Study"]:
+    """The studies of an experiment under `studies/` that have finished a cell, by name."""
+    found = map(Study, sorted(path.parent for path in HOME.glob(f"*/{ABOUT}")))
+    return [each for each in found if each.experiment.name == experiment and each.rows()]
 
 
 class Study:

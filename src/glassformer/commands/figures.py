@@ -82,7 +82,7 @@ def figures(
 
 def _subject(words: list[str]) -> "tuple[Subject, list[str]]":
     """What to draw and the figures named; a study without names is drawn as its own command draws it."""
-    from glassformer import catalogue, gallery, studies, study
+    from glassformer import catalogue, gallery, study
     from glassformer.errors import unknown
 
     there = catalogue.pieces("figures")
@@ -91,7 +91,7 @@ def _subject(words: list[str]) -> "tuple[Subject, list[str]]":
         for name in words[1:]:
             if name not in there:
                 raise unknown(name, "figures", there)
-        return found, words[1:] or [getattr(studies.find(found.name), "FIGURE", "cells")]
+        return found, words[1:] or [gallery.figure_of(found.name)]
     if words and all(word in there and gallery.piece(word).needs in ("nothing", "study") for word in words):
         return None, words  # no run is looked for where none is needed
     return _shared.run_and_names(words, "figures")

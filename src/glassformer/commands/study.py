@@ -81,12 +81,12 @@ def draw(found: "Study") -> list[Path]:
     """The study's figure, as SVG and PNG, and the numbers behind it."""
     from importlib import import_module
 
-    from glassformer import studies
+    from glassformer import gallery
     from glassformer.figures import _draw
 
     if not found.rows():
         return []
-    name = getattr(studies.find(found.name), "FIGURE", "cells")
+    name = gallery.figure_of(found.name)
     figure = getattr(import_module(f"glassformer.figures.{name}"), f"plot_{name}")(found)
     files = [_draw.save(figure, found.path / f"{name}.{kind}") for kind in ("svg", "png")]
     return [*files, *_draw.save_numbers(figure, found.path / name, {"figure": name, "study": found.path.name})]

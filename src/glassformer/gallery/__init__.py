@@ -8,14 +8,14 @@ from glassformer import __version__, storage
 from glassformer.analyses import _clock
 from glassformer.gallery.making import FORMATS, Made, Wish, make, plot, stem
 from glassformer.gallery.page import page
-from glassformer.gallery.pieces import SECONDS, Piece, Subject, for_gallery, names, opened, piece, suits
+from glassformer.gallery.pieces import SECONDS, Piece, Subject, figure_of, for_gallery, names, opened, piece, suits
 from glassformer.gallery.story import SECTIONS
 from glassformer.gallery.workers import Progress, draw, work
 from glassformer.run import Run
 
 __all__ = [
-    "FORMATS", "SECONDS", "SECTIONS", "Made", "Piece", "Progress", "Subject", "Wish", "draw", "for_gallery", "gallery",
-    "make", "names", "opened", "page", "piece", "plot", "stem", "suits", "work",
+    "FORMATS", "SECONDS", "SECTIONS", "Made", "Piece", "Progress", "Subject", "Wish", "draw", "figure_of",
+    "for_gallery", "gallery", "make", "names", "opened", "page", "piece", "plot", "stem", "suits", "work",
 ]  # fmt: skip
 
 

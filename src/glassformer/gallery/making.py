@@ -4,12 +4,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer import figures
 from glassformer.errors import CallError, Error, unknown
-from glassformer.gallery.pieces import Piece, Subject, suits
+from glassformer.gallery.pieces import Piece, Subject, drawn_from, suits
 from glassformer.run import Run
 from glassformer.run import open as open_run
 
@@ -91,19 +92,31 @@ def make(each: Piece, subject: Subject, wish: Wish, out: Path) -> list[Made]:
     """Draw a figure (once per sequence, if it takes any) and write its files; a failure is told, not raised."""
     several = wish.sequences if "sequence" in each.options and wish.sequences else (None,)
     found: list[Made] = []
-    for k, sequence in enumerate(several):
-        details = [f"seq{k + 1}" if sequence is not None else "", f"member{wish.member:02}" if wish.member else ""]
+    try:
+        asked = list(product(drawn_from(each, subject) or [subject], enumerate(several)))
+    except Error as problem:
+        return [_not_made(each, problem)]
+    for one, (k, sequence) in asked:
+        detail = [
+            one.path.name if one is not None and one is not subject else "",
+            f"seq{k + 1}" if sequence is not None else "",
+            f"member{wish.member:02}" if wish.member else "",
+        ]
         try:
-            if reason := suits(each, subject):
+            if reason := suits(each, one):
                 found.append(Made(each.name, each.section, absent=reason))
                 break
-            found += _pages(each, subject, wish, out, sequence, "_".join(filter(None, details)))
-        except CallError as problem:
-            found.append(Made(each.name, each.section, absent=str(problem)))
+            found += _pages(each, one, wish, out, sequence, "_".join(filter(None, detail)))
         except Exception as problem:  # one figure must not stop the others
-            sentence = str(problem) if isinstance(problem, Error) else f"{type(problem).__name__}: {problem}"
-            found.append(Made(each.name, each.section, failed=sentence))
+            found.append(_not_made(each, problem))
     return found
+
+
+def _not_made(each: Piece, problem: Exception) -> Made:
+    if isinstance(problem, CallError):
+        return Made(each.name, each.section, absent=str(problem))
+    sentence = str(problem) if isinstance(problem, Error) else f"{type(problem).__name__}: {problem}"
+    return Made(each.name, each.section, failed=sentence)
 
 
 def _pages(

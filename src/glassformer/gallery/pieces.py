@@ -6,7 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TypeAlias
 
-from glassformer import _discover, figures, study
+from glassformer import _discover, figures, studies, study
 from glassformer.gallery.story import SECTIONS
 from glassformer.run import Run
 from glassformer.run import open as open_run
@@ -52,12 +52,29 @@ def opened(path: str | Path) -> Run | Study:
     return study.open(path) if (Path(path) / study.ABOUT).is_file() else open_run(path)
 
 
+def drawn_from(each: Piece, subject: Subject) -> list[Subject]:
+    """The subject itself; where that is a run and the figure shows a study, every such study of its experiment."""
+    if each.needs != "study" or not isinstance(subject, Run):
+        return [subject]
+    return [found for found in study.of(subject.experiment.name) if figure_of(found.name) == each.name]
+
+
+def figure_of(name: str) -> str:
+    """The figure that draws a study."""
+    figure: str = getattr(studies.find(name), "FIGURE", "cells")
+    return figure
+
+
 def suits(each: Piece, subject: Subject) -> str | None:
     """Why a figure cannot be drawn from this, as half a sentence; None: it can."""
     if each.needs == "nothing":
         return None
     if each.needs == "study" and not isinstance(subject, Study):
-        return "it is drawn from a study; `glassformer study` makes one, then `glassformer figures STUDY` draws it"
+        name = next(name for name in studies.names() if figure_of(name) == each.name)
+        of = subject.experiment.name if subject else "EXPERIMENT"
+        return (
+            f"it is drawn from a study, and {study.HOME}/ has none; `glassformer study {name} {of}` makes one"
+        )
     if each.needs != "study" and not isinstance(subject, Run):
         return "it is drawn from a run, not from a study" if subject else "it is drawn from a run"
     if each.needs == "population" and isinstance(subject, Run) and subject.members == 1:
@@ -68,5 +85,5 @@ def suits(each: Piece, subject: Subject) -> str | None:
 
 
 def for_gallery(each: Piece, run: Run) -> bool:
-    """Whether a gallery draws it: what a run can show within seconds, and for a population what only that can show."""
-    return each.needs == "population" and run.members > 1 if each.needs != "run" else each.cost != "d"
+    """Whether a gallery draws it: what a run, its population or its studies can show within seconds."""
+    return {"run": each.cost != "d", "population": run.members > 1, "study": True}.get(each.needs, False)
