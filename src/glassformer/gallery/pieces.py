@@ -72,9 +72,7 @@ def suits(each: Piece, subject: Subject) -> str | None:
     if each.needs == "study" and not isinstance(subject, Study):
         name = next(name for name in studies.names() if figure_of(name) == each.name)
         of = subject.experiment.name if subject else "EXPERIMENT"
-        return (
-            f"it is drawn from a study, and {study.HOME}/ has none; `glassformer study {name} {of}` makes one"
-        )
+        return f"it is drawn from a study, and {study.HOME}/ has none; `glassformer study {name} {of}` makes one"
     if each.needs != "study" and not isinstance(subject, Run):
         return "it is drawn from a run, not from a study" if subject else "it is drawn from a run"
     if each.needs == "population" and isinstance(subject, Run) and subject.members == 1:
