@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from glassformer.analyses import _stopwatch
 from glassformer.analyses.runtime import costs, overtakes, runtime, slope
 from glassformer.architecture import Architecture
 from small_runs import run_of
@@ -66,3 +67,16 @@ def test_measured_costs_grow_with_the_context():
     assert (table.values[:, 0] > 0).all()
     assert table.values[-1, 1] > table.values[0, 1]
     assert np.isfinite(seen.slopes["context"].values).all()
+
+
+def test_a_part_alone_sets_aside_what_was_counted_for_it():
+    """The compiled step keeps each big array once or twice; a wrong shape would be off by the context or the width."""
+    a = Architecture(vocabulary=300, context=64, width=32, heads=4, feed_forward=128, blocks=2)
+    held, _ = costs(a, 16)
+    found = _stopwatch.parts(a, 16)
+    assert set(found) == {"queries, keys, values", "attention", "feed-forward", "logits"}
+    for part in ("attention", "feed-forward", "logits"):
+        assert 0.4 < found[part][1] / held[part] < 2.5, part
+    far = _stopwatch.parts(replace(a, context=128), 16)
+    assert 3.5 < far["attention"][1] / found["attention"][1] < 4.5  # with the square of the context
+    assert 1.8 < far["feed-forward"][1] / found["feed-forward"][1] < 2.2  # in proportion to it

@@ -71,12 +71,6 @@ def may_see(tokens: int, context: int, token: int, position: int, causal: bool) 
     return found
 
 
-def groups(run: Run) -> tuple[str, ...]:
-    """The group of each token, by id."""
-    of = {int(token): group for group, members in run.task.groups.items() for token in members}
-    return tuple(of.get(token, "other") for token in range(len(run.task.vocabulary)))
-
-
 def largest(*values: Array) -> float:
     """The largest absolute value among the finite ones; 0 where there are none."""
     return max((float(np.abs(each[np.isfinite(each)]).max(initial=0)) for each in map(np.asarray, values)), default=0.0)

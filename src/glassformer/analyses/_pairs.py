@@ -149,3 +149,9 @@ def pairs(run: Run, *, step: int = -1, member: int = 0, also: tuple[int, ...] = 
             points[point] = Labelled(np.moveaxis(found, 1, 0), axes)
     scale = float((a.per_head if a.score_scale == "head" else a.width) ** -0.5)
     return Pairs(step=step, clock=text(run, step, member), points=points, scale=scale, causal=a.causal, ids=ids)
+
+
+def groups(run: Run) -> tuple[str, ...]:
+    """The group of each token, by id."""
+    of = {int(token): group for group, members in run.task.groups.items() for token in members}
+    return tuple(of.get(token, "other") for token in range(len(run.task.vocabulary)))

@@ -7,6 +7,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import drawn, placed, shown
 from glassformer.analyses._result import Labelled, Result, Words, listed, numbers, percent, shared
+from glassformer.analyses.head_roles import HAS, head_roles
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -22,6 +23,7 @@ class Attention(Result):
     source: tuple[int, ...]  # for each position, the position that holds the answer; -1: none
     read: int  # the position where the one answer is read; -1: at every position
     causal: bool
+    roles: dict[tuple[int, int], str]  # (block, head) → its clearest measured role; empty where answers are marked
 
 
 @shared
@@ -51,7 +53,15 @@ def attention(run: Run, *, sequence: str | None = None, step: int = -1, member: 
         source=source,
         read=-1 if run.architecture.read_position is None else run.architecture.read_position,
         causal=run.architecture.causal,
+        roles={} if max(source) >= 0 or weights.shape[:2] == (1, 1) else _roles(run, seen.step, member),
     )
+
+
+def _roles(run: Run, step: int, member: int) -> dict[tuple[int, int], str]:
+    """What each head does over many windows, which one input cannot tell."""
+    seen = head_roles(run, step=step, member=member, over_life=False)
+    blocks, heads = seen.entropy.values.shape
+    return {(b, h): seen.described(b, h, most=1) for b in range(blocks) for h in range(heads)}
 
 
 def _source(run: Run, tokens: np.ndarray) -> tuple[int, ...]:
@@ -75,6 +85,12 @@ def say(seen: Attention) -> Words:
         + "A framed cell is the position that holds the answer, where the rule has one; the ticks "
         "beside the bars are what it would get if all positions in view counted the same. The numbers are exact. If a "
         "head did not look the answer up, the framed cells would be no darker than the rest of their rows."
+        + (
+            " Above each map, the head's clearest role over many validation windows and the share of its "
+            f"attention that goes there, if that is {HAS:g} points more than looking everywhere alike would give."
+            if seen.roles
+            else ""
+        )
     )
     if not np.isfinite(weights).all():
         title = f"At step {seen.step} the attention is not a number: the training has diverged"

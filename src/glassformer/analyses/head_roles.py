@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
-from glassformer.analyses._attend import groups
+from glassformer.analyses._pairs import groups
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -41,8 +41,8 @@ class HeadRoles(Result):
         row, names = self.excess.values[block, head], self.excess.axes["role"]
         return [names[k] for k in np.argsort(-np.nan_to_num(row), kind="stable") if row[k] >= HAS]
 
-    def described(self, block: int, head: int) -> str:
-        """What a head does, in words, from the numbers alone."""
+    def described(self, block: int, head: int, most: int | None = None) -> str:
+        """What a head does, in words, from the numbers alone; the clearest `most`."""
         said = [
             f"{SAID.get(role, role)} ({percent(float(self.share.values[block, head, k]))})"
             for role in self.roles(block, head)
@@ -50,10 +50,10 @@ class HeadRoles(Result):
         ]
         if self.induction.values[block, head] >= INDUCTION:
             said.insert(0, f"induction (score {self.induction.values[block, head]:.2f})")
-        return listed(said) if said else "no clear role"
+        return listed(said[:most]) if said else "no clear role"
 
 
-def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
+def head_roles(run: Run, *, step: int = -1, member: int = 0, over_life: bool = True) -> HeadRoles:
     """Roles of every head at a step and over life, on 96 validation windows."""
     a = run.architecture
     if a.attention == "off":
@@ -65,7 +65,8 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
     roles = _roles(run, windows, allowed)
     names = tuple(roles)
     base = np.array([_mean(np.broadcast_to(even, (len(windows), *even.shape)), use) for use in roles.values()])
-    life = _clock.kept(run, LIFE if run.parameters < _judged.LARGE else FEWER)
+    at = _clock.resolve(run, step)
+    life = _clock.kept(run, LIFE if run.parameters < _judged.LARGE else FEWER) if over_life else [at]
 
     def measured(kept: int) -> tuple[Array, Array]:
         found = run.trace(windows, step=kept, member=member)["attention"].astype(
@@ -74,7 +75,6 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
         flat = np.moveaxis(found, 0, 2)  # (block, head, window, query, key)
         return flat, np.stack([_mean(flat, use) for use in roles.values()], axis=-1)
 
-    at = _clock.resolve(run, step)
     weights, share = measured(at)
     heads = {"block": numbers(a.blocks), "head": numbers(a.heads)}
     far = np.abs(np.arange(a.context)[:, None] - np.arange(a.context))
@@ -89,7 +89,7 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0) -> HeadRoles:
         distance=Labelled((weights * far).sum(-1).mean(axis=(2, 3)), heads, "positions"),
         induction=Labelled(_induction(run, at, member), heads, "share"),
         life=Labelled(
-            100 * (np.stack([measured(kept)[1] for kept in life]) - base),
+            100 * (np.stack([share if kept == at else measured(kept)[1] for kept in life]) - base),
             {"step": tuple(map(str, life))} | heads | {"role": names},
             "percentage points",
         ),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import AXES, checked, groups, must_ask
-from glassformer.analyses._pairs import Pairs, pairs
+from glassformer.analyses._attend import AXES, checked, must_ask
+from glassformer.analyses._pairs import Pairs, groups, pairs
 from glassformer.analyses._plane import Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers
 from glassformer.run import Run

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import AXES, checked, groups, largest, may_see, must_ask, trigger
-from glassformer.analyses._pairs import drawn, in_file, pairs, read_pair, shown
+from glassformer.analyses._attend import AXES, checked, largest, may_see, must_ask, trigger
+from glassformer.analyses._pairs import drawn, groups, in_file, pairs, read_pair, shown
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.run import Run

@@ -1,6 +1,5 @@
 """What training costs: steps per second, memory and operations of every part, counted and, on request, measured."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -14,7 +13,6 @@ from glassformer.run import Run
 BYTES = 4  # of a number in single precision
 FACTORS = (0.25, 0.5, 1, 2, 4)
 TOKENS = 4096  # in a measured step, about
-REPEATS = 3  # of a measured step; the quickest counts
 FIRST = 0.2  # share of the logged lines at the beginning that the usual speed leaves out, for they wait for compiling
 
 
@@ -29,6 +27,7 @@ class Runtime(Result):
         str, Labelled
     ]  # context, width → (size, number): operations of one window's step, bytes of its activations
     measured: dict[str, Labelled]  # context, width → (size, number): seconds and bytes; empty if not asked for
+    parts: Labelled | None  # (part, number): seconds and bytes of each part alone; None if not asked for
     slopes: dict[str, Labelled]  # context, width → (number,): of log cost against log size
     seconds: float
     usual: float  # steps per second, the middle one
@@ -60,11 +59,7 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
         )
         for name, several in sizes.items()
     }
-    measured = (
-        {name: _measured(several, name, run.task.answers == "one") for name, several in sizes.items()}
-        if measure
-        else {}
-    )
+    measured = {name: _measured(several, name) for name, several in sizes.items()} if measure else {}
     late = speed[int(FIRST * len(speed)) :]
     return Runtime(
         speed=Labelled(speed, {"step": tuple(str(int(step)) for step in at[1:])}, "steps per second"),
@@ -74,6 +69,7 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
         ),
         counted=counted,
         measured=measured,
+        parts=_parts(a, train.batch) if measure else None,
         slopes={name: _slopes(counted[name], measured.get(name)) for name in sizes},
         seconds=float(seconds[-1]) if len(seconds) else float("nan"),
         usual=float(np.nanmedian(late)) if np.isfinite(late).any() else float("nan"),
@@ -85,6 +81,14 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
         overtakes=overtakes(a),
         device=str(run.about.get("hardware", {}).get("device", "")),
     )
+
+
+def _parts(a: Architecture, batch: int) -> Labelled:
+    """(part, number): seconds and bytes of one step, each part trained alone."""
+    from glassformer.analyses import _stopwatch
+
+    found = _stopwatch.parts(a, batch)
+    return Labelled(np.array(list(found.values())), {"part": tuple(found), "number": ("seconds", "bytes")})
 
 
 def costs(a: Architecture, batch: int, state: int = 2) -> tuple[dict[str, float], dict[str, float]]:
@@ -151,45 +155,17 @@ def _sizes(a: Architecture, name: str) -> list[Architecture]:
     return found
 
 
-def _measured(several: list[Architecture], name: str, one: bool) -> Labelled:
+def _measured(several: list[Architecture], name: str) -> Labelled:
     """(size, number): seconds of one window's training step, and the bytes that the compiled step sets aside for it."""
+    from glassformer.analyses import _stopwatch
+
     rows = []
     for a in several:
         batch = max(1, TOKENS // a.context)
-        seconds, held = _timed(a, batch, one)
+        seconds, held = _stopwatch.whole(a, batch)
         rows.append([seconds / batch, held / batch])
     axes = {name: tuple(str(getattr(a, name)) for a in several), "number": ("seconds", "bytes")}
     return Labelled(np.array(rows), axes)
-
-
-def _timed(a: Architecture, batch: int, one: bool) -> tuple[float, float]:
-    """Seconds of the quickest of a few gradient steps of a model with random weights, and its temporary bytes."""
-    from time import perf_counter
-
-    import jax
-    import jax.numpy as jnp
-
-    from glassformer import model
-    from glassformer.architecture import nest
-
-    rng = np.random.default_rng(0)
-    params = {name: jnp.asarray(rng.normal(0, 0.1, shape), jnp.float32) for name, shape in a.shapes().items()}
-    tokens = jnp.asarray(rng.integers(0, a.vocabulary, (batch, a.context)))
-    target = jnp.asarray(rng.integers(0, a.answers, (batch, 1 if one else a.context)))
-
-    def loss(flat: Mapping[str, jax.Array]) -> jax.Array:
-        logits = model.answers(nest(flat), tokens, a)
-        return -jnp.take_along_axis(jax.nn.log_softmax(logits), target[..., None], axis=-1).mean()
-
-    step = jax.jit(jax.grad(loss)).lower(params).compile()
-    jax.block_until_ready(step(params))  # type: ignore[no-untyped-call]
-    spent = []
-    for _ in range(REPEATS):
-        begin = perf_counter()
-        jax.block_until_ready(step(params))  # type: ignore[no-untyped-call]
-        spent.append(perf_counter() - begin)
-    found = step.memory_analysis()
-    return min(spent), float(found.temp_size_in_bytes) if found is not None else float("nan")
 
 
 def slope(sizes: Array, cost: Array) -> float:
@@ -230,22 +206,38 @@ def say(seen: Runtime) -> Words:
     if seen.measured:
         m, n = (dict(zip(each.axes["number"], each.values, strict=True)) for each in (context, width))
         measured = (
-            " Measured on this machine with random weights, the quickest of three gradient steps at each size, per "
+            " Measured on this machine with random weights, the quickest of five gradient steps at each size, per "
             f"window: time grows with context as its power {m['measured seconds']:.2f} and with width as its power "
             f"{n['measured seconds']:.2f}, temporary memory as powers {m['measured bytes']:.2f} and "
-            f"{n['measured bytes']:.2f}; a small step costs time whatever its size, so measured slopes lie below."
+            f"{n['measured bytes']:.2f}; a small step costs time whatever its size, so measured slopes lie below. "
+            + _told(seen)
         )
     caption = (
         "Steps per second between logged lines, the first of which waits for compiling. Bytes and operations of one "
-        f"training step are counted from the shapes, not measured: with B = {seen.batch} windows of L = "
+        f"training step are counted from the shapes: with B = {seen.batch} windows of L = "
         f"{seen.context} tokens, H = {seen.heads} heads, width d = {seen.width} and {seen.blocks} block"
         f"{'s' if seen.blocks > 1 else ''}, attention holds 2·B·H·L² numbers a block (O(B·H·L²)) and costs O(B·L²·d) "
         "operations; all else grows with L. Attention would cost more operations than the matrices of its block from "
         f"a context of {thousands(round(seen.overtakes))} on. Below: cost of one window at other contexts and widths, "
-        "with the fitted slope of each line (feed-forward in proportion to the width)." + measured + " That attention "
-        "dominates would be refuted by its small bar."
+        "with the fitted slope of each line (feed-forward in proportion to the width)."
+        + (measured or " The option `measure=true` measures all of this on the machine at hand.")
+        + " That attention dominates would be refuted by its small bar."
     )
     return Words(title, caption, f"A curve of speed, bars of memory and operations, lines of cost by size. {title}.")
+
+
+def _told(seen: Runtime) -> str:
+    """What the parts cost alone, beside what was counted for them."""
+    if seen.parts is None:
+        return ""
+    names, (seconds, held) = seen.parts.axes["part"], seen.parts.values.T
+    counted = dict(zip(seen.memory.axes["part"], seen.memory.values, strict=True))
+    k = names.index("attention")
+    return (
+        "Diamonds: each part alone, forwards and backwards, with this batch. Attention sets aside "
+        f"{_bytes(float(held[k]))} where {_bytes(counted['attention'])} were counted, and takes "
+        f"{percent(float(seconds[k] / seconds.sum()))} of the time of all parts."
+    )
 
 
 def _speed(value: float) -> str:

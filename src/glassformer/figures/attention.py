@@ -53,7 +53,7 @@ def plot_attention(
     for k, (block, head) in enumerate(places):
         _map(panels.flat[k], seen, block, head, sheet, left=k % columns == 0, bottom=k + columns >= len(places))
         if len(places) > 1:
-            _draw.heading(panels.flat[k], f"block {block}, head {head}{_on_answer(seen, block, head)}")
+            _draw.heading(panels.flat[k], f"block {block}, head {head}{_said(seen, block, head)}")
     for panel in panels.flat[len(places) :]:
         panel.remove()
     last = panels[0, min(columns, len(places)) - 1]
@@ -89,10 +89,12 @@ def _map(ax: Axes, seen: Attention, block: int, head: int, sheet: _draw.Sheet, *
     _draw.outline(ax, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
 
 
-def _on_answer(seen: Attention, block: int, head: int) -> str:
+def _said(seen: Attention, block: int, head: int) -> str:
+    """What a head does: its look at the answers, else its clearest role."""
     there = seen.on_answer.values[block, head]
     some = there[np.isfinite(there)]
-    return f": {percent(float(some.mean()))} on the answer" if len(some) else ""
+    said = f"{percent(float(some.mean()))} on the answer" if len(some) else seen.roles.get((block, head), "")
+    return f": {said}" if said else ""
 
 
 def _bars(ax: Axes, seen: Attention, sheet: _draw.Sheet) -> None:

@@ -1,8 +1,12 @@
 """What training costs: speed over the run, memory and operations by part, and how they grow with context and width."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import Labelled, thousands
@@ -38,8 +42,15 @@ def plot_runtime(
                        within=(0, 0.46, 1, 1))[0]  # fmt: skip
     low = sheet.panels(1, 2, left=6, right=15, bottom=3.8, top=2.4, gap=(20, 0), within=(0, 0, 1, 0.46))[0]
     _speed(top[0], seen, sheet)
-    _bars(top[1], seen.memory, 1e6, "MB", "memory of one step", sheet)
-    _bars(top[2], seen.operations, 1e9, "billion operations", "operations of one step", sheet)
+    held, spent = (None, None) if seen.parts is None else _beside(seen.parts)
+    _bars(top[1], seen.memory, 1e6, "MB", "memory of one step", sheet, held)
+    if spent is None:
+        _bars(top[2], seen.operations, 1e9, "billion operations", "operations of one step", sheet)
+    else:
+        share = Labelled(seen.operations.values / seen.operations.values.sum(), seen.operations.axes)
+        _bars(top[2], share, 0.01, "% of the step", "operations and time by part", sheet, spent)
+        sheet.legend([Patch(color=sheet.theme.rung, label="counted"),
+                      Line2D([], [], **_diamond(sheet), label="measured, each part alone")])  # fmt: skip
     for panel, name in zip(low, ("context", "width"), strict=True):
         _growth(panel, seen, name, sheet)
     return sheet.done(seen, measure=measure)
@@ -61,17 +72,38 @@ def _speed(ax: Axes, seen: Runtime, sheet: _draw.Sheet) -> None:
     _draw.heading(ax, f"speed ({seen.device})" if seen.device else "speed")
 
 
-def _bars(ax: Axes, each: Labelled, unit: float, name: str, title: str, sheet: _draw.Sheet) -> None:
+def _beside(parts: Labelled) -> tuple[dict[str, float], dict[str, float]]:
+    """Measured bytes by part, and measured time by part as a share of that of all parts."""
+    seconds, held = parts.values.T
+    return dict(zip(parts.axes["part"], held, strict=True)), dict(
+        zip(parts.axes["part"], seconds / seconds.sum(), strict=True)
+    )
+
+
+def _diamond(sheet: _draw.Sheet) -> dict[str, Any]:
+    return {"linestyle": "", "marker": "D", "color": sheet.theme.ink, "markerfacecolor": "none",
+            "markersize": 0.6 * sheet.size.text}  # fmt: skip
+
+
+def _bars(
+    ax: Axes, each: Labelled, unit: float, name: str, title: str, sheet: _draw.Sheet,
+    measured: dict[str, float] | None = None,
+) -> None:  # fmt: skip
+    """Counted numbers as bars; measured ones as diamonds on the same axis."""
     parts, values = each.axes["part"], each.values / unit
+    found = {parts.index(part): value / unit for part, value in (measured or {}).items()}
+    largest = max([float(values.max()), *found.values()])
     t = sheet.theme
     colours = [t.query if part == "attention" else t.rung for part in parts]
     ax.barh(range(len(parts)), values, color=colours, height=0.7)
+    ax.plot(list(found.values()), list(found), **_diamond(sheet))
     for k, value in enumerate(values):
-        ax.text(value, k, f" {_draw.number(float(value), 3)}", va="center", ha="left")
+        at = max(float(value), found.get(k, 0) + 0.04 * largest if k in found else 0)
+        ax.text(at, k, f" {_draw.number(float(value), 3)}", va="center", ha="left")
     ax.set_yticks(range(len(parts)), parts)
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.45 * float(values.max()))
+    ax.set_xlim(0, 1.45 * largest)
     ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.set_xlabel(name)
     _draw.heading(ax, title)

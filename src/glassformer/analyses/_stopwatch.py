@@ -1,0 +1,88 @@
+"""What one training step really costs on this machine: seconds and bytes, whole and part by part."""
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from glassformer import model
+from glassformer.architecture import Architecture, nest
+
+REPEATS = 5  # of a measured step; the quickest counts
+
+Costs = tuple[float, float]  # seconds, bytes
+
+
+def whole(a: Architecture, batch: int) -> Costs:
+    """A gradient step of the model with random weights, without the optimiser."""
+    rng = np.random.default_rng(0)
+    params = {name: _random(rng, *shape) for name, shape in a.shapes().items()}
+    tokens = jnp.asarray(rng.integers(0, a.vocabulary, (batch, a.context)))
+    target = jnp.asarray(rng.integers(0, a.answers, (batch, a.context if a.read_position is None else 1)))
+
+    def loss(flat: Mapping[str, jax.Array]) -> jax.Array:
+        return model.loss(model.answers(nest(flat), tokens, a), target).mean()
+
+    return _timed(loss, params)
+
+
+def parts(a: Architecture, batch: int) -> dict[str, Costs]:
+    """Each part alone, forwards and backwards, on random numbers of the shapes it has; over all blocks."""
+    rng = np.random.default_rng(0)
+    stream = _random(rng, batch, a.context, a.width)
+    mixed = _random(rng, batch, a.context, a.inner)
+    target = jnp.asarray(rng.integers(0, a.answers, (batch, a.context)))
+    heads = [_random(rng, batch, a.heads, a.context, a.per_head) for _ in range(3)]
+    in_view = jnp.tri(a.context, dtype=bool) if a.causal else jnp.ones((a.context, a.context), bool)
+
+    def projections(given: Any) -> jax.Array:
+        (query, key, value, output), x, y = given
+        squares: jax.Array = sum(((x @ w) ** 2).sum() for w in (query, key, value)) + ((y @ output) ** 2).sum()
+        return squares
+
+    def attention(given: Any) -> jax.Array:
+        query, key, value = given
+        scores = model.product(query, key.mT) * a.per_head**-0.5
+        shares = jax.nn.softmax(jnp.where(in_view, scores, -jnp.inf))
+        return (model.product(shares, value) ** 2).sum()
+
+    def feed_forward(given: Any) -> jax.Array:
+        (expand, contract), x = given
+        fed: jax.Array = model.ACTIVATION[a.activation](x @ expand) @ contract
+        return (fed**2).sum()
+
+    def logits(given: Any) -> jax.Array:
+        read_out, x = given
+        return model.loss(x @ read_out, target).mean()
+
+    square = [_random(rng, a.width, a.inner) for _ in range(3)]
+    back = _random(rng, a.inner, a.width)
+    found = {
+        "queries, keys, values": _timed(projections, ([*square, back], stream, mixed)),
+        "attention": _timed(attention, heads),
+    }
+    if a.feed_forward:
+        wide = [_random(rng, a.width, a.feed_forward), _random(rng, a.feed_forward, a.width)]
+        found["feed-forward"] = _timed(feed_forward, (wide, stream))
+    found = {name: (a.blocks * seconds, a.blocks * held) for name, (seconds, held) in found.items()}
+    return found | {"logits": _timed(logits, (_random(rng, a.width, a.answers), stream))}
+
+
+def _random(rng: np.random.Generator, *shape: int) -> jax.Array:
+    return jnp.asarray(rng.normal(0, 0.1, shape), jnp.float32)
+
+
+def _timed(loss: Callable[[Any], jax.Array], given: Any) -> Costs:
+    """Seconds of the quickest of a few gradients, and the bytes that the compiled gradient sets aside."""
+    step = jax.jit(jax.grad(loss)).lower(given).compile()
+    jax.block_until_ready(step(given))  # type: ignore[no-untyped-call]
+    spent = []
+    for _ in range(REPEATS):
+        begin = perf_counter()
+        jax.block_until_ready(step(given))  # type: ignore[no-untyped-call]
+        spent.append(perf_counter() - begin)
+    found = step.memory_analysis()
+    return min(spent), float(found.temp_size_in_bytes) if found is not None else float("nan")
