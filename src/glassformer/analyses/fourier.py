@@ -26,6 +26,7 @@ class Fourier(Result):
     over_life: Labelled  # (step, frequency): the same at some kept steps
     answers: Labelled  # (first_number, second_number): share of the logits' variance by the frequency in each number
     losses: Labelled  # (part, step): training, test; all questions from key frequencies alone, and without them
+    logged: Labelled  # (part, step): training and test loss, as logged
     neurons: Labelled  # (frequency,): neurons that this frequency explains best
     explained: Labelled  # (frequency,): mean share of their variance that it explains; NaN where there are none
     keys: tuple[int, ...]
@@ -72,6 +73,11 @@ def fourier(run: Run, *, step: int = -1, member: int = 0) -> Fourier:
         ),
         answers=Labelled(plane_power(logits), {"first_number": folded, "second_number": folded}, "share"),
         losses=Labelled(np.array(losses).T, {"part": PARTS, "step": tuple(map(str, asked))}, "nats per token"),
+        logged=Labelled(
+            np.array([_of(run, member, name) for name in ("train_loss", "validation_loss")]),
+            {"part": PARTS[:2], "step": tuple(str(int(at)) for at in run.metrics["step"])},
+            "nats per token",
+        ),
         neurons=Labelled(many, {"frequency": waves}, "neurons"),
         explained=Labelled(explained, {"frequency": waves}, "share"),
         keys=keys,
@@ -81,6 +87,12 @@ def fourier(run: Run, *, step: int = -1, member: int = 0) -> Fourier:
         modulus=p,
         steps=tuple(asked),
     )
+
+
+def _of(run: Run, member: int, name: str) -> Array:
+    """(line,): one member's numbers in the log."""
+    values = run.metrics[name]
+    return values if values.ndim == 1 else values[:, member]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ def plot_fourier(
     seen = fourier(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8, least=70)
     top = sheet.panels(1, 2, widths=[1.6, 1], left=5.5, right=8, bottom=3.8, top=2.4, gap=(6, 0), within=(0, 0.5, 1, 1))
-    low = sheet.panels(1, 2, left=5.5, right=2, bottom=3.8, top=2.4, gap=(13, 0), within=(0, 0, 1, 0.5))
+    low = sheet.panels(1, 2, left=5.5, right=2, bottom=3.8, top=2.4, gap=(15, 0), within=(0, 0, 1, 0.5))
     _spectrum(top[0, 0], seen, sheet)
     _plane(top[0, 1], seen, sheet)
     _losses(low[0, 0], seen, sheet)
@@ -73,11 +73,18 @@ def _losses(ax: Axes, seen: Fourier, sheet: _draw.Sheet) -> None:
         ("restricted", t.query, ":"), ("excluded", t.wrong, "-."),
     ):  # fmt: skip
         values = seen.losses.values[seen.losses.axes["part"].index(part)]
-        ax.plot(seen.steps, np.maximum(values, LEAST), color=colour, linestyle=style, marker="o",
+        known = part in seen.logged.axes["part"]  # then the dots lie on a finer line
+        ax.plot(seen.steps, np.maximum(values, LEAST), color=colour, linestyle="" if known else style, marker="o",
                 markersize=0.3 * sheet.size.text)  # fmt: skip
+        if known:
+            line = seen.logged.values[seen.logged.axes["part"].index(part)]
+            ax.plot(
+                [int(at) for at in seen.logged.axes["step"]], np.maximum(line, LEAST), color=colour, linestyle=style
+            )
         if np.isfinite(values[-1]):
             names.append((float(max(values[-1], LEAST)), f"{part} {_draw.number(float(values[-1]), 3)}", colour))
-    finite = np.maximum(seen.losses.values[np.isfinite(seen.losses.values)], LEAST)
+    every = np.concatenate([seen.losses.values.ravel(), seen.logged.values.ravel()])
+    finite = np.maximum(every[np.isfinite(every)], LEAST)
     if len(finite) and finite.max() > 20 * finite.min():  # over less, a logarithmic axis has no numbers
         ax.set_yscale("log")
         ax.minorticks_off()
@@ -95,7 +102,7 @@ def _neurons(ax: Axes, seen: Fourier, sheet: _draw.Sheet) -> None:
     for k in np.argsort(-seen.neurons.values, kind="stable")[:5]:
         if seen.neurons.values[k] > 0 and np.isfinite(seen.explained.values[k]):
             ax.text(k + 1, seen.neurons.values[k], f"{100 * seen.explained.values[k]:.0f} %", ha="center", va="bottom")
-    ax.set_xlim(0, len(waves) + 1)
+    ax.set_xlim(-3, len(waves) + 3)  # a percentage stands over the first bar
     ax.set_ylim(0, 1.2 * max(float(seen.neurons.values.max(initial=0)), 1))
     ax.set_xlabel("frequency")
     ax.set_ylabel("neurons")
