@@ -16,6 +16,7 @@ import pytest
 import glassformer as gf
 from command import call
 from glassformer.analyses import _checks
+from glassformer.analyses._result import thousands
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.health import diagnose, health, say
 from glassformer.errors import DivergedError
@@ -227,3 +228,8 @@ def test_check_of_a_folder_without_lines_or_with_lost_weights_still_answers(tmp_
     silent = call("check", run.path, "--json")
     assert silent.json["healthy"] is True
     assert silent.json["findings"] == []
+
+
+def test_numbers_on_the_command_line_have_commas():
+    said = _checks.Finding("late", f"at step {thousands(13_600)}", "x", f"stop at {thousands(1_013_600)}").plain()
+    assert (said["evidence"], said["try"]) == ("at step 13,600", "stop at 1,013,600")

@@ -41,9 +41,10 @@ class Finding:
     serious: bool = True
 
     def plain(self) -> dict[str, object]:
-        """As it stands in an answer of the command line."""
-        found = {"illness": self.illness, "evidence": self.evidence, "cause": self.cause, "try": self.remedy}
-        return {**found, "step": self.step, "serious": self.serious}
+        """As it stands in an answer of the command line, whose numbers have commas."""
+        said = {"illness": self.illness, "evidence": self.evidence, "cause": self.cause, "try": self.remedy}
+        comma = {name: words.replace(thousands(1000)[1], ",") for name, words in said.items()}
+        return {**comma, "step": self.step, "serious": self.serious}
 
 
 @dataclass(frozen=True)

@@ -74,9 +74,10 @@ def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool) -> None:
     shown = [each for each in found if each[1].serious or run.members == 1][:SHOWN]
     for member, finding in shown:
         who = f", seed {run.seeds[member]}" if run.members > 1 else ""
-        typer.echo(f"  {'✗' if finding.serious else '·'} {finding.illness}{who}: {finding.evidence}")
-        typer.echo(f"      cause: {finding.cause}")
-        typer.echo(f"      try: {finding.remedy}")
+        told = finding.plain()
+        typer.echo(f"  {'✗' if finding.serious else '·'} {told['illness']}{who}: {told['evidence']}")
+        typer.echo(f"      cause: {told['cause']}")
+        typer.echo(f"      try: {told['try']}")
     left = sum(finding.serious for _, finding in found) - sum(finding.serious for _, finding in shown)
     if left:
         typer.echo(f"  and {_shared.counted(left, 'finding')} more; --json lists all")
