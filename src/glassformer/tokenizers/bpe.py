@@ -6,18 +6,19 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer.errors import CallError
-from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, families, sized, stretches
+from glassformer.tokenizers._library import Trained
+from glassformer.tokenizers._tokenizer import IntArray, families, sized, stretches
 
 SPECIAL = ["[PAD]", "[UNK]"]  # neither ever occurs: all characters of the text are in the vocabulary
 
 
-class Bpe(Tokenizer):
+class Bpe(Trained):
     """The tokenizer of the published Shakespeare model: a text cannot be restored from its tokens."""
 
     kind, lossless, entries = "bpe", False, 500
 
     def __init__(self, trained: Any) -> None:
-        self._trained = trained
+        super().__init__(trained)
         size = trained.get_vocab_size()
         self.vocabulary = tuple(trained.id_to_token(token) for token in range(size))
 
@@ -35,20 +36,6 @@ class Bpe(Tokenizer):
         )
         return cls(library)
 
-    @classmethod
-    def restore(cls, saved: Mapping[str, Any]) -> Self:
-        """From the library's own JSON."""
-        from tokenizers import Tokenizer as Library
-
-        try:
-            return cls(Library.from_str(saved["library"]))
-        except Exception as problem:  # the library raises nothing narrower
-            raise ValueError(str(problem)) from None
-
-    def saved(self) -> dict[str, Any]:
-        """The library's own JSON."""
-        return {"library": self._trained.to_str()}
-
     def encode(self, text: str) -> IntArray:
         """The pieces of a text; a character that never occurred in training is refused."""
         found = self._trained.encode(text)
@@ -56,10 +43,6 @@ class Bpe(Tokenizer):
             place = found.offsets[found.tokens.index(SPECIAL[1])][0]
             raise CallError(f"character {text[place]!r} at position {place} does not occur in the training text")
         return np.array(found.ids, dtype=np.int32)
-
-    def read(self, text: str) -> IntArray:
-        """The pieces of a whole text, stretch by stretch."""
-        return np.concatenate([self.encode(stretch) for stretch in stretches(text)])
 
     def decode(self, ids: IntArray) -> str:
         """The pieces with spaces between them: where words ended is not known."""

@@ -6,16 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, families, sized, stretches
+from glassformer.tokenizers._library import Trained
+from glassformer.tokenizers._tokenizer import IntArray, families, sized, stretches
 
 
-class ByteBpe(Tokenizer):
+class ByteBpe(Trained):
     """Lossless; no text holds anything it cannot write."""
 
     kind, lossless, entries = "byte_bpe", True, 512
 
     def __init__(self, trained: Any) -> None:
-        self._trained = trained
+        super().__init__(trained)
         self.vocabulary = tuple(_shown(piece) for piece in self._pieces)
 
     @classmethod
@@ -33,27 +34,9 @@ class ByteBpe(Tokenizer):
         library.train_from_iterator(stretches(text), trainer)
         return cls(library)
 
-    @classmethod
-    def restore(cls, saved: Mapping[str, Any]) -> Self:
-        """From the library's own JSON."""
-        from tokenizers import Tokenizer as Library
-
-        try:
-            return cls(Library.from_str(saved["library"]))
-        except Exception as problem:  # the library raises nothing narrower
-            raise ValueError(str(problem)) from None
-
-    def saved(self) -> dict[str, Any]:
-        """The library's own JSON."""
-        return {"library": self._trained.to_str()}
-
     def encode(self, text: str) -> IntArray:
         """The pieces of a text."""
         return np.array(self._trained.encode(text).ids, dtype=np.int32)
-
-    def read(self, text: str) -> IntArray:
-        """The pieces of a whole text, stretch by stretch."""
-        return np.concatenate([self.encode(stretch) for stretch in stretches(text)])
 
     def decode(self, ids: IntArray) -> str:
         """Exactly the text, if the ids came from one; half a character is shown as �."""
