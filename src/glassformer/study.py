@@ -123,9 +123,9 @@ def open(path: str | Path) -> "Study":
 
 
 def of(experiment: str) -> list["Study"]:
-    """The studies of an experiment under `studies/` that have finished a cell, by name."""
+    """The studies of an experiment under `studies/` that have come to their end, by name."""
     found = map(Study, sorted(path.parent for path in HOME.glob(f"*/{ABOUT}")))
-    return [each for each in found if each.experiment.name == experiment and each.rows()]
+    return [each for each in found if each.experiment.name == experiment and each.result and each.rows()]
 
 
 class Study:

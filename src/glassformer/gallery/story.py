@@ -27,6 +27,7 @@ LEADS = {
 BRIEF = {  # the figures whose titles, read one after the other, tell how the model does it
     "rule_error": "How well it does",
     "every_question": "How well it does",
+    "one_answer": "How it does it, on one input",
     "query_focus": "What it looks for",
     "query_key_space": "What it looks for",
     "attention": "Where it looks",

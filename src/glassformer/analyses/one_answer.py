@@ -1,0 +1,123 @@
+"""One answer, step by step: what a position asks, where it looks, how far that moves it, and what it says then."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from glassformer.analyses._pairs import drawn, placed, shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, percent
+from glassformer.analyses._sought import sought
+from glassformer.analyses.attention import named
+from glassformer.analyses.landscape import Frame, Landscape
+from glassformer.analyses.residual import residual
+from glassformer.analyses.scoring import scoring, spoken
+from glassformer.run import Run
+
+LEAST_GRID = 4  # of the plane on which the points are first found
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneAnswer(Result):
+    """The last block's attention at one position of one input, from its scores to its answer."""
+
+    scores: Labelled  # (key_position,): query times key, scaled; only what may be seen
+    shares: Labelled  # (key_position,): of the attention
+    without: Labelled  # (token,): probabilities if this attention added nothing
+    answer: Labelled  # (token,): the model's probabilities
+    points: Labelled  # (point, axis): before, what attention adds, after
+    tokens: tuple[str, ...]
+    place: int  # the position that answers
+    source: int  # the position it must look at; -1: the rule names none
+    copied: bool
+    right: tuple[int, ...]  # ids of the right answers; empty: anything goes
+    verdict: str
+    block: int
+    head: int
+    blocks: int
+    heads: int
+    plane: Plane
+    land: Landscape = field(repr=False)
+
+
+def one_answer(
+    run: Run, *, sequence: str | None = None, head: int | None = None, step: int = -1, member: int = 0
+) -> OneAnswer:
+    """Follow the last position that has something to look up (else the last that answers) through the last block.
+
+    `head` as in `scoring`.
+    """
+    a = run.architecture
+    asked = scoring(run, sequence=sequence, block=a.blocks - 1, head=head, step=step, member=member)
+    place = spoken(asked) if max(asked.source) >= 0 else a.read_position
+    place = len(asked.tokens) - 1 if place is None else place
+    at = {"sequence": sequence, "step": asked.step if asked.step is not None else -1, "member": member}
+    moved = residual(run, **at, grid=LEAST_GRID)
+    path = np.stack([moved.points[name].values[place] for name in ("before", "attended", "middle")])
+    moved = residual(run, **at, plane=moved.plane, frame=_around(path[[0, 2]]))
+    seen = slice(0, place + 1) if a.causal else slice(None)
+    keys = {"key_position": placed(asked.tokens)[seen]}
+    words = {"token": moved.words}
+    return OneAnswer(
+        step=asked.step,
+        clock=asked.clock,
+        scores=Labelled(asked.scores.values[place, seen], keys, "score"),
+        shares=Labelled(asked.attention.values[place, seen], keys, "share"),
+        without=Labelled(moved.first.values[place], words, "probability"),
+        answer=Labelled(moved.last.values[place], words, "probability"),
+        points=Labelled(path, {"point": ("before", "attended", "after"), "axis": ("x", "y")}),
+        tokens=asked.tokens,
+        place=place,
+        source=asked.source[place],
+        copied=asked.copied,
+        right=moved.right[place],
+        verdict=moved.verdicts[place],
+        block=asked.block,
+        head=asked.head,
+        blocks=asked.blocks,
+        heads=asked.heads,
+        plane=moved.plane,
+        land=moved.land,
+    )
+
+
+def _around(points: Array) -> Frame | None:
+    """A square that holds the way from one point to the other with as much room again on every side."""
+    if not np.isfinite(points).all():
+        return None
+    x, y = points.mean(axis=0).tolist()
+    half = 1.5 * float(np.abs(points[1] - points[0]).max()) or 1.0
+    return (x - half, x + half, y - half, y + half)
+
+
+def say(seen: OneAnswer) -> Words:
+    """From the highest score to the answer, in one sentence."""
+    names = drawn(placed(seen.tokens))
+    me, best = names[seen.place], int(np.argmax(seen.shares.values))
+    looks = f"{me} looks at {names[best]} ({percent(float(seen.shares.values[best]))})"
+    was, now = (int(each.values.argmax()) for each in (seen.without, seen.answer))
+    old, said = (shown(seen.answer.axes["token"][k]) for k in (was, now))
+    chance = percent(float(seen.answer.values[now]))
+    that = "that" if seen.blocks == 1 else "the last block's attention"
+    if not np.isfinite(seen.answer.values).all():
+        title = f"At step {seen.step} the answer is not a number: the training has diverged"
+    elif was == now:
+        title = f"{looks}; with or without {that} it answers {said} ({chance})"
+    else:
+        title = f"{looks}, and {that} turns its answer from {old} to {said} ({chance})"
+    if seen.verdict in ("right", "wrong"):
+        title += ", which is " + seen.verdict
+    text = " ".join(map(shown, seen.tokens))
+    where = f" in {named(seen.block, seen.head, seen.blocks)}" if seen.blocks * seen.heads > 1 else ""
+    caption = (
+        f"The input {text}, followed at {me}{where}. 1: the score of each position in view, its key times the query of "
+        f"{me}. 2: the softmax of the scores, the shares of its attention"
+        + (f"; framed is {sought(seen.copied)}. " if seen.source >= 0 else ". ")
+        + "3: the values it takes, mixed by these shares, push its point from ○ to ●; the plane shows which token wins "
+        "where, after the feed-forward. "
+        + ("" if seen.plane.lossless else "The regions are those of a slice, so ● may lie beside the region it says. ")
+        + "4: the probability of each answer if this attention added nothing (pale) and as the model gives it (dark). "
+        + ("The push is that of all heads together. " if seen.heads > 1 else "")
+        + "The numbers are exact. A position that decided without looking would have equal bars in 4."
+    )
+    return Words(title, caption, f"Bars of scores and shares, an arrow on a plane, bars of probabilities. {title}.")
