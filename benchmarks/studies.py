@@ -24,7 +24,8 @@ HEADER = """# Studies: questions that take many trainings
 is computed from the table. The same command again goes on where an interrupted study stopped; other settings get a
 folder of their own. A cell that fails is named at the end (exit code 1) and tried again by the next call; a loss that
 is no longer a number is a result. Seeds of one cell train together in one compiled program, cells side by side in
-`--workers` processes, one a core if nothing is said.
+`--workers` processes, one a core if nothing is said. `glassformer figures RUN` shows the finished studies of the run's
+experiment that lie in `studies/`, beside the figures of the run itself.
 
 {studies}
 
@@ -48,7 +49,8 @@ To add a study, write one file `src/glassformer/studies/NAME.py` with `NAME(expe
 `conclude(study)`, which makes a sentence of the table; `studies/blocks.py` is a small one.
 
 The tables below are made by `python benchmarks/studies.py FOLDER ... --markdown docs/studies.md` from what the command
-above each one left.
+above each one left. Their minutes are those of two cores that had other work to do as well; each took 7 to 12 minutes
+of computing.
 """
 
 
