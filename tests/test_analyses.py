@@ -173,6 +173,8 @@ def test_a_plane_of_more_features_is_that_of_the_principal_components():
     drawn = found.points(points)
     assert_allclose(np.linalg.norm(drawn[:, None] - drawn[None], axis=-1), far, atol=1e-8)
     assert_allclose(found.zero, found.points(np.zeros(6)))
+    assert_allclose(found.zero, 0, atol=1e-12)  # the numbers on the axes count from the point with all features 0
+    assert_allclose(found.origin + drawn @ found.basis.T, points)  # the plane goes through the points
     assert "component 1 · " in found.labels[0]
     assert not found.is_projection
     assert _plane.plane(rng.normal(size=(500, 12))).is_projection

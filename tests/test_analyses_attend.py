@@ -1,11 +1,15 @@
 """The analyses of attention, on models whose answers are known, and against plain recomputation."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from glassformer.analyses import _pairs
+from glassformer import tasks
+from glassformer.analyses import _pairs, _sought
+from glassformer.analyses._result import Labelled
+from glassformer.analyses.attention import attention, say, told
 from glassformer.analyses.attention_history import attention_history
 from glassformer.analyses.attention_profile import attention_profile
 from glassformer.analyses.head_roles import head_roles
@@ -144,6 +148,42 @@ def test_profile_and_roles_of_a_previous_token_head(back: Run) -> None:
     np.testing.assert_allclose(roles.excess.values, 100 * (roles.share.values - roles.uniform.values))
     assert roles.entropy.values[0, 0] == pytest.approx(0, abs=1e-6)
     assert roles.distance.values[0, 0] == pytest.approx(7 / 8)
+
+
+def test_the_title_speaks_of_one_head_and_names_it(back: Run) -> None:
+    seen = attention(back, sequence=TEXT)
+    asks = [k for k, place in enumerate(seen.source) if place >= 0]
+    assert len(asks) == 2
+    first, second = seen.on_answer.values.copy(), seen.on_answer.values.copy()
+    first[..., asks], second[..., asks] = (0.25, 0.5), (0.125, 0.75)  # the mean of the second head is larger
+    axes = dict(seen.on_answer.axes) | {"head": ("0", "1")}
+    both = np.concatenate([first, second], axis=1)
+    weights = np.repeat(seen.attention.values, 2, axis=1)
+    two = replace(
+        seen,
+        on_answer=Labelled(both, axes, "share"),
+        attention=Labelled(weights, dict(seen.attention.axes) | {"head": ("0", "1")}, "share"),
+    )
+    assert told(two) == (0, 1)
+    title = say(two).title
+    assert "12 % of its attention (head 1)" in title or "13 % of its attention (head 1)" in title
+    assert "75 %" in title
+    assert "25 %" not in title
+    assert "25 % of its attention (head 0)" in say(two, [(0, 0)]).title
+
+
+@pytest.mark.parametrize(("name", "copies"), [("plus_last_even", True), ("lucky7", True), ("even_abs_diff", False)])
+def test_what_is_framed_is_the_answer_only_where_the_rule_copies_it(name: str, copies: bool, tmp_path: Path) -> None:
+    task = tasks.find(name)()
+    run = write_run(
+        tmp_path / "r",
+        token=np.zeros((len(task.vocabulary), 2)),
+        position=np.zeros((8, 2)),
+        blocks=[{"value": np.eye(2)}],
+        task=name,
+    )
+    assert _sought.copied(run) is copies
+    assert _sought.sought(copies) == ("the answer" if copies else "the token the rule needs")
 
 
 def test_history_of_one_step(back: Run) -> None:

@@ -8,10 +8,11 @@ import pytest
 import hand_wired
 from glassformer import reference
 from glassformer.analyses import _decide
-from glassformer.analyses.ablation import WAYS, ablation
+from glassformer.analyses.ablation import WAYS, ablation, order
+from glassformer.analyses.ablation import say as say_ablation
 from glassformer.analyses.attribution import attribution
 from glassformer.analyses.frozen import frozen
-from glassformer.analyses.landscape import landscape
+from glassformer.analyses.landscape import closer, landscape
 from glassformer.analyses.logit_lens import logit_lens
 from glassformer.analyses.mixing import mixing
 from glassformer.analyses.patching import patching
@@ -85,6 +86,18 @@ def test_landscape_at_middle_is_the_trace(plain: Run) -> None:
 
 def _around(value: float) -> tuple[float, float]:
     return float(value) - 1, float(value) + 1
+
+
+def test_a_closer_look_at_a_landscape_is_the_landscape_of_its_frame(plain: Run) -> None:
+    seen = landscape(plain, sequence=DEMO, frame=(-40, 40, -40, 40))
+    near = closer(seen, ("end",))
+    assert near.frame[1] - near.frame[0] < seen.frame[1] - seen.frame[0]
+    assert np.array_equal(near.regions.values, landscape(plain, sequence=DEMO, frame=near.frame).regions.values)
+    x, y = near.points["end"].values.T
+    assert (x > near.frame[0]).all()
+    assert (x < near.frame[1]).all()
+    assert (y > near.frame[2]).all()
+    assert (y < near.frame[3]).all()
 
 
 def test_landscape_edges_are_where_neurons_switch(plain: Run) -> None:
@@ -211,3 +224,41 @@ def test_logit_lens_ends_with_the_models_answer(name: str, request: pytest.Fixtu
     np.testing.assert_array_equal(seen.guess.values[-1], trace["probabilities"].argmax(-1))
     assert seen.right.values[-1, 6] == pytest.approx(float(trace["probabilities"][6, 10]), abs=1e-5)
     assert np.isnan(seen.right.values[:, 0]).all()
+
+
+def test_intervals_of_wrong_answers_stay_among_the_shares_there_are(plain: Run) -> None:
+    seen = ablation(plain)
+    share, ends = seen.error.values + seen.base_error, seen.error_interval.values + seen.base_error
+    assert (ends >= -1e-12).all()
+    assert (ends <= 1 + 1e-12).all()
+    assert (ends[..., 0] <= share + 1e-12).all()
+    assert (ends[..., 1] >= share - 1e-12).all()
+
+
+def test_a_share_of_answers_is_as_sure_as_drawing_other_windows_makes_it(plain: Run) -> None:
+    seen = ablation(plain, windows=64)
+    given = _decide.examples(plain.task, plain.architecture.context, 64)
+    asked = given.answerable.sum(-1)
+
+    def wrong(edits: dict[str, reference.Edit] | None) -> np.ndarray:
+        guess = plain.trace(given.windows[:, :-1], edits=edits)["logits"].argmax(-1)
+        right = np.take_along_axis(given.allowed, guess[..., None], -1)[..., 0]
+        return np.asarray((~right & given.answerable).sum(-1))
+
+    more = wrong({"token_embedding": lambda value, _: value * 0}) - wrong(None)
+    part = seen.error.axes["part"].index("token embedding")
+    assert seen.error.values[part, 0] == pytest.approx(more.sum() / asked.sum())
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(asked), size=(4000, len(asked)))  # bootstrap: an independent estimate of the interval
+    spread = (more[drawn].sum(-1) / asked[drawn].sum(-1)).std()
+    low, high = seen.error_interval.values[part, 0]
+    assert (high - low) / 2 == pytest.approx(1.96 * spread, rel=0.15)
+
+
+def test_the_title_of_ablation_names_the_row_on_top(plain: Run, deep: Run) -> None:
+    for run in (plain, deep):
+        seen = ablation(run, windows=16)
+        first = seen.loss.axes["part"][order(seen)[0]]
+        mean = seen.loss.values[:, WAYS.index("mean")]
+        assert mean[order(seen)[0]] == mean.max()
+        assert first in say_ablation(seen).title

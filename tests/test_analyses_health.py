@@ -114,7 +114,7 @@ def test_questions_are_sorted_by_how_new_they_are():
             continue
         counts["never seen"] += 1
         known = any((operation, *order) in seen for order in permutations((a, b, c)))
-        counts["seen in another order" if known else "seen in no order"] += 1
+        counts["seen in another order" if known else "values never seen together"] += 1
         counts["never seen, repeated value"] += len({a, b, c}) < 3
     assert {kind: len(rows) for kind, rows in found.items()} == counts
 

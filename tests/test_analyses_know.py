@@ -177,6 +177,8 @@ def test_probes_find_what_was_put_there_and_no_more(groups):
     answer = seen.above.values[targets.index("answer"), points.index("embedded"), 0]
     assert abs(answer) < 0.1  # the answer lies elsewhere in the input
     assert np.allclose(seen.above.values, seen.accuracy.values - seen.chance.values[:, None, None])
+    wrong = (1 - seen.accuracy.values) / (1 - seen.chance.values[:, None, None])  # of what chance gets wrong
+    assert np.allclose(seen.gained.values, 1 - wrong)
 
 
 def test_weights_are_the_tensors(groups):

@@ -62,8 +62,10 @@ def test_rule_error_of_a_model_that_always_bets_on_four(gambler):
 
 
 def test_error_by_distance_counts_each_answerable_place_once(gambler):
-    seen, known = rule_error(gambler), windows(gambler, 1000)
+    seen = rule_error(gambler)
+    known = windows(gambler, seen.windows)
     assert seen.counts.values.sum() == known.constrained.sum()
+    close(seen.by_distance.values[-1], seen.error.values[1, :, -1])  # what is not in view: bar and curve agree
     rows, places = np.nonzero(known.answerable)
     back = [
         place - gambler.task.source(known.windows[row].tolist(), place) for row, place in zip(rows, places, strict=True)
@@ -82,7 +84,8 @@ def test_accuracy_is_the_share_of_constrained_places_that_allow_four(gambler):
 
 
 def test_excess_by_kind_is_measured_against_the_exact_predictor(gambler):
-    seen, known = by_kind(gambler), windows(gambler, 1000)
+    seen = by_kind(gambler)
+    known = windows(gambler, seen.windows)
     excess = known.truth - np.log(CHANCES)[known.windows[:, 1:]]
     table = dict(zip(seen.now.axes["kind"], seen.now.values, strict=True))
     close(table["1 back"][3], excess[known.kind == 1].mean())
@@ -90,6 +93,7 @@ def test_excess_by_kind_is_measured_against_the_exact_predictor(gambler):
     close(table["1 back"][4], (known.kind == 1).sum())
     assert np.isnan(table["free"][0])
     assert np.isnan(seen.passed.values).all()
+    close(seen.now.values[:, 3], seen.excess.values[:, -1])  # bars and curves are of the same windows
 
 
 def test_every_answer_is_confused_with_four(gambler):
@@ -106,10 +110,12 @@ def test_only_questions_answered_by_four_are_right(gambler):
     seen = every_question(gambler)
     for answer, row in zip(seen.right.axes["answer"], seen.right.values, strict=True):
         np.testing.assert_array_equal(row[np.isfinite(row)], float(answer == "4"))
-    chance, right, last, _ = seen.hardest.values.T
+    chance, right, last, _, came, likeliest = seen.hardest.values.T
     close(chance[:1], CHANCES[0])  # the hardest answer is 0, the least likely even number
     assert not right.any()
     assert (last == 0).all()
+    assert (likeliest == FOUR).all()
+    assert not (came == FOUR).any()
 
 
 def test_what_is_written_follows_the_random_numbers():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import glassformer as gf
 import hand_wired
 from glassformer import reference
-from glassformer.analyses import _life, _replay
+from glassformer.analyses import _life, _logged, _replay
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses.backward import backward
 from glassformer.analyses.change import change
@@ -309,9 +309,9 @@ def test_descent_is_compared_with_its_edge_of_stability(tmp_path):
 def test_the_surface_holds_the_loss_that_the_weights_really_have():
     run = run_of("plus_last_even")
     seen = surface(run)
-    windows = run.task.examples(8, "validation", seen.windows).windows
-    for k in (0, len(seen.steps) // 2, -1):
-        assert_allclose(seen.on_path.values[0, k], nats(run, flat_of(run, seen.steps[k]), windows), rtol=1e-4)
+    windows = _logged.windows(run, seen.windows).windows
+    for k in (0, len(seen.looked_at) // 2, -1):
+        assert_allclose(seen.on_path.values[0, k], nats(run, flat_of(run, seen.looked_at[k]), windows), rtol=1e-4)
     assert_allclose(
         seen.on_path.values[1, -1], seen.on_path.values[0, -1], rtol=1e-6
     )  # the plane passes through the end
@@ -322,7 +322,7 @@ def test_the_surface_holds_the_loss_that_the_weights_really_have():
 def test_the_plane_keeps_what_principal_components_keep():
     run = run_of("plus_last_even")
     seen = surface(run)
-    life = _life.flat(run, list(seen.steps))
+    life = _life.flat(run, list(seen.looked_at))
     spectrum = np.linalg.eigvalsh(np.cov(life, rowvar=False))[::-1]
     assert_allclose(seen.kept, spectrum[:2].sum() / spectrum.sum(), rtol=1e-6)
     out = life - life[-1]
@@ -365,7 +365,7 @@ def test_read_out_biases_move_by_the_groups_that_are_answered():
 def test_changes_are_differences_of_kept_weights():
     run = run_of("plus_last_even")
     seen = change(run)
-    at = [0, *seen.steps]
+    at = [0, *seen.looked_at]
     k = 5
     before, after, later = (flat_of(run, at[j]) for j in (k, k + 1, k + 2))
     assert_allclose(seen.change.values[0, k], np.abs(after - before).mean())

@@ -139,7 +139,11 @@ def test_positions_in_order_and_out_of_order(tmp_path: Path) -> None:
     assert "stand in order" in say_positions(ladder).title
     mixed = positions(plain(tmp_path / "mixed", np.stack([np.array([0, 1, 2, 4, 3.0]), np.ones(5)], axis=1)))
     assert mixed.swapped == 1
-    assert "1 of 10" in say_positions(mixed).title
+    assert mixed.misplaced == (4,)
+    assert say_positions(mixed).title.startswith("But for 4, the 5 positions stand in order")
+    jumbled = positions(plain(tmp_path / "jumbled", np.stack([np.array([2, 4, 0, 3, 1.0]), np.ones(5)], axis=1)))
+    assert "in no order" in say_positions(jumbled).title
+    assert f"{jumbled.swapped} of 10 pairs" in say_positions(jumbled).title
     same = positions(plain(tmp_path / "same", np.ones((5, 2))))
     assert "same embedding" in say_positions(same).title
 

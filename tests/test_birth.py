@@ -1,5 +1,6 @@
 """When a part became necessary: the removal itself against a full pass, and births at steps known beforehand."""
 
+import sys
 from math import log
 
 import numpy as np
@@ -131,7 +132,19 @@ def test_each_part_is_born_at_its_step(life, checkpoints):
     at = seen.effect.axes["step"]
     middle = [k for k, step in enumerate(at) if NEURON <= int(step) < HEAD]
     assert (seen.effect.values[3, :, middle] > 0.01).all()  # the neuron is needed while it speaks
-    assert "token embedding from step 7" in say(seen).title
+    assert say(seen).title.startswith(
+        "First needed is the token embedding, from step 7 on, then attention from step 41"
+    )
+
+
+def test_what_is_needed_only_at_the_very_end_is_not_born(life, monkeypatch):
+    """With half of the training asked for, attention, needed for the last 19 of 60 steps, does not count."""
+    module = sys.modules[birth.__module__]
+    monkeypatch.setattr(module, "STAY", 0.5)
+    seen = birth(life, checkpoints=7, windows=1000)
+    born = dict(zip(seen.born.axes["part"], seen.born.values[:, 1], strict=True))
+    assert born["token embedding"] == READ
+    assert np.isnan(born["attention"])
 
 
 def test_the_effect_is_the_price_of_not_knowing(life):
@@ -149,7 +162,7 @@ def test_needed_asks_for_three_sampling_errors_up_to_the_end():
     effect = np.array([[0.0, 1.0, 0.1, 1.0, 1.0], [1, 1, 1, 1, 0.2], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]], dtype=float)
     error = np.full_like(effect, 0.1)
     assert for_good(needed(effect, error)).tolist() == [3, 5, 0, 5]
-    assert not needed(np.array(5e-6), np.array(0.0))  # rounding is no effect
+    assert not needed(np.array(5e-4), np.array(0.0))  # too little to name, however sure
 
 
 def test_a_population_has_births_of_every_member():

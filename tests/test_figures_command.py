@@ -128,15 +128,15 @@ def test_every_figure_says_what_it_is_drawn_from():
 
 def test_on_slides_every_page_is_a_file_of_its_own(tmp_path):
     answer = call(
-        "figures", run_of(RUN).path, "landscape", "--size", "slide", "--format", "png", "--out", tmp_path, "--json"
+        "figures", run_of(RUN).path, "embeddings", "--size", "slide", "--format", "png", "--out", tmp_path, "--json"
     )
     assert answer.code == 0, answer.err
     made = answer.json["figures"]
     pages = made[0]["pages"]
-    assert pages == -(-len(run_of(RUN).task.vocabulary) // 6)
+    assert pages == 2  # the tables, then the planes
     assert [each["page"] for each in made] == list(range(pages))
     step = f"step{run_of(RUN).last_step:06}"
-    names = [f"landscape_{step}_slide.png", *(f"landscape_page{k + 1}_{step}_slide.png" for k in range(1, pages))]
+    names = [f"embeddings_{step}_slide.png", *(f"embeddings_page{k + 1}_{step}_slide.png" for k in range(1, pages))]
     assert [each["files"][0] for each in made] == names
     assert len({(tmp_path / name).read_bytes() for name in names}) == pages
     for k, each in enumerate(made):
@@ -145,15 +145,15 @@ def test_on_slides_every_page_is_a_file_of_its_own(tmp_path):
 
 def test_one_page_can_be_asked_for(tmp_path):
     wish = ("--size", "slide", "--format", "png", "--set", "page=1")
-    answer = call("figures", run_of(RUN).path, "landscape", *wish, "--out", tmp_path)
+    answer = call("figures", run_of(RUN).path, "embeddings", *wish, "--out", tmp_path)
     assert answer.code == 0, answer.err
-    assert [name.split("_step")[0] for name in drawn(tmp_path)] == ["landscape_page2"] * 3
+    assert [name.split("_step")[0] for name in drawn(tmp_path)] == ["embeddings_page2"] * 3
 
 
 def test_no_more_pages_are_drawn_than_a_reader_will_turn(tmp_path, monkeypatch):
     monkeypatch.setattr(making, "MOST_PAGES", 1)
     wish = gallery.Wish(size="slide", formats=("png",))
-    (made,) = gallery.make(pieces()["landscape"], run_of(RUN), wish, tmp_path)
+    (made,) = gallery.make(pieces()["embeddings"], run_of(RUN), wish, tmp_path)
     assert made.pages == 2
     assert made.caption.endswith("Page 1 of 2.")
 
@@ -167,7 +167,7 @@ def test_a_page_that_is_not_there_is_refused(name):
 
 
 def test_the_contents_name_a_figure_once_however_many_pages_it_has(tmp_path, monkeypatch):
-    monkeypatch.setattr(gallery, "names", lambda: ["loss", "landscape"])
+    monkeypatch.setattr(gallery, "names", lambda: ["loss", "embeddings"])
     made = gallery.gallery(run_of(RUN), tmp_path, gallery.Wish(size="slide"))
     assert len(made) > 2
     text = (tmp_path / "index.html").read_text("utf-8")

@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.collections import PathCollection
 from PIL import Image
 
 from architectures import architectures
 from glassformer import reference
-from glassformer.analyses import _decide
+from glassformer.analyses import _clock, _decide
+from glassformer.analyses._pairs import shown
 from glassformer.analyses.residual import residual
 from glassformer.architecture import nest
 from glassformer.figures import _style
-from glassformer.films import _depth, _film, _labels
+from glassformer.films import _depth, _film, _frame, _labels
+from glassformer.films import forward as forward_film
 from glassformer.films import residual as residual_film
 from glassformer.trace import Trace
 from small_runs import POPULATION, RUNS, run_of
@@ -232,5 +235,152 @@ def test_the_title_of_a_pass_says_what_is_said_and_whether_it_is_right():
     place = _decide.place(_decide.asked(run, seen.tokens), None)
     said = run.task.vocabulary[int(seen["probabilities"][place].argmax())]
     right = run.task.verify([*seen.tokens[: place + 1], int(seen["probabilities"][place].argmax())])[-1]
-    assert f" to {said} after " in title
-    assert ("which is right" if right else "which is wrong") in title
+    assert f" becomes {said} after " in title
+    assert (", right)" if right else ", wrong)") in title
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "five_operations", "even_abs_diff"])
+def test_clock_and_mark_tell_the_same_loss(name):
+    """Also at steps that were not logged: the number at the top is the height of the dot on the curve."""
+    run = run_of(name)
+    logged = run.metrics["step"]
+    with matplotlib.rc_context(_style.rc("light", "film")):
+        made = _film.Stage(run, WORDS, "light", 0, 640)
+    for step in run.steps[:: max(1, len(run.steps) // 7)].tolist():
+        made.tick(step, "")
+        height = made._dot.get_ydata()[0]
+        assert height == pytest.approx(np.interp(step, logged, run.metrics["validation_loss"]))
+        about = "" if step in logged else "≈ "
+        assert f"loss {about}{height:.2f}" in _clock.text(run, step)
+
+
+def test_the_strip_draws_the_floor_that_excess_is_counted_from():
+    run = run_of("even_abs_diff")
+    floor = run.metrics["validation_loss"][0] - run.metrics["excess"][0]
+    rule = [rung.nats for rung in _clock.ladder(run) if rung.reachable][-1]
+    assert abs(floor - rule) > 0.05, "these windows are not the average ones"
+    with matplotlib.rc_context(_style.rc("light", "film")):
+        strip = _film.Stage(run, WORDS, "light", 0, 1280).strip
+    heights = [line.get_ydata()[0] for line in strip.lines if line.get_linestyle() == ":"]
+    assert heights == [pytest.approx(floor)]
+    assert any("floor of these windows" in text.get_text() for text in strip.texts)
+
+
+def scene_of(made):
+    """The stage of a film and its update."""
+    with matplotlib.rc_context(_style.rc("light", "film")):
+        stage = _film.Stage(made.run, made.words, "light", made.member, 1280)
+        return stage, made.scene(stage)
+
+
+def test_the_loss_begins_with_a_dot_and_ends_its_curve_where_the_clock_stands():
+    from glassformer.films import film_loss
+
+    run = run_of("five_operations")
+    stage, update = scene_of(film_loss(run))
+    lines = [artist for artist in stage._moving if getattr(artist, "get_linestyle", str)() == "--"]
+    heads = [artist for artist in stage._moving if getattr(artist, "get_marker", str)() == "o"]
+    for step in (int(run.steps[0]), int(run.steps[len(run.steps) // 3])):
+        update(step)
+        expected = np.interp(step, run.metrics["step"], run.metrics["validation_loss"])
+        assert lines[0].get_xdata()[-1] == step
+        assert lines[0].get_ydata()[-1] == pytest.approx(expected)
+        assert any(len(head.get_xdata()) and head.get_ydata()[0] == pytest.approx(expected) for head in heads)
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "step_back", "five_operations"])
+def test_dots_of_a_landscape_are_filled_with_what_the_model_says(name):
+    """Every position has a dot in every map, in the colour of the probability that the model itself gives."""
+    from glassformer.films import film_landscape
+
+    run = run_of(name)
+    stage, update = scene_of(film_landscape(run, frames=5))
+    step = int(run.steps[-1])
+    update(step)
+    true = run.trace(step=step)["probabilities"]
+    palette = _style.colormap("probability", "light")
+    clouds = [artist for artist in stage._moving if isinstance(artist, PathCollection) and len(artist.get_edgecolor())]
+    clouds = [artist for artist in clouds if len(artist.get_offsets()) == len(true)]
+    titles = {cloud.axes.get_title("left"): cloud for cloud in clouds}
+    assert titles
+    for title, cloud in titles.items():
+        token = [shown(word) for word in run.task.vocabulary].index(title.removeprefix("next is "))
+        np.testing.assert_allclose(cloud.get_facecolor(), palette(true[:, token]), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "step_back"])
+def test_the_frame_holds_the_input_at_every_step(name):
+    run = run_of(name)
+    steps = run.steps.tolist()
+    plane = residual(run, grid=2).plane
+    for shape in (None, 1.5):
+        x0, x1, y0, y1 = _frame.around(run, plane, steps, shape=shape)
+        for step in steps:
+            seen = residual(run, step=step, plane=plane, frame=(x0, x1, y0, y1), grid=2)
+            for where in ("before", "middle"):
+                x, y = seen.points[where].values.T
+                assert (x0 < x).all()
+                assert (x < x1).all()
+                assert (y0 < y).all()
+                assert (y < y1).all()
+    assert (x1 - x0) / (y1 - y0) == pytest.approx(1.5)
+
+
+def test_borders_are_drawn_on_both_sides():
+    won = np.array([[0, 0, 1, 1]] * 3 + [[2, 2, 2, 2]])
+    expected = np.array([[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1]], dtype=bool)
+    np.testing.assert_array_equal(residual_film._borders(won), expected)
+
+
+@pytest.mark.parametrize("name", ["step_back", "plus_last_even"])
+def test_token_ids_are_written_and_masked_cells_hatched(name):
+    from glassformer.films import film_forward
+
+    run = run_of(name)
+    made = film_forward(run)
+    stage, update = scene_of(made)
+    written = []
+    for stamps in [artist for artist in stage._moving if isinstance(artist, _film.Stamps)]:
+        stamps.write = lambda texts, colours, own=stamps: (  # noqa: ARG005
+            written.append(list(texts)), setattr(own, "points", np.full((len(texts), 2), np.nan)))  # fmt: skip
+    update(made.steps[0])
+    assert [str(token) for token in run.trace().tokens] in written
+    hatched = [artist for artist in stage._moving if getattr(artist, "get_hatch", str)() == "xxxx"]
+    each, masked = len(run.trace().tokens) + forward_film.HOLD, 0
+    for frame in range(each - 1, len(made.steps), each):
+        update(made.steps[frame])
+        masked = max(masked, sum(len(boxes.get_paths()) for boxes in hatched))
+    many = len(run.trace().tokens)
+    assert masked >= many * (many - 1) // 2
+
+
+def test_generated_counts_the_signs_on_the_frame():
+    from glassformer.films import film_generated
+
+    run = run_of("plus_last_even")
+    stage, update = scene_of(film_generated(run))
+    for step in (int(run.steps[0]), int(run.steps[-1])):
+        codes = update(step).verdicts.values[0, 0]
+        (told,) = [text.get_text() for text in stage._moving if "in these six" in getattr(text, "get_text", str)()]
+        wrong, judged = int((codes == 3).sum()), int(np.isin(codes, (2, 3)).sum())
+        assert f"{wrong} of {judged} answers are wrong" in told
+        hidden = int((codes == 4).sum())
+        assert (f"{hidden} more lie out of view" in told) == (hidden > 0)
+
+
+def test_confusion_has_a_column_for_every_guess_and_a_row_for_every_answer():
+    from glassformer.films import film_confusion
+
+    run = run_of("plus_last_even")
+    _, update = scene_of(film_confusion(run))
+    for step in run.steps.tolist():
+        table = update(step).share
+        assert table.axes["predicted"] == tuple(run.task.vocabulary)
+        np.testing.assert_allclose(table.values.sum(axis=1), 1, err_msg="no guess is dropped")
+
+
+def test_few_names_stand_apart():
+    points = np.array([[0.0, 0.0], [0.1, 0.0], [10.0, 0.0], [0.0, 10.0], [np.nan, 0.0], [10.0, 0.1]])
+    assert _labels.few(points, 3) == [0, 3, 5] or set(_labels.few(points, 3)) == {2, 3, 0}
+    assert 4 not in _labels.few(points, 9)
+    assert _labels.few(points, 2, [1, 2]) == [1, 2]

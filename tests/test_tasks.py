@@ -331,6 +331,31 @@ def test_answerable_is_what_plain_words_say(name):
         assert answerable.tolist() == expected
 
 
+@pytest.mark.parametrize("name", ["plus_last_even", "lucky7", "even_abs_diff"])
+def test_what_a_window_settles_is_what_no_past_can_change(name):
+    """Windows drawn evenly, so mostly broken, behind many pasts: those that settle ask the same behind each."""
+    task, rng = of(name), np.random.default_rng(3)
+    pasts = [task.sample(rng, 6) for _ in range(200)]
+    found = []
+    for _ in range(60):
+        window = rng.integers(len(task.vocabulary), size=rng.integers(1, 6))
+        texts = [np.concatenate([past, window]) for past in pasts]
+        asks = {(bool(task.constrained(text)[-1]), task.allowed(text)[-1].tobytes()) for text in texts}
+        settled = len(asks) == 1 and next(iter(asks))[0]
+        assert task.settles(window) == settled, window
+        found.append(settled)
+    assert 0 < sum(found) < len(found)
+
+
+def test_a_broken_rule_can_still_be_read_on():
+    plus, apart = of("plus_last_even"), of("even_abs_diff")
+    broken = plus.encode("4 + 7 +")  # 7 should have been 4, and 4 is still the last even number
+    assert plus.settles(broken)
+    assert not plus.settles(plus.encode("9 + 7 +"))
+    assert apart.settles(apart.encode("8 6 2 0"))  # after 8 6 comes 2, after 2 comes 4 and not 0; then 2
+    assert not apart.settles(apart.encode("6"))
+
+
 @pytest.mark.parametrize(("name", "context"), [("plus_last_even", 3), ("lucky7", 3), ("plus_max_of_two", 2)])
 def test_the_predictor_is_bayes_by_enumeration(name, context):
     """All sequences of a few tokens are listed with their chances; every window in them is counted."""

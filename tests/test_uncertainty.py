@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import glassformer as gf
 import hand_wired
-from glassformer.analyses import _clock, _uncertain
+from glassformer.analyses import _clock, _logged, _uncertain
 from glassformer.analyses._uncertain_run import TEMPERATURES, now, plan
 from glassformer.analyses.attention_profile import attention_profile
 from glassformer.analyses.uncertainty import uncertainty
@@ -114,7 +114,7 @@ def test_entropy_loss_and_bets_of_a_known_distribution(tmp_path, temperature):
     run = life_of(tmp_path / "run", {0: KNOWN})
     seen = uncertainty(run, temperature=temperature)
     warm = KNOWN ** (1 / temperature) / (KNOWN ** (1 / temperature)).sum()
-    came = run.task.examples(8, "validation", seen.inputs).windows[:, 1:]
+    came = _logged.windows(run, seen.inputs).windows[:, 1:]
     assert_allclose(seen.by_step["entropy"].values, entropy_of(KNOWN), rtol=1e-5)
     assert_allclose(seen.by_step["entropy_at"].values, entropy_of(warm), rtol=1e-5)
     assert_allclose(seen.by_step["loss_at"].values[0], np.mean([-log(warm[t]) for t in came.ravel()]), rtol=1e-5)
@@ -178,7 +178,7 @@ def test_the_floor_of_a_rule_is_counted_out(tmp_path):
     zeros = {"token": np.zeros((22, 2)), "read_out": np.zeros((2, 22))}
     run = hand_wired.write_run(tmp_path / "run", **zeros, blocks=[{}], context=6, task="plus_means_even")
     seen = uncertainty(run)
-    last = run.task.examples(6, "validation", seen.inputs).windows[:, :-1].ravel()
+    last = _logged.windows(run, seen.inputs).windows[:, :-1].ravel()
     free = -0.25 * log(0.25) - 0.75 * log(0.75 / 21)  # '+' with a quarter, else one of 21 numbers
     plus = int((last == 21).sum())
     assert_allclose(seen.true("entropy"), (plus * log(11) + (len(last) - plus) * free) / len(last), rtol=1e-9)
@@ -319,7 +319,7 @@ def test_a_run_is_told_on_windows_that_can_be_looked_at_again(name):
     run = run_of(name)
     seen = uncertainty(run)
     a, last = run.architecture, int(seen.looked_at[-1])
-    windows = run.task.examples(a.context, "validation", seen.inputs).windows
+    windows = _logged.windows(run, seen.inputs).windows
     chances = run.trace(windows[:, :-1], step=last)["probabilities"].astype(float)
     chances = chances if a.read_position is None else chances[:, a.read_position : a.read_position + 1]
     came = windows[:, 1:] if a.read_position is None else windows[:, -1:]
@@ -330,7 +330,7 @@ def test_a_run_is_told_on_windows_that_can_be_looked_at_again(name):
     assert_allclose(seen.by_step["loss"].values[0, -1], -np.log(given).mean(), rtol=1e-4, atol=1e-6)
     assert_allclose(now(run, step=last).point.values[1], -np.log(given).mean(), rtol=1e-4, atol=1e-6)
     assert seen.unlike < 1e-10
-    kinds = run.task.examples(a.context, "validation", seen.inputs).constrained
+    kinds = _logged.windows(run, seen.inputs).constrained
     if "p_target constrained" in seen.by_step:
         assert_allclose(seen.by_step["p_target constrained"].values[0, -1], given[kinds].mean(), rtol=1e-4)
         assert_allclose(seen.by_step["p_target free"].values[0, -1], given[~kinds].mean(), rtol=1e-4)
@@ -342,7 +342,7 @@ def test_each_member_has_its_own_numbers():
     run = run_of(POPULATION)
     one, two = (uncertainty(run, member=k).by_step["entropy"].values[0] for k in (0, 1))
     assert not np.allclose(one, two)
-    chances = run.trace(run.task.examples(8, "validation", 200).windows[:, :-1], step=0, member=1)["probabilities"]
+    chances = run.trace(_logged.windows(run, 200).windows[:, :-1], step=0, member=1)["probabilities"]
     assert uncertainty(run, member=1).inputs == 200
     assert_allclose(two[0], -(chances * np.log(chances)).sum(axis=-1).mean(), rtol=1e-5)
 
@@ -381,7 +381,7 @@ def test_predictions_that_do_not_count_do_not_count_here(tmp_path):
     """The six digits of `sort` come by chance; what is measured is the answer, as in the training's own numbers."""
     run = gf.train("sort", steps=40, settings=["train.judged=50", "train.keep_bytes=0"], out=tmp_path / "run")
     seen = uncertainty(run)
-    windows = run.task.examples(11, "validation", plan(run, 0).windows).windows
+    windows = _logged.windows(run, plan(run, 0).windows).windows
     chances = run.trace(windows[:, :-1])["probabilities"][:, 5:]
     came = np.take_along_axis(chances, windows[:, 6:, None], axis=-1)
     assert_allclose(seen.by_step["loss"].values[0, -1], -np.log(came).mean(), rtol=1e-5)

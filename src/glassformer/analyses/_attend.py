@@ -1,5 +1,8 @@
 """What the analyses of attention share: the question worth asking, the head worth watching, what a query may see."""
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 import numpy as np
 
 from glassformer.analyses._result import Array
@@ -7,6 +10,7 @@ from glassformer.analyses.attention import attention
 from glassformer.errors import CallError
 from glassformer.run import Run
 
+QUESTIONS = 2000  # looked at for the pairs that occur
 AXES = ("horizontal", "vertical")  # coordinates on a drawn plane
 
 
@@ -53,12 +57,29 @@ def asked(run: Run, sequence: str | None = None, member: int = 0) -> int:
 
 
 def trigger(run: Run) -> tuple[int, int]:
-    """Token id and position of the query worth a figure: a token that must look its answer up, deep in the window."""
+    """Token id and position of the query worth a figure: the one that figures of the first showcase follow."""
     place = asked(run)
-    token = int(run.tokens(None)[place])
-    if run.architecture.read_position is not None:
-        return token, run.architecture.read_position
-    return token, min(round(0.64 * run.architecture.context), run.architecture.context - 1)
+    return int(run.tokens(None)[place]), place
+
+
+def example(run: Run, ids: Sequence[int], sequence: str | None = None) -> tuple[int, ...]:
+    """Where the pairs of an input stand in a list of all pairs, token by token; tokens that are not listed are not."""
+    rows = {token: row for row, token in enumerate(ids)}
+    text = run.tokens(sequence).tolist()
+    return tuple(rows[token] * run.architecture.context + place for place, token in enumerate(text) if token in rows)
+
+
+@lru_cache(maxsize=16)
+def occurring(run: Run) -> Array:
+    """(token, position): the pairs that a question can hold; where every next token is asked for, all of them."""
+    context = run.architecture.context
+    if run.task.answers == "next":
+        return np.ones((len(run.task.vocabulary), context), dtype=bool)
+    found = np.zeros((len(run.task.vocabulary), context), dtype=bool)
+    for part in ("train", "validation"):
+        windows = run.task.examples(context, part, QUESTIONS).windows[:, :context]
+        found[windows, np.arange(context)] = True
+    return found
 
 
 def may_see(tokens: int, context: int, token: int, position: int, causal: bool) -> Array:

@@ -84,12 +84,12 @@ def checks(s: Symptoms) -> list[Check]:
 
 
 def questions() -> tuple[str, ...]:
-    """What each check asks."""
+    """What each check calls healthy, and which number is judged."""
     return tuple((check.__doc__ or "").strip() for check in CHECKS)
 
 
 def finite(s: Symptoms) -> Check:
-    """Is the loss a number, and not above its start?"""
+    """The loss stays a number, not far above its start (judged: its highest)."""
     values, steps = s.train, s.steps
     known = values[np.isfinite(values)]
     limit = max(float(known[0]) if len(known) else s.blind, s.blind) + GAP * s.height
@@ -112,7 +112,7 @@ def finite(s: Symptoms) -> Check:
 
 
 def labels(s: Symptoms) -> Check:
-    """Do the training answers obey the rule?"""
+    """The training answers obey the rule (judged: the share that does not)."""
     share = s.contradicted
     finding = None
     if share > FALSE:
@@ -124,7 +124,7 @@ def labels(s: Symptoms) -> Check:
 
 
 def updates(s: Symptoms) -> Check:
-    """Are updates neither tiny nor huge?"""
+    """Updates are neither tiny nor huge (judged: the largest, over the weights)."""
     steps, values = s.ratio
     if not len(values):
         return Check("size of updates", steps, values, float("nan"), LARGE, "share of the weights")
@@ -146,7 +146,7 @@ def updates(s: Symptoms) -> Check:
 
 
 def gradients(s: Symptoms) -> Check:
-    """Does the gradient reach the embedding?"""
+    """The gradient reaches the embedding (judged: its share of the largest)."""
     steps, values = s.reach
     norm = s.metric("gradient.all")
     steep = np.flatnonzero(norm > STEEP)
@@ -172,7 +172,7 @@ def gradients(s: Symptoms) -> Check:
 
 
 def signal(s: Symptoms) -> Check:
-    """Does the answer depend on the input?"""
+    """The answer depends on the input (judged: the share that does)."""
     steps, values = s.look("signal")
     value = float(values[-1]) if len(values) and np.isfinite(values[-1]) else float("nan")
     finding = None
@@ -185,7 +185,7 @@ def signal(s: Symptoms) -> Check:
 
 
 def neurons(s: Symptoms) -> Check:
-    """Do the neurons ever fire?"""
+    """The neurons fire (judged: the share that never does)."""
     steps, values = s.look("silent")
     value = float(values[-1]) if len(values) else float("nan")
     finding = None
@@ -198,7 +198,7 @@ def neurons(s: Symptoms) -> Check:
 
 
 def attention(s: Symptoms) -> Check:
-    """Has attention moved from its start?"""
+    """Attention has moved from its start (judged: by how much of its weight)."""
     steps, values = s.look("moved")
     varies, spread = s.look("varies")[1], s.look("spread")[1]
     value = float(values[-1]) if len(values) > 1 and np.isfinite(values[-1]) else float("nan")
@@ -220,7 +220,7 @@ def attention(s: Symptoms) -> Check:
 
 
 def gap(s: Symptoms) -> Check:
-    """Are the training data known better?"""
+    """Training data are not known much better (judged: the gap in nats)."""
     values, steps = s.gap, s.steps
     known = values[np.isfinite(values)]
     value = ending(known)
@@ -242,7 +242,7 @@ def gap(s: Symptoms) -> Check:
 
 
 def falling(s: Symptoms) -> Check:
-    """Does the loss fall below blind guessing?"""
+    """The loss falls below blind guessing (judged: its end, in nats)."""
     values, steps = s.train, s.steps
     known = values[np.isfinite(values)]
     first = float(known[0]) if len(known) else s.blind
@@ -259,7 +259,7 @@ def falling(s: Symptoms) -> Check:
 
 
 def plateau(s: Symptoms) -> Check:
-    """Has it stopped short of the floor?"""
+    """It does not stop short of the floor (judged: the share of the way left)."""
     with np.errstate(all="ignore"):
         values = (s.validation - s.floor) / s.height
     still = np.isfinite(s.falling) and s.falling < SLACK
@@ -280,7 +280,7 @@ def plateau(s: Symptoms) -> Check:
 
 
 def spikes(s: Symptoms) -> Check:
-    """Does the loss jump?"""
+    """The loss does not jump (judged: the largest jump, over the ladder)."""
     values, steps = s.train, s.steps
     jumps = np.zeros(len(values))
     for k in range(1, len(values)):
@@ -300,7 +300,7 @@ def spikes(s: Symptoms) -> Check:
 
 
 def schedule(s: Symptoms) -> Check:
-    """Could it stop, or should it go on?"""
+    """The training is neither too short nor too long (judged: the rate)."""
     rate = s.metric("rate")
     stop = converged(s)
     finding = None
@@ -344,9 +344,9 @@ def signs(s: Symptoms) -> Iterator[tuple[str, int | None]]:
     close = SLACK * s.height
     good = s.metric("accuracy") if "accuracy" in s.run.metrics else 1 - s.metric("rule_error_answerable")
     for name, met in (
-        ("a fifth without progress", waited >= some),
+        ("no progress for a fifth of it", waited >= some),
         ("held-out loss rises", low > best + close),
-        ("train far below it", s.gap > max(GAP, GAP * s.height)),
+        ("training loss far below", s.gap > max(GAP, GAP * s.height)),
         ("95 % right", good >= 0.95),
     ):
         first = np.flatnonzero(met)

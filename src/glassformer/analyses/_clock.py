@@ -25,13 +25,20 @@ def metric(run: Run, name: str, member: int = 0) -> Array | None:
 
 
 def logged(run: Run, name: str, step: int, member: int = 0) -> tuple[float, bool] | None:
-    """A metric at the logged line nearest to a step, and whether that line is of this very step."""
+    """A metric at a step, and whether it was logged there; if not, it is on the straight line between its neighbours.
+
+    So the number stands on the curve that is drawn.
+    """
     values = metric(run, name, member)
-    if values is None:
-        return None
-    steps = run.metrics["step"]
+    return None if values is None else between(run.metrics["step"], values, step)
+
+
+def between(steps: Array, values: Array, step: int) -> tuple[float, bool]:
+    """The value of a curve at a step, and whether one of its points is there."""
     line = int(np.argmin(np.abs(steps - step)))
-    return float(values[line]), bool(steps[line] == step)
+    if steps[line] == step:
+        return float(values[line]), True
+    return float(np.interp(step, steps, values)), False
 
 
 def total(run: Run) -> int:
@@ -45,8 +52,12 @@ def resolve(run: Run, step: int = -1) -> int:
 
 
 def text(run: Run, step: int = -1, member: int = 0) -> str:
-    """`step 5 000 of 20 000 · loss 2.06 · excess 0.23`; ≈ where the nearest logged line is of another step."""
-    step = resolve(run, step)
+    """`step 5 000 of 20 000 · loss 2.06 · excess 0.23`; ≈ where it was not logged at this very step."""
+    return at(run, resolve(run, step), member)
+
+
+def at(run: Run, step: int, member: int = 0) -> str:
+    """The same of any step, kept or not."""
     parts = [f"step {thousands(step)} of {thousands(total(run))}"]
     for shown, name in (("loss", "validation_loss"), ("excess", "excess")):
         if found := logged(run, name, step, member):

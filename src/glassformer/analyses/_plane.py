@@ -81,7 +81,8 @@ def plane(points: Array, features: tuple[int, int] | Array | None = None) -> Pla
     rows, power = np.vstack([rows, np.zeros((2, width))])[:2], np.append(power, [0, 0])[:2]
     signs = np.sign(rows[np.arange(2), np.abs(rows).argmax(axis=1)])  # the largest loading points up or right
     basis = (rows * np.where(signs == 0, 1, signs)[:, None]).T
-    return Plane(centre, basis, _component_labels(power), tuple(map(float, power)))
+    beside = centre - basis @ (basis.T @ centre)  # through the points' mean, but counted from where all features are 0
+    return Plane(beside, basis, _component_labels(power), tuple(map(float, power)))
 
 
 def _component_labels(power: Array) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _logged
 from glassformer.analyses._result import Array, Labelled, Result, numbers, shared
 from glassformer.analyses._uncertain import (
     NATS,
@@ -128,7 +128,7 @@ def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> No
 @lru_cache(maxsize=16)
 def _windows(run: Run, most: int) -> Examples:
     """Whole windows, and what is known about those of their predictions that count."""
-    seen = run.task.examples(run.architecture.context, "validation", most)
+    seen = _logged.windows(run, most)
     known = ("constrained", "answerable", "allowed", "kind", "truth")
     return replace(seen, **{name: getattr(seen, name)[:, run.task.skip :] for name in known})
 

@@ -23,15 +23,8 @@ def say_entropy(seen: Uncertainty) -> Words:
     entropy, loss = (seen.by_step[name].values[0] for name in ("entropy_at", "loss_at"))
     if title := _no_story(seen):
         return Words(title, caption, f"Two charts over training steps. {title}.")
-    above = entropy[-1] - seen.true("entropy")
-    end = (
-        f", {abs(above):.2f} {'above' if above >= 0 else 'below'} that of {_best(seen)}"
-        if seen.subject == "run" and np.isfinite(above)
-        else ""
-    )
     title = (
-        f"{_hot(seen)}ntropy {_moves(entropy)} from {_nats(entropy[0])} to {_nats(entropy[-1])} nats{end}, the loss "
-        f"from "
+        f"{_hot(seen)}ntropy {_moves(entropy)} from {_nats(entropy[0])} to {_nats(entropy[-1])} nats, the loss from "
         f"{_nats(loss[0])} to {_nats(loss[-1])}{_when(seen, entropy)}"
     )
     return Words(title, caption, f"Two charts over training steps, entropy and loss. {title}.")
@@ -83,8 +76,7 @@ def say_phase(seen: Uncertainty) -> Words:
         rungs = (
             " Grey points are partial understandings of the task: each is exactly as sure as it is right, so it "
             "lies on "
-            "the line, and the lower, the more is understood; the plus is the exact predictor on the very inputs "
-            "looked at."
+            "the line, and the lower, the more is understood."
         )
     elif len(seen.rungs.values):
         rungs = " Grey points are tables of counts: the price of each against its entropy, measured on a few inputs."
@@ -97,8 +89,7 @@ def say_phase(seen: Uncertainty) -> Words:
         f"Entropy (how unsure the model says it is) against loss (how wrong it is) at T = {seen.temperature:.4g}, "
         f"one dot "
         f"for each of {len(seen.looked_at)} steps, dark to light in time, arrow heads along the way; "
-        f"{_spread(seen)} {'Crosses show that spread at the first and last step. ' if seen.inputs > 1 else ''}On "
-        f"the dashed line loss "
+        f"{_spread(seen)} On the dashed line loss "
         f"equals entropy: on average the model is as right as it says. Above it, it is too sure; below, too "
         f"cautious.{rungs} "
         f"Second chart: the distance from the line, loss minus entropy, by step{exact}. A path along the line from "
@@ -110,22 +101,21 @@ def say_phase(seen: Uncertainty) -> Words:
     entropy, loss = (seen.by_step[name].values[0] for name in ("entropy_at", "loss_at"))
     gap = float(loss[-1] - entropy[-1]) - seen.calibrated
     end = (
-        "on the line of the calibrated"
+        "as sure as it should be"
         if abs(gap) < CALIBRATED
-        else f"{abs(gap):.2f} nats on the side of the too {'sure' if gap > 0 else 'cautious'}"
+        else f"{abs(gap):.2f} nats too {'sure' if gap > 0 else 'cautious'}"
     )
     top = int(np.argmax(loss))
     still = abs(entropy[top] - entropy[0]) < 0.05 * seen.highest
     if loss[top] > loss[0] + 0.1 * (np.ptp(loss) or 1) and still and loss[-1] < loss[0] and entropy[-1] < entropy[0]:
         title = (
             f"The loss first rises from {_nats(loss[0])} to {_nats(loss[top])} while the entropy stays near "
-            f"{_nats(entropy[top])} (step {thousands(int(seen.looked_at[top]))}), then both fall; the path ends {end}"
+            f"{_nats(entropy[top])} (step {thousands(int(seen.looked_at[top]))}), then both fall; the model ends {end}"
         )
     else:
         title = (
             f"From entropy {_nats(entropy[0])} and loss {_nats(loss[0])} to {_nats(entropy[-1])} and "
-            f"{_nats(loss[-1])} nats: "
-            f"the path ends {end}"
+            f"{_nats(loss[-1])} nats: the model ends {end}"
         )
     return Words(title, caption, f"A path on the plane of entropy and loss. {title}.")
 
@@ -158,7 +148,7 @@ def say_change_rate(seen: Uncertainty) -> Words:
     late = float(np.median(values[-max(1, len(values) // 10) :]))
     slower = f"{_times(values[top] / late)} slower in the last tenth" if late > 0 else "not at all in the last tenth"
     title = (
-        f"The predictions change fastest at step {thousands(int(steps[top]))}, by {_small(float(values[top]))} nats "
+        f"The predictions change fastest at step {thousands(int(steps[top]))}, by {_two(float(values[top]))} nats "
         f"a step, "
         f"and {slower}"
     )
@@ -169,7 +159,7 @@ def say_sharpening(seen: Uncertainty) -> Words:
     """How much the likeliest and the right token get, at first and in the end."""
     kinds = "p_max constrained" in seen.by_step
     caption = (
-        "Probability of the likeliest token, p(max), and of the token that came, p(target), by training step, at "
+        "Probability of the likeliest token and of the token that came (the right one), by training step, at "
         f"{_at_one(seen).removeprefix('at ')}; {_spread(seen)} "
         f"{'Left: places where the rule restricts what may come; right: all others. ' if kinds else ''}"
         + (
@@ -180,23 +170,17 @@ def say_sharpening(seen: Uncertainty) -> Words:
             if seen.known and seen.subject == "run"
             else ""
         )
-        + "Where both curves run together, the likeliest token is the right one. p(max) above p(target) is confidence "
-        "that is not earned."
+        + "Where both curves run together, the likeliest token is the right one. A likeliest token above the right "
+        "one is confidence that is not earned."
     )
     if title := _no_story(seen):
         return Words(title, caption, f"Curves of two probabilities over training steps. {title}.")
     kind = " constrained" if kinds else ""
-    most, right = (seen.by_step[f"{name}{kind}"].values[0] for name in ("p_max", "p_target"))
+    right = seen.by_step[f"p_target{kind}"].values[0]
     best = seen.true(f"p_target{kind}")
     who = "Where the rule speaks, the right token" if kinds else "The right token"
     of = f", of {exactly(best)} that can be had" if seen.subject == "run" and seen.exact and np.isfinite(best) else ""
-    title = (
-        f"{who} gets {exactly(right[0])} at first and {exactly(right[-1])} in the end{of}; the likeliest "
-        f"{exactly(most[0])} and "
-        f"{exactly(most[-1])}"
-    )
-    if kinds and np.isfinite(free := seen.true("p_max free")):
-        title += f"; elsewhere nobody can give more than {exactly(free)}"
+    title = f"{who} gets {exactly(right[0])} at first and {exactly(right[-1])} in the end{of}"
     return Words(title, caption, f"Curves of two probabilities over training steps. {title}.")
 
 
@@ -229,8 +213,7 @@ def say_thermodynamics(seen: Uncertainty, view: int) -> Words:
         f"{thousands(seen.tokens)} = "
         f"{seen.highest:.3f}, while p(target) goes from {right[0]:.3f} to {right[-1]:.3f}",
         3: f"In the end the predictions turn from ordered to random around {peak.removeprefix('at ')}, where the "
-        f"specific heat is "
-        f"largest; F = U − T S holds to {_small(seen.unlike)}",
+        f"specific heat is largest",
     }[view]
     if view == 3 and seen.own_lives:
         mean = seen.by_temperature["entropy"].values[0]
@@ -362,10 +345,6 @@ def _spread(seen: Uncertainty, predictions: int | None = None) -> str:
     return f"mean over {of} {seen.inputs_are}, always the same; band: the middle eight in ten of them."
 
 
-def _best(seen: Uncertainty) -> str:
-    return "the truth" if seen.exact else "the best count table"
-
-
 def _floor(seen: Uncertainty) -> str:
     if seen.subject != "run":
         return "One token is always right, so the lowest possible value is 0."
@@ -394,7 +373,8 @@ def _when(seen: Uncertainty, values: Array) -> str:
     first, last = int(seen.looked_at[max(begin - 1, 0)]), int(seen.looked_at[end])
     if not 0 < last - first <= 0.4 * seen.total or abs(values[0] - values[-1]) < 0.1:
         return ""
-    return f"; four fifths of it between steps {thousands(first)} and {thousands(last)}"
+    way_down = "fall" if values[-1] < values[0] else "rise"
+    return f"; four fifths of entropy's {way_down} come between steps {thousands(first)} and {thousands(last)}"
 
 
 def _place(value: float, cold: Array) -> str:
@@ -412,10 +392,15 @@ def _times(factor: float) -> str:
     return (
         f"{factor:.1f} times"
         if factor < 10
-        else f"{thousands(round(factor))} times"
+        else f"about {thousands(round(float(f'{factor:.2g}')))} times"
         if factor < 1e5
         else "over 100 000 times"
     )
+
+
+def _two(value: float) -> str:
+    """Two digits that count, without a power of ten while there are few zeros."""
+    return f"{value:.2g}" if value >= 1e-4 else _small(value)
 
 
 def _small(value: float) -> str:

@@ -48,72 +48,94 @@ def ablation(run: Run, *, step: int = -1, member: int = 0, windows: int = WINDOW
     with np.errstate(all="ignore"):  # a model that diverged is said to have, not warned about
         base_loss, base_error = model.loss(model.logits), model.wrong(model.logits)
         losses, wrongs = model.scores(parts)  # (part, way, window)
-    losses, wrongs, counted, n = losses - base_loss, wrongs - base_error, model.counted, len(model.tokens)
-    share = counted.sum() / max(len(counted), 1)
+    losses, wrongs, n = losses - base_loss, wrongs - base_error, len(model.tokens)
+    asked = model.counted.sum(-1)  # (window,)
+    per, whole = max(float(asked.mean()), 1e-12), float(base_error.sum() / max(asked.sum(), 1))
+    share = wrongs.mean(-1) / per
     axes = {"part": tuple(part.name for part in parts), "way": WAYS}
     ends = axes | {"end": ("low", "high")}
 
-    def interval(values: Array) -> Array:
-        half = SURE * values.std(-1, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[:-1], np.nan)
-        return np.stack([values.mean(-1) - half, values.mean(-1) + half], -1)
+    def half(values: Array) -> Array:
+        return SURE * values.std(-1, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[:-1], np.nan)
 
-    per = wrongs / max(share, 1e-12)  # wrong answers of a window, as shares of the mean number asked
+    def interval(middle: Array, reach: Array) -> Array:
+        return np.stack([middle - reach, middle + reach], -1)
+
+    # a share is a ratio of two sums over windows: only what a window's number of wrong answers differs by from
+    # the share of the answers asked there is chance
+    doubt = half(wrongs - share[..., None] * asked) / per
     return Ablation(
         step=step,
         clock=_clock.text(run, step, member),
         loss=Labelled(losses.mean(-1), axes, "nats per token"),
-        loss_interval=Labelled(interval(losses), ends, "nats per token"),
-        error=Labelled(per.mean(-1), axes, "share"),
-        error_interval=Labelled(interval(per), ends, "share"),
+        loss_interval=Labelled(interval(losses.mean(-1), half(losses)), ends, "nats per token"),
+        error=Labelled(share, axes, "share"),
+        error_interval=Labelled(np.clip(interval(share, doubt), -whole, 1 - whole), ends, "share"),
         base_loss=float(base_loss.mean()),
-        base_error=float(base_error.sum() / max(counted.sum(), 1)),
+        base_error=whole,
         windows=n,
-        answers=int(counted.sum()),
+        answers=int(asked.sum()),
         neurons=sum(part.kind == "neuron" for part in parts),
         left_out=0 if every else a.feed_forward * (a.blocks - 1),
     )
 
 
 def order(seen: Ablation) -> list[int]:
-    """Parts by their largest effect on the loss over the three ways, largest first."""
-    return np.argsort(-np.nan_to_num(np.abs(seen.loss.values).max(1)), kind="stable").tolist()  # type: ignore[no-any-return]
+    """Parts by what it costs to average them, the dearest first: the order of the title."""
+    return np.argsort(-np.nan_to_num(_averaged(seen)), kind="stable").tolist()  # type: ignore[no-any-return]
+
+
+def _averaged(seen: Ablation) -> Array:
+    found: Array = seen.loss.values[:, WAYS.index("mean")]
+    return found
 
 
 def say(seen: Ablation) -> Words:
-    """What hurts most, and how many parts do not matter."""
-    names = seen.loss.axes["part"]
-    if not np.isfinite(seen.loss.values).all():
-        title = f"At step {seen.step} the loss is not a number: the training has diverged"
-    else:
-        mean = seen.loss.values[:, WAYS.index("mean")]
-        low, high = seen.loss_interval.values[:, WAYS.index("mean")].T
-        best = int(mean.argmax())
-        silent = sum(1 for k, name in enumerate(names) if name.startswith("neuron") and low[k] <= 0 <= high[k])
-        error = seen.error.values[best, WAYS.index("mean")] + seen.base_error
-        title = (
-            f"Averaging {_the(names[best])} costs most, {mean[best]:+.2f} nats and {percent(float(error))} wrong "
-            f"instead of {percent(seen.base_error)}"
-            if mean[best] >= LITTLE
-            else f"Averaging any one part costs less than {LITTLE} nats"
-        ) + (f"; {silent} of {seen.neurons} neurons could be averaged unnoticed" if seen.neurons else "")
+    """What hurts most; how many neurons do not matter."""
+    title = (
+        _dearest(seen)
+        if np.isfinite(seen.loss.values).all()
+        else f"At step {seen.step} the loss is not a number: the training has diverged"
+    )
     caption = (
         "Each part of the model replaced by zero, by its mean over windows, or by its value in another window "
-        "(resample); "
-        f"{seen.windows} validation windows, {seen.answers} answers that can be checked; bars are intervals of 95 % "
-        "over windows. "
-        "Left: change of the loss (the same as of the excess). Right: change of the share of wrong answers. Parts "
-        "are sorted by "
-        "their largest effect"
-        + (
-            f"; single neurons are those of the last block (the {seen.left_out} of earlier blocks were not tried)"
-            if seen.left_out
-            else ""
-        )
-        + ". The position embedding is averaged over positions and resampled by turning it round. A part whose "
-        "interval spans 0 "
-        "is not shown to matter alone; two that can stand in for each other may both look idle."
+        f"(resample); {seen.windows} validation windows with {seen.answers} answers that can be checked (the loss in "
+        "the clock is that of other windows); bars are intervals of 95 % over windows. Left: change of the loss (the "
+        "same as of the excess). Right: the share of wrong answers; the line is the whole model's. Parts are sorted "
+        f"by the loss that averaging them costs. {_neurons(seen)}The position embedding is averaged over positions "
+        "and resampled by turning it round. A part whose interval spans 0 is not shown to matter alone; two that can "
+        "stand in for each other may both look idle."
     )
-    return Words(title, caption, f"Dots with intervals: change of loss and error by removed part. {title}.")
+    return Words(title, caption, f"Dots with intervals: loss and wrong answers by removed part. {title}.")
+
+
+def _dearest(seen: Ablation) -> str:
+    """The part that costs most loss when averaged, and the one that costs most answers."""
+    names, mean = seen.loss.axes["part"], _averaged(seen)
+    best = order(seen)[0]
+    if mean[best] < LITTLE:
+        return f"Averaging any one part costs less than {LITTLE} nats"
+    cost = f"{mean[best]:+.{0 if mean[best] >= 10 else 1 if mean[best] >= 1 else 2}f} nats"
+    error = seen.error.values[:, WAYS.index("mean")]
+    worst = int(error.argmax()) if error.max() > error[best] else best
+    if not seen.answers or error[worst] <= 0:
+        return f"Averaging {_the(names[best])} costs most, {cost}"
+    wrong = f"{percent(float(error[worst] + seen.base_error))} wrong instead of {percent(seen.base_error)}"
+    if worst == best:
+        return f"Averaging {_the(names[best])} costs most, {cost} and {wrong}"
+    return (
+        f"Averaging {_the(names[best])} costs most loss, {cost}; averaging {_the(names[worst])} most answers, {wrong}"
+    )
+
+
+def _neurons(seen: Ablation) -> str:
+    if not seen.neurons:
+        return ""
+    low, high = seen.loss_interval.values[:, WAYS.index("mean")].T
+    names = seen.loss.axes["part"]
+    silent = sum(1 for k, name in enumerate(names) if name.startswith("neuron") and low[k] <= 0 <= high[k])
+    where = f" of the last block (the {seen.left_out} of earlier blocks were not tried)" if seen.left_out else ""
+    return f"Of {seen.neurons} single neurons{where}, {silent} can be averaged without a change that shows. "
 
 
 def _the(name: str) -> str:

@@ -84,7 +84,8 @@ def _rungs(run: Run) -> tuple[tuple[str, ...], Array, bool]:
             ]
             found.append((rung.name, float(np.mean(hits)) if hits else float("nan")))
         if shares := getattr(run.task, "shares", None):  # the best of all is known exactly
-            found[-1] = (found[-1][0], 1 - float(shares(run.architecture.context).least_error))
+            top = 1 - float(shares(run.architecture.context).least_error)
+            found = [*((name, min(best, top)) for name, best in found[:-1]), (found[-1][0], top)]  # no guess beats it
     merged: list[tuple[str, float]] = []
     for name, best in found:
         if merged and abs(merged[-1][1] - best) < 1e-9:
@@ -152,7 +153,7 @@ def say(seen: Accuracy) -> Words:
             title = f"At step {thousands(int(at[0]))}, {_judged.exactly(last)} of the {what} are right; {where}"
         else:
             word = "rises" if last > values[0] else "goes"
-            short = "constrained positions" if seen.rule else what
+            short = "constrained positions" if seen.rule else what.removeprefix("held-out ")
             first_share = _judged.exactly(float(values[0]))
-            title = f"Accuracy on {short} {word} from {first_share} to {_judged.exactly(last)}; {where}"
+            title = f"Held-out accuracy on {short} {word} from {first_share} to {_judged.exactly(last)}; {where}"
     return Words(title, caption, f"Curves of accuracy over training steps with horizontal lines. {title}.")

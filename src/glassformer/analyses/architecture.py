@@ -186,7 +186,7 @@ def say(seen: Built) -> Words:
     blocks = "one block" if seen.blocks == 1 else f"{seen.blocks} blocks"
     width = dict(seen.settings)["width"].split()[0]
     title = (
-        f"{thousands(seen.parameters)} parameters in {blocks} of width {width} carry {seen.task} from tokens to "
+        f"{thousands(seen.parameters)} parameters in {blocks} of width {width} turn the tokens of {seen.task} into "
         "probabilities"
     )
     if seen.off:

@@ -16,6 +16,11 @@ from glassformer.run import Run
 EXACT = ("embedded", "query", "key", "value")
 DEEPER = ("normed_1", "mixed", "attended", "middle", "normed_2", "fed", "out", "final")
 HEADS = ("query", "key", "value", "mixed")
+NAMES = {
+    "embedded": "as embedded", "query": "as queries", "key": "as keys", "value": "as values",
+    "attended": "in what attention adds", "middle": "after attention", "fed": "in what the feed-forward adds",
+    "out": "after the feed-forward",
+}  # fmt: skip
 WINDOWS = 512
 PLACES = 8192  # of long windows fewer are looked at
 
@@ -40,6 +45,8 @@ class Atlas(Result):
     settled: float  # share of the spread of all points that token and position settle
     by_token: float  # share that the token alone settles
     width: int
+    blocks: int
+    heads: int
 
 
 def atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 0, step: int = -1, member: int = 0) -> Atlas:
@@ -91,6 +98,8 @@ def atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 0, ste
         settled=settled,
         by_token=by_token,
         width=mean.shape[-1],
+        blocks=run.architecture.blocks,
+        heads=run.architecture.heads,
     )
 
 
@@ -180,17 +189,20 @@ def say(seen: Atlas) -> Words:
             f"{shades}"
             "The cross is zero. If context did not matter here, every ellipse would shrink to a dot."
         )
+    here = NAMES.get(seen.point, f"at “{seen.point}”") + (
+        f" of block {seen.block}" if seen.point not in WHOLE and seen.blocks > 1 else ""
+    )
+    here += f", head {seen.head}" if seen.point in HEADS and seen.heads > 1 else ""
+    start = here[0].upper() + here[1:]
     if not np.isfinite(seen.mean.values[seen.count.values > 0] if not seen.exact else seen.mean.values).all():
         title = f"At step {seen.step} {what} is not a number: the training has diverged"
     elif seen.exact:
-        title = (
-            f"At {what} the token alone settles {percent(seen.by_token)} of all pairs' spread, its position the rest"
-        )
+        title = f"{start} the token alone settles {percent(seen.by_token)} of all pairs' spread, its position the rest"
     else:
         most = int(np.nanargmax(seen.moved.values))
         title = (
-            f"At {what} token and position settle {percent(seen.settled)} of where a point lies; "
-            f"context moves “{shown(seen.mean.axes['token'][most])}” most, by {seen.moved.values[most]:.2f}"
+            f"{start} token and position settle {percent(seen.settled)} of where a point lies; "
+            f"context moves “{shown(seen.mean.axes['token'][most])}” most, by {seen.moved.values[most]:.2f} on average"
         )
     title += projection({"": seen.plane})
     return Words(title, caption, f"Plane of all token and position pairs at {what}. {title}.")

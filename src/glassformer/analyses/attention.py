@@ -1,5 +1,6 @@
 """Who looks at whom: every head's attention on one input."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import drawn, placed, shown
 from glassformer.analyses._result import Labelled, Result, Words, listed, numbers, percent, shared
+from glassformer.analyses._sought import copied, sought, which
 from glassformer.analyses.head_roles import HAS, head_roles
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -17,10 +19,11 @@ class Attention(Result):
     """Attention weights on one input; each row sums to 1."""
 
     attention: Labelled  # (block, head, query_position, key_position)
-    on_answer: Labelled  # (block, head, query_position): weight on the position that holds the answer; NaN: no answer
+    on_answer: Labelled  # (block, head, query_position): weight on the position looked for; NaN: none
     uniform: Labelled  # (query_position): what the answer would get if all positions in view counted the same
     tokens: tuple[str, ...]
-    source: tuple[int, ...]  # for each position, the position that holds the answer; -1: none
+    source: tuple[int, ...]  # for each position, the position that holds the answer, or what the rule needs; -1: none
+    copied: bool  # whether the answers are those very tokens; else the rule computes the answer from them
     read: int  # the position where the one answer is read; -1: at every position
     causal: bool
     roles: dict[tuple[int, int], str]  # (block, head) → its clearest measured role; empty where answers are marked
@@ -51,10 +54,16 @@ def attention(run: Run, *, sequence: str | None = None, step: int = -1, member: 
         uniform=Labelled(even, {"query_position": names}, "share"),
         tokens=tokens,
         source=source,
+        copied=copied(run),
         read=-1 if run.architecture.read_position is None else run.architecture.read_position,
         causal=run.architecture.causal,
         roles={} if max(source) >= 0 or weights.shape[:2] == (1, 1) else _roles(run, seen.step, member),
     )
+
+
+def named(block: int, head: int, blocks: int) -> str:
+    """`head 1` of a model with one block, else `block 0, head 1`."""
+    return f"head {head}" if blocks == 1 else f"block {block}, head {head}"
 
 
 def _roles(run: Run, step: int, member: int) -> dict[tuple[int, int], str]:
@@ -72,8 +81,8 @@ def _source(run: Run, tokens: np.ndarray) -> tuple[int, ...]:
     return tuple(place if place != query else -1 for query, place in enumerate(found))
 
 
-def say(seen: Attention) -> Words:
-    """Where the attention lies, and whether that is where the answer is."""
+def say(seen: Attention, among: Sequence[tuple[int, int]] | None = None) -> Words:
+    """Where the attention lies, and whether that is where it should; `among`: of these (block, head) only."""
     text = " ".join(map(shown, seen.tokens))
     weights, there = seen.attention.values, seen.on_answer.values
     names = drawn(seen.attention.axes["key_position"])
@@ -82,9 +91,9 @@ def say(seen: Attention) -> Words:
         "Rows are the positions that look, columns those looked at; each row sums to 1, and a darker cell (lighter on "
         "a dark page) is a larger share, on a scale fixed from 0 to 1. "
         + ("Cross-hatched cells lie in the future and may not be looked at. " if seen.causal else "")
-        + "A framed cell is the position that holds the answer, where the rule has one; the ticks "
+        + f"A framed cell is the position of {sought(seen.copied)}, where there is one; the ticks "
         "beside the bars are what it would get if all positions in view counted the same. The numbers are exact. If a "
-        "head did not look the answer up, the framed cells would be no darker than the rest of their rows."
+        "head did not look it up, the framed cells would be no darker than the rest of their rows."
         + (
             " Above each map, the head's clearest role over many validation windows and the share of its "
             f"attention that goes there, if that is {HAS:g} points more than looking everywhere alike would give."
@@ -92,44 +101,50 @@ def say(seen: Attention) -> Words:
             else ""
         )
     )
+    block, head = told(seen, among)
+    many = weights.shape[0] * weights.shape[1] > 1
+    who = f" ({named(block, head, len(weights))})" if many else ""
     if not np.isfinite(weights).all():
         title = f"At step {seen.step} the attention is not a number: the training has diverged"
     elif np.isfinite(there).any():
         asks = [k for k, place in enumerate(seen.source) if place >= 0]
-        best = {k: float(there[..., k].max()) for k in asks}  # by the head that looks there most
+        on = there[block, head]
         each = [
-            f"{shown(seen.tokens[k])} at position {k} puts {percent(best[k])}{' of its attention' if not n else ''} on "
+            f"{shown(seen.tokens[k])} at position {k} puts {percent(float(on[k]))}"
+            f"{f' of its attention{who}' if not n else ''} on "
             f"{shown(seen.tokens[seen.source[k]])} at position {seen.source[k]}"
             for n, k in enumerate(asks[:2] if len(asks) == 2 else asks[-1:])
         ]
-        title = f"{listed(each)}, where the answer{'s are' if len(each) > 1 else ' is'}"
+        both = "which hold the answers" if seen.copied else "which the rule needs"
+        title = f"{listed(each)}, {both if len(each) > 1 else which(seen.copied)}"
         if len(asks) > 2:
-            title += f"; {percent(float(np.mean(list(best.values()))))} on average over {len(asks)} such places"
+            title += f"; {percent(float(on[asks].mean()))} on average over {len(asks)} such places"
         title = title[0].upper() + title[1:]
     else:
-        block, head, query, key = np.unravel_index(np.argmax(_asked(weights, seen.read)), weights.shape)
+        rows = _asked(weights, seen.read)[block, head]
+        query, key = np.unravel_index(np.argmax(rows), rows.shape)
         share = percent(float(weights[block, head, query, key]))
-        where = f" (block {block}, head {head})" if weights.shape[:2] != (1, 1) else ""
         row = "where the answer is read" if seen.read >= 0 else f"{shown(seen.tokens[query])} at position {query}"
-        look = f"puts {share} on {shown(seen.tokens[key])} at position {key}{where}"
+        look = f"puts {share} on {shown(seen.tokens[key])} at position {key}{who}"
         title = f"The sharpest look {row} {look}" if seen.read >= 0 else f"The sharpest look of all: {row} {look}"
     count = (
         f"{weights.shape[0]} blocks of {weights.shape[1]} heads"
         if weights.shape[0] > 1
         else f"{weights.shape[1]} heads"
     )
-    alt = f"Heat maps of attention ({count if weights.shape[:2] != (1, 1) else 'one head'}) on {text}. {title}."
+    alt = f"Heat maps of attention ({count if many else 'one head'}) on {text}. {title}."
     return Words(title, caption, alt)
 
 
-def told(seen: Attention) -> tuple[int, int]:
-    """The block and head that look at the answers most; without answers, those of the sharpest look."""
+def told(seen: Attention, among: Sequence[tuple[int, int]] | None = None) -> tuple[int, int]:
+    """The block and head that look at what is sought most; without that, those of the sharpest look."""
     weights, there = np.nan_to_num(seen.attention.values), seen.on_answer.values
     if np.isfinite(there).any():
         most = np.nan_to_num(there).mean(axis=-1)
     else:
         most = _asked(weights, seen.read).max(axis=(-2, -1))
-    block, head = np.unravel_index(int(most.argmax()), most.shape)
+    every = list(np.ndindex(*most.shape)) if among is None else among
+    block, head = max(every, key=lambda at: float(most[at]))
     return int(block), int(head)
 
 

@@ -9,11 +9,13 @@ from glassformer.analyses import _clock
 from glassformer.analyses._attend import asked, checked
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Labelled, Result, Words, percent, thousands
-from glassformer.analyses.attention import attention
+from glassformer.analyses._sought import sought, which
+from glassformer.analyses.attention import attention, named
 from glassformer.errors import CallError
 from glassformer.run import Run
 
 LIFE = 150  # kept steps looked at
+ON_THE_WAY = (0.25, 0.5, 0.75)  # maps are drawn where one weight has come so far from its first to its last value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,7 @@ class AttentionHistory(Result):
     query: int
     tokens: tuple[str, ...]
     source: tuple[int, ...]
+    copied: bool  # as in `Attention`
     causal: bool
     block: int
     head: int
@@ -47,8 +50,9 @@ def attention_history(
     step: int = -1,
     member: int = 0,
 ) -> AttentionHistory:
-    """One head's attention on `sequence` at `steps` (first, rungs passed, last), and one query's at many steps.
+    """One head's attention on `sequence` at `steps`, and one query's at many steps.
 
+    Without `steps`: the first, the last, and three between, where one weight is on its way.
     Without `block` and `head`: the last block's head that looks most at the answers; `query` is a position.
     """
     a = run.architecture
@@ -61,7 +65,6 @@ def attention_history(
     query = asked(run, sequence, member) if query is None else query
     if not 0 <= query < length:
         raise CallError(f"query = {query} is not a position from 0 to {length - 1} of this input")
-    chosen = _clock.chosen(run, list(steps) if steps is not None else None, 5, member)
     life = _clock.kept(run, LIFE)
     text = run.tokens(sequence)
 
@@ -69,6 +72,8 @@ def attention_history(
         return run.trace(text, step=kept, member=member)["attention"][block, head].astype(np.float64)  # type: ignore[no-any-return]
 
     lines = np.stack([at(kept)[query] for kept in life])
+    key = _target(last.source[query], lines)
+    chosen = _clock.chosen(run, list(steps), 5, member) if steps is not None else _moving(life, lines[:, key])
     safe = np.where(lines > 0, lines, 1.0)
     names = placed(last.tokens)
     return AttentionHistory(
@@ -85,6 +90,7 @@ def attention_history(
         query=query,
         tokens=last.tokens,
         source=last.source,
+        copied=last.copied,
         causal=a.causal,
         block=block,
         head=head,
@@ -95,19 +101,29 @@ def attention_history(
 
 
 def target(seen: AttentionHistory) -> int:
-    """The key to speak of: the one that holds the answer, else the one looked at most in the end."""
-    source = seen.source[seen.query]
-    return source if source >= 0 else int(np.argmax(np.nan_to_num(seen.weights.values[-1])))
+    """The key to speak of: the one that is sought, else the one looked at most in the end."""
+    return _target(seen.source[seen.query], seen.weights.values)
+
+
+def _target(source: int, lines: np.ndarray) -> int:
+    return source if source >= 0 else int(np.argmax(np.nan_to_num(lines[-1])))
+
+
+def _moving(life: list[int], line: np.ndarray) -> list[int]:
+    """The first step, the last, and those where a line is first a quarter, half and three quarters on its way."""
+    way = np.nan_to_num((line - line[0]) / (line[-1] - line[0])) if line[-1] != line[0] else np.zeros(len(line))
+    between = {life[int(np.argmax(way >= share))] for share in ON_THE_WAY if (way >= share).any()}
+    return sorted({life[0], *between, life[-1]})
 
 
 def say(seen: AttentionHistory) -> Words:
     """From how much to how much, and when."""
     text = " ".join(map(shown, seen.tokens))
-    which = f" in block {seen.block}, head {seen.head}" if seen.blocks * seen.heads > 1 else ""
+    who = f" ({named(seen.block, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
     asker = f"{shown(seen.tokens[seen.query])} at position {seen.query}"
     caption = (
-        f"Top: attention on the input {text}{which} at some steps (rows look at columns; framed cells hold the "
-        f"answer). Below: the share that "
+        f"Top: attention on the input {text}{who} at some steps (rows look at columns; framed: "
+        f"{sought(seen.copied)}). Below: the share that "
         f"{asker} gives each position, over life, with the share that all would get if it looked everywhere alike; "
         f"and the "
         f"entropy of that attention, whose highest value is ln {round(1 / seen.uniform)} = "
@@ -120,14 +136,14 @@ def say(seen: AttentionHistory) -> Words:
         title = f"From step {thousands(bad)} on the attention is not a number: the training has diverged"
         return Words(title, caption, title)
     first, last = float(lines[0, key]), float(lines[-1, key])
-    held = "which holds the answer" if seen.source[seen.query] >= 0 else "looked at most in the end"
+    held = which(seen.copied) if seen.source[seen.query] >= 0 else "where it looks most in the end"
     title = (
-        f"{asker} gives {shown(seen.tokens[key])} at position {key}, {held}, {percent(first)} at step "
-        f"{thousands(seen.steps[0])} and {percent(last)} at step {thousands(seen.steps[-1])}"
+        f"The attention of {asker} on {shown(seen.tokens[key])} at position {key}, {held}{who}, goes from "
+        f"{percent(first)} at step {thousands(seen.steps[0])} to {percent(last)} at step {thousands(seen.steps[-1])}"
     )
     half = np.flatnonzero(lines[:, key] > 0.5)
     if last > 0.5 and first <= 0.5 and len(half):
-        title += f"; it is first above half at about step {thousands(seen.steps[int(half[0])])}"
+        title += f"; above half from about step {thousands(seen.steps[int(half[0])])}"
     return Words(
         title[0].upper() + title[1:], caption, f"Attention maps over training and the attention of one query. {title}."
     )

@@ -1,5 +1,6 @@
 """How far back heads look, and how widely: mean attention by position and by distance, and its entropy over life."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands
 from glassformer.analyses._uncertain import Uncertainty
+from glassformer.analyses.attention import named
 from glassformer.analyses.uncertainty import Subject, uncertainty
 from glassformer.errors import CallError
 from glassformer.physics.one_layer import Life
@@ -129,8 +131,8 @@ def _of_run(run: Run, step: int, member: int, marked: int) -> AttentionProfile:
     )
 
 
-def say(seen: AttentionProfile) -> Words:
-    """Where the attention exceeds that of looking everywhere alike."""
+def say(seen: AttentionProfile, among: Sequence[tuple[int, int]] | None = None) -> Words:
+    """Where the attention exceeds that of looking everywhere alike; `among`: of these (block, head) only."""
     caption = (
         _over(seen)
         + "left by "
@@ -153,37 +155,47 @@ def say(seen: AttentionProfile) -> Words:
     if not np.isfinite(mean).all():
         title = f"At step {seen.step} the attention is not a number: the training has diverged"
         return Words(title, caption, title)
-    block, head, place = np.unravel_index(int(np.argmax(mean - even)), mean.shape)
+    places = list(np.ndindex(*mean.shape[:2])) if among is None else list(among)
+    beyond, block, head, where, share, alike = max(favourite(seen, *at) for at in places)
     many = mean.shape[0] * mean.shape[1] > 1
-    who = f"block {block}, head {head}" if many else "the head"
-    label = seen.by_distance.axes["distance"][place]
-    where = (
-        (
-            "its own position"
-            if label == "0"
-            else f"the position {label} back"
-            if label != "1"
-            else "the position just before"
-        )
-        if seen.causal
-        else "its own position"
-        if label == "0"
-        else f"the key {abs(int(label))} {'after' if int(label) > 0 else 'before'} the query"
-    )
-    most = "most of all heads, " if many else ""
-    shares = (
-        f"{percent(float(mean[block, head, place]))} of the attention on average, where looking everywhere alike "
-        f"gives {percent(float(even[place]))}"
-    )
-    title = f"{most}{who} favours {where}: {shares}"
-    if np.abs(mean - even).max() < 0.02:
-        title = (
-            f"{'Every head' if many else 'The head'} looks almost everywhere alike: its clearest preference, "
-            f"{where}, gets {shares}"
-        )
+    shares = f"{percent(share)} of the attention on average, where looking everywhere alike gives {percent(alike)}"
+    if beyond < 0.02:
+        who = "These heads look" if among is not None and len(places) < mean[..., 0].size else "Every head looks"
+        who = who if many else "The head looks"
+        title = f"{who} almost everywhere alike: the clearest preference, {where}, gets {shares}"
+    elif many:
+        whole = among is None or len(places) == mean[..., 0].size
+        favours = "has the clearest preference" if whole else "has the clearest preference of these heads"
+        title = f"{named(block, head, len(mean))} {favours}: {where} gets {shares}"
+    else:
+        title = f"The head favours {where}: {shares}"
     return Words(
         title[0].upper() + title[1:], caption, f"Curves of mean attention by distance and by position. {title}."
     )
+
+
+def favourite(seen: AttentionProfile, block: int, head: int) -> tuple[float, int, int, str, float, float]:
+    """Where a head most exceeds looking everywhere alike, by distance or by position: by how much, said, its shares."""
+    found = []
+    for lines, even, said in (
+        (seen.by_distance, seen.uniform_by_distance, _at_distance),
+        (seen.by_position, seen.uniform_by_position, lambda label, _: f"position {label}"),
+    ):
+        beyond = lines.values[0, block, head] - even.values
+        k = int(np.argmax(beyond))
+        label = list(lines.axes.values())[-1][k]
+        share = float(lines.values[0, block, head, k])
+        found.append((float(beyond[k]), block, head, said(label, seen.causal), share, float(even.values[k])))
+    return max(found)
+
+
+def _at_distance(label: str, causal: bool) -> str:
+    far = abs(int(label))
+    if label == "0":
+        return "the query's own position"
+    if causal:
+        return "the position just before" if far == 1 else f"the position {far} back"
+    return f"the position {'just' if far == 1 else far} {'after' if int(label) > 0 else 'before'} the query"
 
 
 def _over(seen: AttentionProfile) -> str:
@@ -196,7 +208,7 @@ def _entropies(seen: AttentionProfile) -> str:
     """What the last chart shows, and from where to where it went."""
     first, last = (seen.entropy.values[..., k] for k in (0, -1))
     words = (
-        "Last: the entropy of each head's attention (named block·head) by training step, averaged over queries"
+        "Last: the entropy of each head's attention by training step, averaged over queries"
         + ("" if seen.steps_are_inputs else f" and {seen.entropy_windows} windows")
         + f"; the thick dashes are at {float(seen.if_even.values.max()):.3f} nats, looking everywhere alike, and 0 "
         "would be looking at one position only."

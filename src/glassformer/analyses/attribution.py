@@ -7,9 +7,11 @@ import numpy as np
 from glassformer import reference
 from glassformer.analyses import _clock, _decide
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed
+from glassformer.analyses._result import Array, Labelled, Result, Words
 from glassformer.architecture import Architecture
 from glassformer.run import Run
+
+LITTLE = 0.005  # logits: a smaller vote is written as 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +27,12 @@ class Attribution(Result):
     second: str  # the one voted against
     judged: bool  # first is right and second the best wrong one; otherwise the winner and the runner-up
     normed: bool
+    causal: bool
+
+    @property
+    def view(self) -> tuple[int, ...]:
+        """The positions that attention could fetch from."""
+        return tuple(range(self.position + 1 if self.causal else len(self.tokens)))
 
 
 def attribution(
@@ -63,6 +71,7 @@ def attribution(
         second=run.task.vocabulary[second],
         judged=judged,
         normed=a.norm != "none",
+        causal=a.causal,
     )
 
 
@@ -146,8 +155,12 @@ def _parts(
     return {name: parts[name] for name in order}, keys
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+def signed(value: float) -> str:
+    """With its sign, and none before zero."""
+    if not np.isfinite(value):
+        return "–"
+    text = f"{value:+.2f}"
+    return (text[1:] if float(text) == 0 else text).replace("-", "−")
 
 
 def _fetched(seen: Attribution, part: str) -> str:
@@ -159,7 +172,7 @@ def _fetched(seen: Attribution, part: str) -> str:
     most = int(abs(shares).argmax())
     if abs(shares[most]) < 0.5 * abs(shares).sum():
         return ""
-    return f" (from {shown(seen.tokens[most])} at position {most})"
+    return f" from {shown(seen.tokens[most])} at position {most}"
 
 
 def say(seen: Attribution) -> Words:
@@ -170,11 +183,15 @@ def say(seen: Attribution) -> Words:
     if not np.isfinite(values).all():
         title = f"At step {seen.step} the logits are not numbers: the training has diverged"
     else:
-        told = [k for k in np.argsort(-abs(values), kind="stable")[:3].tolist() if values[k]]
-        votes = [f"{names[k]} {_signed(values[k])}{_fetched(seen, names[k])}" for k in told]
-        ahead = "ahead of" if seen.total > 0 else "behind"
-        title = f"After {token}, {shown(seen.first)} is {abs(seen.total):.2f} {ahead} {shown(seen.second)}"
-        title += f": {listed(votes)}" if votes else ""
+        answer = f"{'the right answer ' if seen.judged else ''}{shown(seen.first)}"
+        leads = f"leads {shown(seen.second)}" if seen.total > 0 else f"is behind {shown(seen.second)}"
+        title = f"After {token}, {answer} {leads} by {abs(seen.total):.2f} logits"
+        votes = [
+            f"{names[k]} {verb} {signed(abs(values[k]))[1:]}{_fetched(seen, names[k])}"
+            for k, verb in ((int(values.argmax()), "gives"), (int(values.argmin()), "takes"))
+            if abs(values[k]) >= LITTLE and (values[k] > 0) == (verb == "gives")
+        ]
+        title += f"; {' and '.join(votes)}" if votes else ""
     who = (
         "the right token (the likeliest, if several are) minus the best wrong one"
         if seen.judged
@@ -183,10 +200,13 @@ def say(seen: Attribution) -> Words:
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))}; the logit difference {pair} after {token}: {who}. Each bar "
         "is what one part of "
-        "the model, writing directly to the stream, adds to the difference; the bars add up to the printed sum "
-        "without rest. "
+        "the model, writing directly to the stream, adds to the difference (red) or takes from it (blue); the bars "
+        "add up to the printed sum without rest. "
         + (
-            "Right: each head's bar, split over the positions it was fetched from. " if len(seen.keys.values) else ""
+            "Right: attention's part (each head's, if it has several), split over the positions it was fetched from, "
+            "in the same colours. "
+            if len(seen.keys.values)
+            else ""
         )
         + ("Norms are held at the size they have on this input. " if seen.normed else "")
         + "Exact, in double precision. It counts direct votes only: what a part does by changing what later parts "

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock, _decide, _removal
+from glassformer.analyses import _clock, _decide, _logged, _removal
 from glassformer.analyses._removal import WAYS, Part
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, shared, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
 SURE = 3.0  # sampling errors by which the loss must rise
-EXACT = 1e-5  # nats below which a difference may be rounding
+LITTLE = 1e-3  # nats below which a rise counts as none, however sure it is
+STAY = 0.05  # share of the training for which it must last up to the end: the last noise is no birth
 SMALL, LARGE = 10_000, 200_000  # parameters; larger models are looked at less often, on fewer windows
 CHECKPOINTS, WINDOWS, NEURONS = (100, 12, 6), (128, 64, 64), (64, 12, 4)  # of small, larger and large models
 MEMBERS, COARSE = 8, 24  # members of a population that are compared, and at how many steps
@@ -52,7 +53,7 @@ def birth(
     """
     big = (run.parameters >= SMALL) + (run.parameters >= LARGE)
     windows = windows or _decide.affordable(run, WINDOWS[big])
-    given = _decide.examples(run.task, run.architecture.context, windows)
+    given = _logged.windows(run, windows)
     steps = _clock.kept(run, checkpoints or CHECKPOINTS[big], member=member)
     parts, left_out = _followed(run, given, member, NEURONS[big] if neurons is None else neurons)
     with np.errstate(all="ignore"):  # models that diverged are said to have, not warned about
@@ -79,8 +80,8 @@ def birth(
 
 
 def needed(effect: Array, error: Array) -> Array:
-    """Whether taking a part out makes the loss worse by more than chance and rounding explain."""
-    found: Array = (effect > SURE * error) & (effect > EXACT)
+    """Whether taking a part out makes the loss worse, by more than chance explains and by an amount worth naming."""
+    found: Array = (effect > SURE * error) & (effect > LITTLE)
     return found
 
 
@@ -134,7 +135,8 @@ def _births(
             for key, is_needed in found.items():
                 (high if is_needed else low)[key] = middle
     born, before = np.full(first.shape, np.nan), np.full(first.shape, np.nan)
-    for key in high:
+    late = steps[-1] - STAY * (steps[-1] - steps[0])
+    for key in (key for key in high if run.steps[high[key]] <= late):
         born[key] = run.steps[high[key]]
         before[key] = run.steps[low[key]] if low[key] >= 0 else np.nan
     return born, before
@@ -181,7 +183,8 @@ def _members(run: Run, given: Examples, parts: list[Part]) -> dict[str, Labelled
             looks = [_look(run, given, at, member, parts, ("mean",)) for at in steps]
         effect, error = (np.stack([look[k][:, 0] for look in looks], -1) for k in (0, 1))
         first = for_good(needed(effect, error))
-        found.append([steps[k] if k < len(steps) else np.nan for k in first])
+        late = steps[-1] - STAY * (steps[-1] - steps[0])
+        found.append([steps[k] if k < len(steps) and steps[k] <= late else np.nan for k in first])
     seeds = tuple(str(seed) for seed in run.seeds[: len(found)])
     axes = {"part": tuple(part.name for part in parts), "member": seeds}
     return {"born": Labelled(np.array(found, dtype=float).T, axes, "step")}
@@ -193,7 +196,7 @@ def steps_of(seen: Birth) -> Array:
 
 
 def say(seen: Birth) -> Words:
-    """In which order the large parts became necessary, and how many neurons ever did."""
+    """In which order the large parts became necessary, and which costs most to lose in the end."""
     names, born = seen.born.axes["part"], seen.born.values[:, WAYS.index("mean")]
     large = [k for k, name in enumerate(names) if not name.startswith("neuron")]
     order = sorted((k for k in large if np.isfinite(born[k])), key=lambda k: (born[k], k))
@@ -202,24 +205,27 @@ def say(seen: Birth) -> Words:
     elif not order:
         title = f"By step {thousands(seen.last)} no part has become necessary for good"
     else:
-        shown = [f"{_the(names[k])} from step {thousands(int(born[k]))}" for k in order[:3]]
-        title = f"Needed for good: {listed(shown)} on"
-        if seen.followed:
-            many = int(np.isfinite(born[[k for k in range(len(names)) if k not in large]]).sum())
-            title += f", and {many} of {seen.followed} neurons by the end"
+        title = f"First needed is {_the(names[order[0]])}, from step {thousands(int(born[order[0]]))} on"
+        if order[1:]:
+            title += f", then {_the(names[order[1]])} from step {thousands(int(born[order[1]]))}"
+        last = seen.effect.values[:, WAYS.index("mean"), -1]
+        top = max(large, key=lambda k: float(last[k]))
+        title += f"; in the end losing {_the(names[top])} costs most, {last[top]:.2g} nats"
     caption = (
         "One row per part, in the order of birth: the rise of the loss when the part is replaced by its mean over "
-        "windows, by kept step, each row on its own scale (its last value is printed). A part is necessary from the "
-        f"first step from which taking it out raises the loss by more than {SURE:g} sampling errors at every later "
-        f"step looked at: {seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller "
-        "halves of the stretch between two. Marks give that step when the part is averaged, zeroed, or taken from "
-        "another window (resample). "
+        "windows, by kept step, all rows on one scale (the last value is printed). A part is necessary from the "
+        f"first step from which taking it out raises the loss by more than {SURE:g} sampling errors and {LITTLE:g} "
+        f"nats at every later step looked at, for the last {percent(STAY)} of the training at least: "
+        f"{seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller halves of the stretch "
+        "between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
         + (
-            f"Of the neurons only {seen.followed} are followed, those that matter most at the end. "
+            f"Of {seen.followed + seen.left_out} neurons only {seen.followed} are followed, those that matter most at "
+            "the end. "
             if seen.left_out
             else ""
         )
-        + "Two parts that can stand in for each other may both look unnecessary; a dip below the threshold later "
+        + "Drawn are only neurons that cost a twentieth of the costliest part or more. "
+        "Two parts that can stand in for each other may both look unnecessary; a dip below the threshold later "
         "on moves a birth back; – stands for parts that are not needed at the end."
         + (_over(seen) if seen.members else "")
     )

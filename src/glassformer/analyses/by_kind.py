@@ -10,7 +10,6 @@ from glassformer.analyses.rule_error import distances
 from glassformer.run import Run
 
 PASSED = 0.95  # accuracy at which a kind counts as learnt
-WINDOWS = 1000
 NOT_IN_VIEW, FREE = "not in view", "free"
 
 
@@ -32,7 +31,7 @@ def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
     at, most = _judged.life(run, step, member)
     curves = [_measure(run, _judged.judged(run, each, member, most)) for each in at]
     names = list(curves[0][0])
-    final = _judged.judged(run, now, member, _judged.enough(run, WINDOWS if run.parameters < _judged.LARGE else 500))
+    final = _judged.judged(run, now, member, most)
     last_names, last = _measure(run, final)
     kept = [k for k, name in enumerate(last_names) if last[k, 4] > 0]
     accuracy = np.array([[table[k, 0] for _, table in curves] for k in kept])
@@ -93,13 +92,11 @@ def say(seen: ByKind) -> Words:
         f"{seen.predictor} on the same tokens, by kind, so also where anything may follow (free). "
         "Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
         + (
-            "Kinds are the task's own: operations, or how many tokens back the answer lies. "
+            "Kinds are the task's own: operations, or how many tokens back the rule must look. "
             if seen.truth_known
             else "Kinds are the families of the token that came; right is only that very token. "
         )
-        + f"The curves are measured on {seen.windows} held-out "
-        "windows, the bars on up to "
-        f"{WINDOWS}. If kinds "
+        + f"All is measured on the same {seen.windows} held-out windows. If kinds "
         "were learnt together, their curves would lie on each other."
     )
     names, table, passed = seen.now.axes["kind"], seen.now.values, seen.passed.values
@@ -111,24 +108,31 @@ def say(seen: ByKind) -> Words:
         title = f"At step {thousands(seen.step or 0)} no question has its answer in view"
     elif len(judged) == 1:
         k = judged[0]
-        when = f"first passing 95 % at step {thousands(int(passed[k]))}" if k in learnt else "never passing 95 %"
-        title = f"Only “{names[k]}” occurs as a kind of question; {_judged.exactly(table[k, 0])} of it is right, {when}"
+        when = f"95 % is first passed at step {thousands(int(passed[k]))}" if k in learnt else "95 % is never passed"
+        title = f"{_judged.exactly(table[k, 0])} of the {_said(names[k])[0]} are right; {when}"
     elif learnt:
         order = sorted(learnt, key=lambda k: passed[k])
         first, last = order[0], order[-1]
-        early = [f"“{names[k]}”" for k in order if passed[k] == passed[first]]
-        verb = "passes" if len(early) == 1 else "pass"
-        title = f"{listed(early)} {verb} 95 % first, at step {thousands(int(passed[first]))}"
+        early = [_said(names[k])[n > 0] for n, k in enumerate(k for k in order if passed[k] == passed[first])]
+        title = f"{listed(early)} pass 95 % first, at step {thousands(int(passed[first]))}"
         if len(learnt) < len(judged):
             worst = min((k for k in judged if k not in learnt), key=lambda k: table[k, 0])
-            title += f"; “{names[worst]}” never does and stands at {_judged.exactly(table[worst, 0])}"
+            title += f"; {_said(names[worst])[1]} never do and stand at {_judged.exactly(table[worst, 0])}"
         elif passed[last] > passed[first]:
-            title += f", “{names[last]}” last, at step {thousands(int(passed[last]))}"
+            title += f", {_said(names[last])[1]} last, at step {thousands(int(passed[last]))}"
         else:
             title = f"All kinds of question pass 95 % at the same judged step, {thousands(int(passed[first]))}"
     else:
         best, worst = max(judged, key=lambda k: table[k, 0]), min(judged, key=lambda k: table[k, 0])
-        title = f"No kind has passed 95 %: “{names[best]}” stands at {_judged.exactly(table[best, 0])}"
+        title = f"No kind has passed 95 %: {_said(names[best])[0]} stand at {_judged.exactly(table[best, 0])}"
         if worst != best:
-            title += f", “{names[worst]}” at {_judged.exactly(table[worst, 0])}"
+            title += f", {_said(names[worst])[1]} at {_judged.exactly(table[worst, 0])}"
+    title = title[0].upper() + title[1:]
     return Words(title, caption, f"Curves by kind of question and bars at one step. {title}.")
+
+
+def _said(kind: str) -> tuple[str, str]:
+    """A kind of question at its first mention, and after another."""
+    if kind.endswith("back"):
+        return f"questions that need a look {kind}", f"those that need one {kind}"
+    return f"questions “{kind}”", f"“{kind}”"

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock, _judged
+from glassformer.analyses import _clock, _judged, _logged
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
 BINS = 10
-WINDOWS = 500  # held-out windows at the step
-FEWER = 120  # at each of the other steps
+WINDOWS = 500  # held-out windows
 MOMENTS = 16
+FEW = 10  # predictions in a bin under which its share says little
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,14 +29,13 @@ class Calibration(Result):
     answered: int  # predictions that the rule settles
     wrong: int
     windows: int
-    fewer: int  # windows at each of the other steps
     certain: bool  # the truth is always 1, as in questions with one answer
 
 
 def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     """How stated and actual probabilities agree on held-out windows, at a step and over the life."""
-    step, context = _clock.resolve(run, step), run.architecture.context
-    seen = run.task.examples(context, "validation", _judged.enough(run, WINDOWS))
+    step = _clock.resolve(run, step)
+    seen = _logged.windows(run, _judged.enough(run, WINDOWS, 2.0))
     stated = probabilities(run, seen.windows, step, member)  # (example, place, token)
     target = targets(run, seen)
     top = stated.argmax(axis=-1)
@@ -51,13 +50,11 @@ def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     true = np.exp(seen.truth)
     pairs = np.stack([true.ravel(), np.take_along_axis(stated, target[..., None], -1)[..., 0].ravel()], axis=1)
     life = sorted({*_clock.kept(run, MOMENTS), step})
-    fewer = run.task.examples(context, "validation", _judged.enough(run, FEWER, 1.0))
-    errors = [_error(run, fewer, each, member) for each in life]
+    errors = [_error(run, seen, each, member) for each in life]
     return Calibration(
         step=step,
         clock=_clock.text(run, step, member),
         truth_known=run.task.exact,
-        fewer=len(fewer.windows),
         reliability={
             "confidence": Labelled(mean, edges, "probability"),
             "came": Labelled(share, edges, "share"),
@@ -136,9 +133,8 @@ def say(seen: Calibration) -> Words:
         title = f"At step {seen.step} the probabilities are not numbers: the training has diverged"
     else:
         title = (
-            f"Its first choice, held {percent(mean)} likely on average, comes {percent(came)} of the time; by "
-            "confidence the two "
-            f"differ by {100 * seen.error:.1f} points"
+            f"The model's first choice comes true {percent(came)} of the time, and it expects {percent(mean)}; sorted "
+            f"by confidence the two differ by {100 * seen.error:.1f} points"
         )
     truth = (
         ""
@@ -153,7 +149,8 @@ def say(seen: Calibration) -> Words:
         "First: the model's "
         "first choices in ten bins of confidence, mean confidence against the share that came, with the number "
         "of predictions "
-        "in each bin as a bar and, for the share, its 95 % interval (Wilson); the diagonal is perfect. "
+        f"in each bin above it and, for the share, its 95 % interval (Wilson); hollow: fewer than {FEW}; the diagonal "
+        "is perfect. "
         + (
             f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
             "of them answered wrongly)."
@@ -162,7 +159,7 @@ def say(seen: Calibration) -> Words:
             f"{thousands(seen.answered)} places)."
         )
         + f"{truth} Last: the expected calibration error, the distance from the diagonal averaged over "
-        f"predictions, by step, on {seen.fewer} windows, where chance alone gives a small positive value. A point "
+        "predictions, by step, on the same windows, where chance alone gives a small positive value. A point "
         "whose interval "
         "misses the diagonal refutes calibration there."
     )

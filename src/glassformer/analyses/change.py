@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._life import called, flat, parts, spread, steps_per_pass
+from glassformer.analyses._life import flat, parts, spread, steps_per_pass
 from glassformer.analyses._result import Array, Labelled, Result, Words, shared, thousands
 from glassformer.run import Run
 
 MOST_STEPS = 150
+PEAK = 1.5  # times both ends, from which the change on the way is worth a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,7 @@ class Change(Result):
     relative: Labelled  # (part, step): the same over the mean absolute weight at the interval's end
     cosine: Labelled  # (part, step): direction of each change against the one before; NaN at the first
     cosine_smooth: Labelled  # (part, step): running medians of the same
-    steps: tuple[int, ...]  # the ends of the intervals
+    looked_at: tuple[int, ...]  # the ends of the intervals
     interval: float  # steps in a typical interval
     per_pass: float
     blocks: int
@@ -47,7 +48,7 @@ def change(run: Run, *, step: int = -1, member: int = 0) -> Change:
         relative=Labelled(np.array(relative), axes, "share of the mean weight"),
         cosine=Labelled(np.array(cosines), axes),
         cosine_smooth=Labelled(np.array([_smooth(values) for values in cosines]), axes),
-        steps=tuple(at[1:]),
+        looked_at=tuple(at[1:]),
         interval=float(np.median(np.diff(at))) if len(at) > 1 else 0.0,
         per_pass=steps_per_pass(run),
         blocks=run.architecture.blocks,
@@ -71,7 +72,7 @@ def _smooth(cosine: Array) -> Array:
 
 
 def say(seen: Change) -> Words:
-    """From where to where the mean change goes, and which part changed most for its size."""
+    """From where to where the mean change goes."""
     passes = seen.per_pass and abs(seen.interval / seen.per_pass - 1) < 0.5
     unit = "pass" if passes else f"{thousands(round(seen.interval))} steps"
     caption = (
@@ -83,26 +84,28 @@ def say(seen: Change) -> Words:
         "weights; what moved there and back within an interval does not show. A model that has converged would fall "
         "towards zero at the top."
     )
-    values, names = seen.change.values, seen.change.axes["part"]
-    if not len(seen.steps):
+    values = seen.change.values
+    if not len(seen.looked_at):
         title = "Only one step was kept, so no change can be seen"
     elif not np.isfinite(values).all():
         bad = int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])
-        title = f"The change up to step {thousands(seen.steps[bad])} is not a number: the training has diverged"
-    elif len(seen.steps) == 1:
-        title = f"By step {thousands(seen.steps[0])} a parameter has changed by {values[0, 0]:.2g} on average"
+        title = f"The change up to step {thousands(seen.looked_at[bad])} is not a number: the training has diverged"
+    elif len(seen.looked_at) == 1:
+        title = f"By step {thousands(seen.looked_at[0])} a parameter has changed by {values[0, 0]:.2g} on average"
     else:
-        first, last = values[0, 0], values[0, -1]
-        top = names[1 + int(np.nanargmax(np.nansum(seen.relative.values[1:], axis=1)))]
-        verb, times = ("falls", first / last) if last < first else ("grows", last / first)
-        fold = f"{times:.2g}" if times < 10 else thousands(round(float(f"{times:.2g}")))
-        title = (
-            f"The mean change per {unit} {verb} from {_plain(first)} to {_plain(last)}, {fold}-fold; for its size, "
-            f"{called(top, seen.blocks == 1)} changes most"
-        )
+        first, last, peak = values[0, 0], values[0, -1], int(np.argmax(values[0]))
+        if values[0, peak] > PEAK * max(first, last):
+            title = (
+                f"The mean change per {unit} rises from {_plain(first)} to {_plain(values[0, peak])} at step "
+                f"{thousands(seen.looked_at[peak])}, then falls to {_plain(last)}"
+            )
+        else:
+            verb, times = ("falls", first / last) if last < first else ("grows", last / first)
+            fold = f"{times:.2g}" if times < 10 else thousands(round(float(f"{times:.2g}")))
+            title = f"The mean change per {unit} {verb} from {_plain(first)} to {_plain(last)}, {fold}-fold"
     return Words(title, caption, f"Three charts over training steps: change, relative change, cosine. {title}.")
 
 
 def _plain(value: float) -> str:
-    """0.088, 0.00012: no powers of ten while there are few zeros."""
-    return f"{value:.2g}" if value < 1e-5 else np.format_float_positional(float(f"{value:.2g}"), trim="-")
+    """0.088, 0.0000024: no powers of ten."""
+    return np.format_float_positional(float(f"{value:.2g}"), trim="-")

@@ -67,7 +67,7 @@ def say(seen: Components) -> Words:
         more = len(seen.harmed) - len(worst)
         title = f"{_begun(metric.title)}: {whole} for the whole model, {lost}"
         title += f"; {more} more {'is' if more == 1 else 'are'} worse" if more else ""
-        title += f"; the other {rest} do as well as the whole model" if rest > 1 else ""
+        title += f"; the other {rest} are not worse than the whole model" if rest > 1 else ""
     elif len(labels) > 1:
         title = f"No part is missed: {metric.title} is {whole} for the whole model and for those without a part"
     else:
@@ -75,7 +75,7 @@ def say(seen: Components) -> Words:
     bound = np.isfinite(seen.bounds.values).any()
     caption = (
         "Every model is trained from the start without the part named. "
-        + ("An open triangle is the best that no training can beat, by listing all questions. " if bound else "")
+        + ("An open triangle is a bound that no training can beat, by listing all questions. " if bound else "")
         + f"{seen.footing} {seen.conclusion}"
     )
     return Words(title, caption.strip(), f"Dots for every seed of {len(labels)} models. {title}.")

@@ -174,6 +174,9 @@ def say(seen: Confusion) -> Words:
             most = int(filled.argmax())
             if filled[most] > 0.6 * whole and len(names) > 2:
                 title += f"; {_judged.exactly(filled[most] / whole)} of all answers are “{shown(names[most])}”"
+            elif not seen.several and len(names) > 2 and off.sum(axis=0).max() > 0.6 * off.sum():
+                usual = int(off.sum(axis=0).argmax())
+                title += f"; {int(off[:, usual].sum())} of the {int(off.sum())} mistakes are “{shown(names[usual])}”"
             else:
                 what = "difference" if seen.several else "mistake"
                 said, meant = shown(names[column]), shown(names[row])

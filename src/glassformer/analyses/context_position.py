@@ -66,7 +66,7 @@ def _floor(run: Run, seen: _judged.Judged) -> np.ndarray:
 
 
 def say(seen: ContextPosition) -> Words:
-    """From where to where the perplexity falls, and from which position on it falls no more."""
+    """From where to where the loss falls, and where it is furthest above the best other predictor."""
     mean, floor = seen.loss.values[0], seen.floor.values
     caption = (
         f"Loss of the token after each position of the window, over {thousands(seen.windows)} windows of the "
@@ -81,19 +81,22 @@ def say(seen: ContextPosition) -> Words:
     if not np.isfinite(mean).all():
         title = f"At step {step} the loss is not a number at any position: the training has diverged"
         return Words(title, caption, f"Empty axes. {title}.")
-    begin, late, error = mean[0], mean[len(mean) // 2 :].mean(), seen.loss.values[1]
-    enough = int(np.argmax(mean <= late + np.maximum(2 * error, LATE)))  # the last position always is
-    if enough == 0:
+    begin, late = mean[0], mean[len(mean) // 2 :].mean()
+    gap = seen.excess.values[0]
+    if begin <= late + max(2 * seen.loss.values[1][0], LATE):
         title = (
-            f"At step {step} a longer view does not help: perplexity is {np.exp(begin):.1f} after one token and "
-            f"{np.exp(late):.1f} in the second half of the window"
+            f"At step {step} a longer view does not help: the loss is {begin:.2f} nats after one token and "
+            f"{late:.2f} in the second half of the window"
         )
     else:
         title = (
-            f"At step {step} perplexity falls from {np.exp(begin):.1f} after one token to {np.exp(late):.1f} in the "
-            f"second half of the window; beyond {enough + 1} tokens in view no gain shows"
+            f"At step {step} the loss falls from {begin:.2f} nats after one token to {late:.2f} in the second half of "
+            "the window"
         )
-    gap = seen.excess.values[0]
+    worst = int(np.argmax(gap))
+    if gap[worst] > max(2 * seen.excess.values[1][worst], LATE):
+        title += f"; it lies furthest above the {seen.of} at position {seen.excess.axes['position'][worst]}"
+        title += f", by {gap[worst]:.2f}"
     alt = (
         f"Curves over {len(mean)} positions. {title}. The gap to the {seen.of} is {gap[0]:.2f} nats at the first "
         f"position and {gap[-1]:.2f} at the last, where it pays {floor[-1]:.2f} itself."

@@ -11,7 +11,7 @@ from glassformer.analyses._result import Labelled, Result, Words, numbers, thous
 from glassformer.analyses.embeddings import few, members, projection, vectors
 from glassformer.run import Run
 
-MOST_STEPS = 60
+MOST_STEPS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class EmbeddingPaths(Result):
 def embedding_paths(run: Run, *, step: int = -1, member: int = 0) -> EmbeddingPaths:
     """The ways from the first kept step to `step`; each plane is fitted once, on the last kept step."""
     step, ids = _clock.resolve(run, step), few(run)
-    steps = [at for at in _clock.kept(run, MOST_STEPS) if at < step] + [step]
+    steps = _moments(run, step)
     life = [vectors(run, at, member) for at in steps]
     last = vectors(run, _clock.resolve(run), member)
     labels = {"token": tuple(run.task.vocabulary[k] for k in ids)}
@@ -60,14 +60,21 @@ def embedding_paths(run: Run, *, step: int = -1, member: int = 0) -> EmbeddingPa
     )
 
 
+def _moments(run: Run, step: int) -> list[int]:
+    """Kept steps up to this one, evenly apart in the root of the step: most of the way is made early."""
+    kept = np.array([at for at in run.steps if at <= step])
+    wanted = kept[0] + (step - kept[0]) * np.linspace(0, 1, MOST_STEPS) ** 2
+    return [int(at) for at in np.unique(kept[np.abs(kept[:, None] - wanted).argmin(axis=0)])]
+
+
 def say(seen: EmbeddingPaths) -> Words:
     """Who went farthest."""
     token = seen.moved["token"]
     many = len(seen.drawn["token"].axes["step"])
     caption = (
-        f"The way of each vector over {many} kept steps, early in dark and late in light shades (on a dark page "
-        "as the bar "
-        "says); a ring marks the start, the label the end. Every plane is fitted once, on the last kept step, so "
+        f"The way of each vector over {many} kept steps, evenly apart in the root of the step and shaded by it as "
+        "the bar says; a ring marks the start, the label the end, positions are empty squares, and the way of the "
+        "token that ends farthest from its start is heavy. Every plane is fitted once, on the last kept step, so "
         "nothing "
         "moves because the view does; the cross is zero. Distances are exact and counted in all features. A "
         "vector that "
@@ -79,11 +86,12 @@ def say(seen: EmbeddingPaths) -> Words:
         title = f"At step {thousands(seen.first)}, the first one kept, nothing has moved yet"
     else:
         far = int(np.argmax(token.values))
+        width = seen.planes["token"].width
         title = (
-            f"“{shown(token.axes['token'][far])}” ends farthest from where it began, {token.values[far]:.2f} away; "
-            f"the mean of all tokens is {token.values.mean():.2f}"
+            f"“{shown(token.axes['token'][far])}” ends farthest from its start, {token.values[far]:.2f} away"
+            f"{f' in all {width} features' if width > 2 else ''}; tokens end {token.values.mean():.2f} away on average"
         )
         if "position" in seen.moved:
-            title += f", of all positions {seen.moved['position'].values.mean():.2f}"
+            title += f", positions {seen.moved['position'].values.mean():.2f}"
         title += projection(seen.planes)
     return Words(title, caption, f"Trails of all token and position embeddings through training. {title}.")

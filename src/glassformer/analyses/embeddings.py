@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
 from glassformer.architecture import sinusoids
@@ -124,7 +125,9 @@ def distances(points: Array, group: Sequence[str]) -> tuple[float, float]:
 def projection(planes: dict[str, Plane]) -> str:
     """What the title must add where a plane loses more than it should."""
     lost = [each.kept for each in planes.values() if each.is_projection]
-    return f" (projection, {percent(min(lost))} kept)" if lost else ""
+    if len(lost) > 1:
+        return f" (projections, ≥ {percent(min(lost))} kept)"
+    return f" (projection, {percent(lost[0])} kept)" if lost else ""
 
 
 def _fan(many: int) -> Array:
@@ -150,15 +153,25 @@ def say(seen: Embeddings) -> Words:
     if not np.isfinite(seen.tables["token"].values).all():
         title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
     else:
-        near = f"two tokens of one group lie {seen.within:.2f} apart" if np.isfinite(seen.within) else ""
-        far = f"of two groups {seen.between:.2f}" if np.isfinite(seen.between) else ""
-        apart = ", ".join(part for part in (near, far) if part)
-        share = f"position makes {percent(seen.position_share)} of the sum's spread" if "position" in seen.tables else (
-            "no position is added"
-        )  # fmt: skip
+        apart = _apart(seen)
+        share = f"position makes {percent(seen.position_share)} of their sums' spread"
+        share = share if "position" in seen.tables else "no position is added"
         title = f"{apart}; {share}{projection(seen.planes)}" if apart else share
         title = title[0].upper() + title[1:]
     return Words(title, caption, f"Heat maps and planes of token, position and summed embeddings. {title}.")
+
+
+def _apart(seen: Embeddings) -> str:
+    """How far tokens of one group and of two lie apart; where all but one token are alike, how far that one lies."""
+    odd_ones = [words[0] for words in seen.groups.values() if len(words) == 1]
+    if len(seen.groups) == 2 and len(odd_ones) == 1 and np.isfinite([seen.within, seen.between]).all():
+        return (
+            f"“{shown(odd_ones[0])}” lies {seen.between:.2f} from the other tokens, which lie {seen.within:.2f} apart"
+        )
+    names = f" ({', '.join(name or 'other' for name in seen.groups)})" if 1 < len(seen.groups) <= 4 else ""
+    near = f"tokens of one group{names} lie {seen.within:.2f} apart" if np.isfinite(seen.within) else ""
+    far = f"of two {seen.between:.2f}" if near else f"tokens of two groups lie {seen.between:.2f} apart"
+    return ", ".join(part for part in (near, far if np.isfinite(seen.between) else "") if part)
 
 
 def _some(words: Sequence[str]) -> str:

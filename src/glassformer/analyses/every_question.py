@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, thousands
 from glassformer.analyses.rule_error import distances
 from glassformer.errors import CallError
@@ -14,6 +15,7 @@ from glassformer.tasks import Examples
 
 HARDEST = 20
 WINDOWS = 1500
+MOST_TOLD = 4  # in the title
 LOOKS = 24  # kept steps at which the hardest are asked again
 
 
@@ -23,7 +25,8 @@ class EveryQuestion(Result):
 
     right: Labelled  # (operation, first, second): share over the third digit; or (answer, distance)
     count: Labelled  # as `right`: questions behind each cell
-    hardest: Labelled  # (question, number): p(right), right (1 or 0), first right step, last wrong step (NaN: none)
+    hardest: Labelled  # (question, number): p(right), right (1 or 0), last wrong and first right step (NaN: none), ids
+    vocabulary: tuple[str, ...]  # of the ids: the token that came, and the likeliest one
     operations: bool
     asked: int
     looked: int  # kept steps at which the hardest were asked again
@@ -60,10 +63,11 @@ def every_question(run: Run, *, step: int = -1, member: int = 0) -> EveryQuestio
             table,
             {
                 "question": tuple(run.task.decode(np.array(q)) for q in hard),
-                "number": ("p_right", "right", "last_wrong", "first_right"),
+                "number": ("p_right", "right", "last_wrong", "first_right", "came", "likeliest"),
             },
             "",
         ),
+        vocabulary=tuple(run.task.vocabulary),
         operations=hasattr(run.task, "questions"),
         asked=int(asked.sum()),
         looked=looked,
@@ -101,11 +105,11 @@ def _by_distance(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, 
 def _history(
     run: Run, seen: _judged.Judged, hard: dict[tuple[int, ...], tuple[int, int, float]], now: int, member: int
 ) -> tuple[Array, int]:
-    """(question, [p right, right, last step wrong, first step right]), asked again at earlier kept steps."""
+    """(question, number) as in `hardest`, asked again at earlier kept steps."""
     rows = np.array([row for row, _, _ in hard.values()], dtype=int)
     places = np.array([place for _, place, _ in hard.values()], dtype=int)
     if not len(rows):
-        return np.zeros((0, 4)), 0
+        return np.zeros((0, 6)), 0
     e = seen.examples
     few = Examples(
         e.windows[rows], e.constrained[rows], e.answerable[rows], e.allowed[rows], e.kind[rows], e.truth[rows]
@@ -118,7 +122,8 @@ def _history(
         last[~right] = each
         first[right & np.isnan(first)] = each
     chance = [p for _, _, p in hard.values()]
-    return np.column_stack([chance, seen.right[rows, places], last, first]), len(steps)
+    said = seen.targets[rows, places], seen.guess[rows, places]
+    return np.column_stack([chance, seen.right[rows, places], last, first, *said]), len(steps)
 
 
 def say(seen: EveryQuestion) -> Words:
@@ -129,14 +134,14 @@ def say(seen: EveryQuestion) -> Words:
         "cell the share "
         "right over the ten third digits; framed cells have the same digit twice"
         if seen.operations
-        else f"{thousands(seen.asked)} held-out positions whose answer is in view: the answer down, its distance back "
-        "across, each cell the share right; hatched cells did not occur"
+        else f"{thousands(seen.asked)} held-out positions whose answer is in view: the token that came down, how many "
+        "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
     )
     caption = (
         f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the "
         f"{HARDEST} questions "
-        "with the least probability of a right answer, that probability, a glyph for the likeliest token, and "
-        "of "
+        "with the least probability of a right answer, that probability, the likeliest token (where it is wrong, the "
+        "one that came in brackets), and of "
         f"{seen.looked} kept steps the first at which it was right and the last at which it was wrong. "
         + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
         + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
@@ -148,21 +153,30 @@ def say(seen: EveryQuestion) -> Words:
         asked = "questions" if seen.operations else "answers in view"
         title = f"{_judged.exactly(share)} of {thousands(seen.asked)} {asked} are right"
         if share < 1:
-            axes = list(seen.right.axes.items())
-            if seen.operations:
-                by = np.nanmean(right, axis=(1, 2))
-                names = axes[0][1]
-            else:
-                with np.errstate(invalid="ignore"):
-                    by = np.nansum(right * count, axis=0) / np.maximum(count.sum(axis=0), 1)
-                names = tuple(f"{d} back" for d in axes[1][1])
-            worst = [names[k] for k in np.flatnonzero(by <= by.min() + 1e-12)]
-            if len(worst) == len(names):
-                title += ", alike in every column" if not seen.operations and len(names) > 1 else ""
-            else:
-                verb = "is" if len(worst) == 1 else "are"
-                title += f"; hardest {verb} {listed(worst)} with {_judged.exactly(float(by.min()))}"
+            title += _worst(seen)
         elif len(seen.hardest.values):
             least = seen.hardest.axes["question"][0]
             title += f"; the least sure is “{least}” with probability {seen.hardest.values[0, 0]:.2f}"
     return Words(title, caption, f"Maps of the share of right answers and a list of hard questions. {title}.")
+
+
+def _worst(seen: EveryQuestion) -> str:
+    """The operations, the distances or, with one distance only, the answers that are right least often."""
+    right, count = np.nan_to_num(seen.right.values), seen.count.values
+    if seen.operations:
+        by, names = right.mean(axis=(1, 2)), list(seen.right.axes["operation"])
+    else:
+        axis = 0 if count.shape[1] > 1 else 1
+        by = (right * count).sum(axis=axis) / np.maximum(count.sum(axis=axis), 1)
+        names = [f"{d} back" for d in seen.right.axes["distance"]]
+        if axis == 1:
+            names = [f"“{shown(token)}”" for token in seen.right.axes["answer"]]
+    worst = [names[k] for k in np.flatnonzero(by <= by.min() + 1e-12)]
+    if len(worst) == len(names):
+        return ", alike in every column" if not seen.operations and len(names) > 1 else ""
+    told = (
+        listed(worst)
+        if len(worst) <= MOST_TOLD
+        else f"{', '.join(worst[:MOST_TOLD])} and {len(worst) - MOST_TOLD} more"
+    )
+    return f"; hardest {'is' if len(worst) == 1 else 'are'} {told} with {_judged.exactly(float(by.min()))}"

@@ -38,6 +38,7 @@ class Frozen(Result):
     verdict: str
     right: tuple[int, ...]
     plane: Plane
+    blocks: int
     frame: Frame
     land: Landscape = field(repr=False)
 
@@ -109,6 +110,7 @@ def frozen(
         verdict=land.verdicts[place],
         right=land.right[place],
         plane=flat,
+        blocks=a.blocks,
         frame=box,
         land=dataclasses.replace(land, said_at=said_at if quick(run) else None),
     )
@@ -146,26 +148,29 @@ def say(seen: Frozen) -> Words:
             else f"{len(could)} of {len(seen.words)} tokens"
         )
         says = f"{shown(seen.words[best])} ({percent(float(seen.said.values[best]))})"
+        last = "the last block's attention" if seen.blocks > 1 else "attention"
         title = (
-            f"Attention makes {token} say {says}; "
+            f"{last[0].upper()}{last[1:]} makes {token} say {says}; "
             if int(seen.unmoved.values.argmax()) != best
-            else f"With or without attention, {token} says {says}; "
+            else f"With or without {last}, {token} says {says}; "
         )
         title += (
             "the values in view leave it hardly any choice" if not could
             else f"the values in view could make it say any of {len(could)} tokens"
             if plain == "plane" and len(could) == len(seen.words)
             else f"the values in view could only make it say {few}" if plain == "plane"
-            else f"on this slice the reach of the values in view covers {few}"
+            else f"on this slice its values could only make it say {few}"
         )  # fmt: skip
     caption = (
-        f"The input {' '.join(map(shown, seen.tokens))} with {token} held still; the {plain} is what attention may "
-        "add to it, the origin is "
+        f"The input {' '.join(map(shown, seen.tokens))} with {token} held still; the {plain} is what attention "
+        f"{'of the last block ' if seen.blocks > 1 else ''}may add to it, the origin is "
         "adding nothing. Left: the token that would win after each push, the pushes of the values in view "
         "(triangles), the "
         "actual push (arrow) and, outlined, the hull of all that attention can add: its weights are shares, so it "
         "cannot leave "
-        "the hull. Right: the probability of single tokens, with the same hull and push. "
+        f"the hull{' (which holds the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. "
+        "Grey tells groups of tokens apart. Right: the probability of single tokens, from 0 to 1, with the same hull "
+        "and push; above, the token and the probability it does get. "
         + (
             "" if plain == "plane"
             else "All directions off the slice are kept as they are in this input; the outline is the shadow of the "

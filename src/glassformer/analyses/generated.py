@@ -8,6 +8,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands
 from glassformer.run import Run
+from glassformer.tasks._rule import Rule
 
 VERDICTS = ("start", "unconstrained", "right", "wrong", "not in view")  # the codes 0 to 4
 CHOICES = ("sampled", "arg-max")
@@ -73,7 +74,7 @@ def generated(
             ]
             kept = np.array(codes if one else codes[:SHOWN])
             if not one and run.task.measure == "rule_error":
-                kept[_out_of_view(run, texts[:SHOWN]) & (kept >= 2)] = 4
+                kept[_out_of_view(run, texts[:SHOWN], judged[:SHOWN]) & (kept >= 2)] = 4
             verdicts.append(kept)
     shape = (len(at), len(choices))
     many, long = ids[0].shape
@@ -128,14 +129,22 @@ def pick(chances: Array, luck: Array | None) -> Array:
     return fallen
 
 
-def _out_of_view(run: Run, texts: Array) -> Array:
-    """(sequence, place): whether the model's window did not settle the token at this place."""
-    context = run.architecture.context
+def _out_of_view(run: Run, texts: Array, judged: list[list[bool | None]]) -> Array:
+    """(sequence, place): whether the model's window did not settle the token at this place.
+
+    A window that holds a mistake is read as it stands: no sequence that obeys the rule looks like it.
+    """
+    context, task = run.architecture.context, run.task
     found = np.zeros(texts.shape, dtype=bool)
     for row, text in enumerate(texts):
-        seen = [bool(v) for v in run.task.answerable(text[:context])][: len(text) - 1]
-        seen += [bool(run.task.answerable(text[p + 1 - context : p + 1])[-1]) for p in range(context, len(text) - 1)]
-        found[row, 1:] = ~np.array(seen)
+        early = task.answerable(text[:context])  # windows of one length: what is known of them is kept
+        for place in (place for place in range(1, len(text)) if judged[row][place] is not None):
+            begin = max(place - context, 0)
+            if False in judged[row][begin:place] and isinstance(task, Rule):
+                known = task.settles(text[begin:place])
+            else:
+                known = bool(early[place - 1] if begin == 0 else task.answerable(text[begin:place])[-1])
+            found[row, place] = not known
     return found
 
 
@@ -152,24 +161,24 @@ def say(seen: Generated) -> Words:
         "the likeliest "
         f"token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
         "sequence's start. "
-        "Hatched cells: the rule speaks there, but the window does not show the answer. "
+        "Hatched cells (∅): the rule speaks there, but what the model had in view does not settle the answer, so they "
+        "may be right or wrong by luck; they are counted as what they are. "
     ) + "✓ right, ✗ wrong, grey: the rule leaves the token free. A model that only knows frequencies keeps its crosses."
     if not seen.truth_known:
         return _say_text(seen)
     errors, counts = seen.error.values[:, 0], seen.counts.values[:, 0]
-    what = "answers" if one else "constrained tokens it writes"
+    what = "answers it gives" if one else "tokens it writes where the rule speaks"
     how = seen.error.axes["choice"][0]
     if not counts[-1, 1]:
         title = f"At step {thousands(seen.steps[-1])} it never comes to a token that the rule constrains"
     elif len(seen.steps) > 1 and counts[0, 1]:
-        verb = "falls" if errors[-1] < errors[0] else "rises" if errors[-1] > errors[0] else "stays the same,"
         title = (
-            f"{how.capitalize()}, the share of wrong {what} {verb} from {percent(float(errors[0]))} at step "
-            f"{thousands(seen.steps[0])} to {percent(float(errors[-1]))} at step {thousands(seen.steps[-1])}"
+            f"Of the {what}, {percent(float(errors[0]))} are wrong at step {thousands(seen.steps[0])} and "
+            f"{percent(float(errors[-1]))} at step {thousands(seen.steps[-1])} ({how})"
         )
     else:
         wrong = percent(float(errors[-1]))
-        title = f"{how.capitalize()}, {wrong} of the {what} are wrong at step {thousands(seen.steps[-1])}"
+        title = f"Of the {what}, {wrong} are wrong at step {thousands(seen.steps[-1])} ({how})"
     return Words(title, caption, f"Rows of tokens, each cell marked right, wrong or free. {title}.")
 
 

@@ -101,7 +101,6 @@ def say(seen: Gradients) -> Words:
     values, names = seen.rms.values, seen.rms.axes["part"]
     steps = [int(each) for each in seen.rms.axes["step"]]
     bad = np.flatnonzero(~np.isfinite(values).all(axis=0))
-    ratio = seen.ratio.values[np.isfinite(seen.ratio.values)]
     over = np.flatnonzero(values[0] > seen.exploding)
     under = [name for name, curve in zip(names, values, strict=True)
              if np.median(curve - seen.vanishing.values) < 0 and name != "all"]  # fmt: skip
@@ -114,8 +113,5 @@ def say(seen: Gradients) -> Words:
         title = f"The gradient vanishes in {where}: most of the time it is under {seen.reach:g} of the largest"
     else:
         ends = [float(seen.smooth.values[0, k]) for k in (0, -1)]
-        middle = f"; {seen.between} is {np.median(ratio):.2g} in the middle" if len(ratio) else ""
-        title = (
-            f"The typical gradient goes from {ends[0]:.2g} to {ends[1]:.2g} and neither vanishes nor explodes{middle}"
-        )
+        title = f"The typical gradient goes from {ends[0]:.2g} to {ends[1]:.2g} and neither vanishes nor explodes"
     return Words(title, caption, f"Gradient size by part over training steps, and a ratio below. {title}.")

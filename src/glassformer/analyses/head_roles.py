@@ -7,6 +7,7 @@ import numpy as np
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._pairs import groups
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
+from glassformer.analyses._sought import copied
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -16,6 +17,7 @@ REPEATED = 16  # random sequences, each written twice, on which induction is mea
 INDUCTION = 0.4  # share of the attention on what followed the earlier copy, from where a head is an induction head
 MOST_SAID = 8  # heads described in the caption
 SAID = {"self": "diagonal", "previous": "previous token", "punctuation tokens": "punctuation stripes"}
+ANSWER, NEEDED = "answer", "needed token"  # what a rule copies; what a rule computes its answer from
 HAS = 20.0  # percentage points beyond looking everywhere alike from which a head has a role
 
 
@@ -140,13 +142,13 @@ def _roles(run: Run, windows: Array, allowed: Array) -> dict[str, Array]:
             for query, source in enumerate(run.task.source_position(row)[:context]):
                 if source >= 0 and source != query:
                     answer[w, query, source] = True
-        found["answer"] = answer & allowed
+        found[ANSWER if copied(run) else NEEDED] = answer & allowed
     elif (read := run.architecture.read_position) is not None:  # the one answer is read at one position
         answer = np.zeros((many, context, context), dtype=bool)
         for w, row in enumerate(windows):
             sources = [int(place) for place in run.task.source_position(row) if place >= 0]
             answer[w, read, sources[-1:]] = True
-        found["answer"] = answer & allowed
+        found[ANSWER] = answer & allowed
     if run.task.answers == "one" and "digit" in run.task.groups:
         found |= _arguments(np.isin(windows, list(run.task.groups["digit"])), windows, (back != 0) & allowed)
     same = windows[:, :, None] == windows[:, None, :]  # (window, query, key)
@@ -190,7 +192,7 @@ def say(seen: HeadRoles) -> Words:
         f"percentage points, over {seen.windows} validation windows and all queries that have such a key. "
         f"previous, 2 back, 3 back: so many positions before; "
         "first: position 0; … tokens: keys of that token group, other than itself; answer: the position that holds "
-        "the answer; after a copy: just after "
+        "the answer, needed token: one that the rule computes it from; after a copy: just after "
         "an earlier copy of the query's own token. Beside it, the mean entropy and the mean distance "
         "of the attention, with the values of "
         f"looking everywhere alike ({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). "
@@ -216,7 +218,8 @@ def say(seen: HeadRoles) -> Words:
     where = {
         "self": "itself",
         "previous": "the position before",
-        "answer": "the answer",
+        ANSWER: "the answer",
+        NEEDED: "the token the rule needs",
         "first": "the first position",
         "after a copy": "what came after an earlier copy",
     }.get(name, f"the position {name}" if "back" in name else name)

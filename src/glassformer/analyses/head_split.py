@@ -67,6 +67,7 @@ def say(seen: HeadSplit) -> Words:
             f"Each of {seen.heads} heads reads all {features} of the stream and makes {seen.head_width} of its own; "
             "the stream itself is not cut"
         )
+    title += f" (block {seen.block})" if seen.blocks > 1 else ""
     end = (
         "Their results, side by side, go through the output matrix, whose rows belong to the heads, and are "
         "added to the stream."

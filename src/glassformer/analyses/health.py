@@ -25,7 +25,7 @@ class Health(Result):
     units: tuple[str, ...]
     ill_above: tuple[bool, ...]
     findings: tuple[Finding | None, ...]  # by check
-    questions: tuple[str, ...]  # what each check asks
+    questions: tuple[str, ...]  # what each check calls healthy
     healthy: bool
     learnt: bool
     last: int
@@ -85,8 +85,8 @@ def say(seen: Health) -> Words:
     elif ill:
         title = f"Ill after {steps} steps: {listed([finding.illness for finding in ill])}"
     else:
-        rest = f"; {listed([finding.illness for finding in notes])}" if notes else ""
-        title = f"Healthy after {steps} steps: none of {len(seen.verdicts)} checks found an illness{rest}"
+        rest = f", but note: {listed([finding.illness for finding in notes])}" if notes else ""
+        title = f"After {steps} steps none of {len(seen.verdicts)} checks finds an illness{rest}"
     caption = (
         "One row per check: its curve over the training, the limit as a dashed line with the unhealthy side shaded, "
         "the number judged, the verdict, and for what was found the evidence and something to try. Limits are rules of "

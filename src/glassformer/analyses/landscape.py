@@ -1,7 +1,7 @@
 """What would be said at every point of the plane: the probability of each token from the last attention onwards."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,8 +19,12 @@ GRID = 60
 QUICK = 4096  # width × neurons
 MOST_TOKENS = 40
 MOST_ANSWERS = 5000
+TELLING = 0.25  # probability that a token must reach somewhere to have a panel of its own
+CLOSER = 0.8  # of the whole frame's width, beyond which a closer one shows no more
+FEW = 5  # tokens that a title names one by one
 WINDOWS = 48  # of the validation part, to know where the points lie
 MARGIN = 0.07
+SHAPES = (1.0, 1.6)  # width over height of a frame that takes the shape of its points
 POINTS = ("none", "embedded", "value", "middle")
 Frame = tuple[float, float, float, float]  # left, right, bottom, top
 
@@ -70,13 +74,13 @@ def landscape(
     plane: Plane | tuple[int, int] | None = None,
     frame: Frame | None = None,
     grid: int = GRID,
-    shape: float = 1.0,
+    shape: float | None = 1.0,
 ) -> Landscape:
     """P(next token) over the plane of `middle` of the last block (`at="final"`: over what the read-out reads).
 
     Wider than two features, the plane is a slice: that of the two principal components of `middle` over validation
     windows, all other directions at their mean. Films pass one `plane` and one `frame` for all steps; `shape` is the
-    frame's width over its height.
+    frame's width over its height (None: by the points, the same at every size of a figure).
     """
     if points not in POINTS:
         raise unknown(points, "points", POINTS)
@@ -198,12 +202,13 @@ def _cloud(run: Run, step: int, member: int, at: str) -> Array:
     return _decide.at_places(run, values).reshape(-1, run.architecture.width)
 
 
-def _frame(points: list[Array], margin: float = MARGIN, shape: float = 1.0) -> Frame:
-    """The smallest frame of this shape around all points, with a margin."""
+def _frame(points: list[Array], margin: float = MARGIN, shape: float | None = 1.0) -> Frame:
+    """The smallest frame of this shape (None: of theirs, within `SHAPES`) around all points, with a margin."""
     flat = np.concatenate([np.reshape(each, (-1, 2)) for each in points])
     flat = flat[np.isfinite(flat).all(-1)]
     low, high = (flat.min(0), flat.max(0)) if len(flat) else (-np.ones(2), np.ones(2))
     wide, high_ = (high - low) * (0.5 + margin)
+    shape = float(np.clip(wide / max(high_, 1e-9), *SHAPES)) if shape is None else shape
     up = max(float(wide) / shape, float(high_), 1e-3)
     across, (x, y) = shape * up, (low + high) / 2
     return float(x - across), float(x + across), float(y - up), float(y + up)
@@ -221,6 +226,27 @@ def _off(flat: Plane, values: Array, directions: bool) -> Array:
     from_origin = values - (0 if directions else flat.origin)
     found: Array = np.linalg.norm(from_origin - (from_origin @ flat.basis) @ flat.basis.T, axis=-1)
     return found
+
+
+def closer(seen: Landscape, names: tuple[str, ...], grid: int = GRID) -> Landscape:
+    """The same plane in a frame of the same shape around some of its points; only frame and regions are new.
+
+    Large models, which cannot be asked quickly, keep the whole frame.
+    """
+    shape = (seen.frame[1] - seen.frame[0]) / (seen.frame[3] - seen.frame[2])
+    box = _frame([seen.points[name].values for name in names], 2 * MARGIN, shape)
+    if seen.said_at is None or box[1] - box[0] > CLOSER * (seen.frame[1] - seen.frame[0]):
+        return seen
+    x, y = np.linspace(box[0], box[1], round(grid * shape)), np.linspace(box[2], box[3], grid)
+    winner = np.array(seen.shown_tokens)[seen.said_at(np.stack(np.meshgrid(x, y), -1)).argmax(-1)]
+    ticks = {"y": tuple(f"{v:.4g}" for v in y), "x": tuple(f"{v:.4g}" for v in x)}
+    return replace(seen, frame=box, regions=Labelled(winner, ticks, "token id"))
+
+
+def telling(seen: Landscape) -> list[int]:
+    """The places on the token axis of those that somewhere get a quarter of the probability; if none does, of all."""
+    peak = seen.probabilities.values.reshape(len(seen.shown_tokens), -1).max(1)
+    return [int(k) for k in np.flatnonzero(peak >= TELLING)] or list(range(len(peak)))
 
 
 def _edges(w: _decide.Params, flat: Plane, run: Run, at: str) -> Labelled:
@@ -263,6 +289,8 @@ def _ends(seen: Landscape) -> str:
         f"{shown(seen.tokens[k])} at position {k} ends where {shown(seen.words[int(guess[k])])} wins"
         for k in (places if len(places) <= 2 else places[-1:])
     ]
+    if len(judged) == 1:
+        return f"{told[0]}, which is {judged[0]}"
     return f"{listed(told)}: {right} of {len(judged)} answerable positions {'is' if right == 1 else 'are'} right"
 
 
@@ -273,28 +301,36 @@ def broken(seen: Landscape) -> str | None:
     return f"At step {seen.step} the probabilities are not numbers: the training has diverged"
 
 
+def _some(seen: Landscape, chosen: list[int]) -> str:
+    """These of all tokens, in words: by name where they are few, else how many of each group."""
+    many = len(seen.words)
+    if len(chosen) == many:
+        return f"each of the {many} tokens"
+    groups = {name: [k for k, group in enumerate(seen.groups) if group == name] for name in dict.fromkeys(seen.groups)}
+    found = {name: [k for k in mine if k in chosen] for name, mine in groups.items()}
+    whole = [name for name, own in found.items() if own and len(own) == len(groups[name]) > 1]
+    if len(chosen) <= FEW and not whole:
+        return f"only {listed([f'“{shown(seen.words[k])}”' for k in chosen])}"
+    told, last = list[str](), list[str]()
+    for name, own in found.items():
+        mine = groups[name]
+        if len(own) == len(mine) == 1:
+            told.append(f"“{shown(seen.words[own[0]])}”")
+        elif own:
+            every = "all" if all(found.values()) else "the"
+            count = f"{every} {len(mine)}" if name in whole else f"{len(own)} of {len(mine)}"
+            (last if name == "other" else told).append(f"{count} {name} tokens")  # "other" than those named before
+    return ("" if all(found.values()) else "only ") + listed(told + last)
+
+
 def _likely(seen: Landscape) -> str:
     """How many tokens of each group can become likely: what the model is able to say."""
-    names = tuple(dict.fromkeys(seen.groups))
-    peak = dict(
-        zip(seen.shown_tokens, seen.probabilities.values.reshape(len(seen.shown_tokens), -1).max(1), strict=True)
-    )
-    yes, no, many = [], [], 0
-    for name in names:
-        mine = [k for k, group in enumerate(seen.groups) if group == name]
-        sure = [k for k in mine if peak.get(k, 0.0) > 0.5]
-        plural, many = f"{name} token{'s' if len(mine) > 1 else ''}", many + len(sure)
-        if not sure:
-            no.append(f"none of the {len(mine)} {plural}" if len(mine) > 1 else f"not the {plural}")
-        elif len(mine) == 1:
-            yes.append(f"the {plural} {shown(seen.words[mine[0]])}")
-        else:
-            yes.append(f"{'all' if len(sure) == len(mine) else f'{len(sure)} of'} {len(mine)} {plural}")
-    if not yes:
-        return "no token gets more than half of the probability"
-    return f"{listed(yes)} {'gets' if many == 1 else 'get'} more than half of the probability" + (
-        f", but {no[0]}" if len(no) == 1 else ", but no other token" if no else ""
-    )
+    peak = seen.probabilities.values.reshape(len(seen.shown_tokens), -1).max(1)
+    sure = [k for k, most in zip(seen.shown_tokens, peak, strict=True) if most > 0.5]
+    if not sure:
+        return "no token gets more than half of the probability anywhere"
+    one = len(sure) in (1, len(seen.words))
+    return f"{_some(seen, sure)} {'gets' if one else 'get'} more than half of the probability somewhere"
 
 
 def _unmoved(seen: Landscape) -> str:
@@ -313,46 +349,36 @@ def _start(title: str) -> str:
 
 def say(seen: Landscape) -> Words:
     """What would be said where the pairs stand, or where the input's points end."""
-    plain = "slice of the plane" if seen.is_slice else "plane"
+    plain = "slice" if seen.is_slice else "plane"
     if bad := broken(seen):
         title = bad
     elif seen.shown_points == "middle":
         title = _start(_ends(seen)) + (" (slice)" if seen.is_slice else "")
     else:
-        title = f"Somewhere on this {plain} {_likely(seen)}"
+        title = f"{_start(_likely(seen))} on this {plain}"
     marks = {
         "none": "",
-        "embedded": "Small marks are all pairs of token and position as they are embedded, before anything is "
-        "added, with a shape for each group of tokens; in each panel the pairs with the highest probability are "
-        f"named. {_unmoved(seen)}",
+        "embedded": "Points are all pairs of token and position as they are embedded, before anything is added; those "
+        "that would say the panel's token as they are have the mark of their group of tokens, the others are dots. "
+        f"{_unmoved(seen)}",
         "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
         "middle": "Marks are this input's positions after the last attention, with ✓ or ✗ for the answer read there. ",
     }[seen.shown_points if seen.at == "middle" or seen.shown_points == "none" else "middle"]
-    left = len(seen.words) - len(seen.shown_tokens)
+    left = len(seen.words) - len(telling(seen))
     caption = (
         "One panel for each token that can come next; the colour is its probability at every point, from 0 to 1. "
-        f"{marks}{_where(seen)}{f' {left} tokens that never get much are left out.' if left else ''} If the model "
+        f"{marks}{_where(seen)}"
+        f"{f' {left} tokens that nowhere get {percent(TELLING)} are left out.' if left else ''} If the model "
         "did not use "
         "the plane to choose the next token, the panels would not differ."
     )
-    return Words(title, caption, f"{len(seen.shown_tokens)} maps of probability over a {plain}. {title}.")
+    return Words(title, caption, f"{len(telling(seen))} maps of probability over a {plain}. {title}.")
 
 
 def _winning(seen: Landscape) -> str:
-    """Which groups have a region of their own, and which have none."""
-    wins = set(np.unique(seen.regions.values).tolist())
-    yes, no = [], []
-    for name in dict.fromkeys(seen.groups):
-        mine = [k for k, group in enumerate(seen.groups) if group == name]
-        found = [k for k in mine if k in wins]
-        if not found:
-            no.append(name)
-        elif len(mine) == 1:
-            yes.append(shown(seen.words[mine[0]]))
-        else:
-            yes.append(f"{'all ' if len(found) == len(mine) else f'{len(found)} '}{name} tokens")
-    yes = [each.removeprefix("all ") for each in yes] if no else yes
-    return f"only {listed(yes)} win anywhere" if no else f"{listed(yes)} win somewhere"
+    """Which tokens have a region of their own."""
+    wins = [int(k) for k in np.unique(seen.regions.values)]
+    return f"{_some(seen, wins)} {'wins' if len(wins) in (1, len(seen.words)) else 'win'} somewhere"
 
 
 def _moved(seen: Landscape) -> str:
@@ -380,10 +406,10 @@ def say_summary(seen: Landscape) -> Words:
         "of tokens. "
         "Second: the token with the highest probability at each point; borders between winners are drawn, faint "
         "lines are where "
-        "a neuron of the last feed-forward switches on, and the grey tells the groups of tokens apart. Third: all "
-        "pairs of token "
-        "and position as embedded. Fourth: this input from its embedding to the end of its arrow, coloured and "
-        "signed by verdict. "
+        "a neuron of the last feed-forward switches on, and the grey tells the groups of tokens apart. Third, closer: "
+        "all pairs of token and position as embedded, the outermost named. Fourth, closer: this input from its "
+        "embedding to the end of its arrow, coloured by verdict, the positions with an answer to check named and "
+        "signed. "
         f"{_shares(seen)}{_where(seen)}"
     )
     return Words(title, caption, f"Four maps of one {plain}: entropy, winners, embeddings, one input. {title}.")
@@ -397,19 +423,16 @@ def _shares(seen: Landscape) -> str:
 
 def say_grid(seen: Landscape) -> Words:
     """Where the input's points end."""
-    title = broken(seen) or _start(_ends(seen)) + (" (slice)" if seen.is_slice else "")
+    title = broken(seen) or _start(_ends(seen)) + (" (colours are a slice)" if seen.is_slice else "")
     caption = (
-        f"The input {' '.join(map(shown, seen.tokens))} on the probability of each token. Columns are tokens that "
-        "may come next. "
-        "First row: the values, what each position would add if it alone were looked at, as pushes from the origin. "
-        "Second "
-        "row: arrows from the embedding of each position to where attention puts it. Third row: the ends alone, the "
-        "positions "
-        "whose right answer is the column's token with their verdict. A framed column is the right token of some "
-        "position (✓) "
-        f"or wins at an answerable one although it is wrong (✗). {_where(seen)} If attention did not carry the "
-        "answer, the arrows "
-        "of the answerable positions would not end in the bright part of the framed columns."
+        f"The input {' '.join(map(shown, seen.tokens))} on the probability of single tokens, from 0 to 1. Columns are "
+        "tokens: framed, those that are the right answer of some position or are said at one although they are "
+        "wrong, then those that win on most of what is drawn. First row: the values, what each position would add "
+        "if it alone were looked at, as pushes from the origin (+). Second row: arrows from the embedding of each "
+        "position to where attention puts it; the positions whose answer is the column's token are named, with their "
+        f"verdict, and each tip is filled with the token's true probability there. {_where(seen)} If attention did "
+        "not carry the answer, the arrows of the answerable positions would not end at a bright tip in the framed "
+        "columns."
     )
     return Words(title, caption, f"A grid of probability maps with the path of one input. {title}.")
 

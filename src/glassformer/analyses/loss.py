@@ -21,6 +21,7 @@ class Loss(Result):
     rungs: Labelled  # (rung,): price, highest first
     reachable: tuple[bool, ...]
     crossed: Labelled  # (rung,): the first logged step on or below each rung; NaN where it never was
+    window_floor: float  # what the exact predictor pays on the very windows that are judged; NaN where not known
     least_error: float  # the smallest error any model with this window can reach; NaN where that is not known
     steps: int  # the whole training
     unit: str
@@ -66,10 +67,19 @@ def loss(run: Run, *, step: int = -1, member: int = 0, unit: str = "nats") -> Lo
         rungs=Labelled(_in(unit, np.array([rung.nats for rung in ladder])), prices, UNITS[unit]),
         reachable=tuple(rung.reachable for rung in ladder),
         crossed=Labelled(crossed, prices, "step"),
+        window_floor=_window_floor(run, member, unit),
         least_error=float(shares(run.architecture.context).least_error) if shares else float("nan"),
         steps=_clock.total(run),
         unit=unit,
     )
+
+
+def _window_floor(run: Run, member: int, unit: str) -> float:
+    """The loss less its excess: one number, whatever the step."""
+    losses, excess = (_clock.metric(run, name, member) for name in ("validation_loss", "excess"))
+    if losses is None or excess is None or not np.isfinite(losses[0] - excess[0]):
+        return float("nan")
+    return float(_in(unit, losses[0] - excess[0]))
 
 
 def _over_held_out(run: Run, excess: Array, member: int) -> Array:
@@ -82,13 +92,13 @@ def _over_held_out(run: Run, excess: Array, member: int) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Now(Result):
-    """What was logged nearest to one step."""
+    """The logged losses at one step; between two logged ones, on the straight line from one to the other."""
 
     logged: Labelled  # (metric,)
 
 
 def now(run: Run, *, step: int = -1, member: int = 0) -> Now:
-    """Losses and excess at the logged line nearest to a step."""
+    """Losses and excess at a step."""
     step = _clock.resolve(run, step)
     found = {name: _clock.logged(run, name, step, member) for name in ("train_loss", "validation_loss", "excess")}
     values = {name: value[0] for name, value in found.items() if value is not None}
@@ -129,14 +139,10 @@ def say(seen: Loss) -> Words:
         )
     else:
         excess = seen.curves["excess"].values if "excess" in seen.curves else losses - floor
-        reached = [
-            name for name, step in zip(seen.rungs.axes["rung"], seen.crossed.values, strict=True) if np.isfinite(step)
-        ]
-        where = f"reaching {_quoted(reached[-1])}" if reached else "still above every rung of the ladder"
         words = "falls" if losses[-1] < losses[0] else "rises"
         title = (
             f"{_name(seen)} {words} from {losses[0]:.2f} to {losses[-1]:.2f}{_after(seen)} in {thousands(int(at[-1]))} "
-            f"steps, {where}; {_left(float(excess[-1]), seen)}"
+            f"steps; {_passed(seen)}, and it ends {_left(float(excess[-1]), seen)}"
         )
     errors = [name for name in ("rule_error_answerable", "error", "rule_error") if name in seen.curves]
     last = f" The last error is {percent(float(seen.curves[errors[0]].values[-1]))}." if errors else ""
@@ -151,21 +157,34 @@ def _after(seen: Loss) -> str:
     return "" if seen.unit == "perplexity" else f" {seen.unit}"
 
 
+def _passed(seen: Loss) -> str:
+    """The lowest rung that was reached, and when."""
+    reached = [
+        (name, int(step))
+        for name, step in zip(seen.rungs.axes["rung"], seen.crossed.values, strict=True)
+        if np.isfinite(step)
+    ]
+    if not reached:
+        return "it stays above every rung of the ladder"
+    name, step = reached[-1]
+    lowest = name == [each for each, ok in zip(seen.rungs.axes["rung"], seen.reachable, strict=True) if ok][-1]
+    return f"{_quoted(name)} is {'reached' if lowest else 'the last rung it passes'}, at step {thousands(step)}"
+
+
 def _left(excess: float, seen: Loss) -> str:
+    """How far from the price of the very windows on which the loss is measured, which differs from the long run's."""
     unit = "bits" if seen.unit == "bits" else "nats"
-    if not seen.truth_known:
-        side = f"{excess:.3f} {unit} above" if excess > 0 else f"{-excess:.3f} {unit} below"
-        return f"it ends {side} the best table of counts"
-    return (
-        f"{excess:.3f} {unit} above the floor remain" if excess > 0 else f"it ends {-excess:.3f} {unit} below the floor"
-    )
+    floor = "the floor of these windows" if seen.truth_known else "the best table of counts"
+    return f"{abs(excess):.3f} {unit} {'above' if excess > 0 else 'below'} {floor}"
 
 
 def _of_rule() -> str:
     return (
         "Dashed horizontal lines are exact prices of "
         "partial understandings, from blind guessing down to the floor, the least that any model with this window can "
-        "reach on average; a tick marks the step at which the held-out loss first stands on one. Middle: what is left "
+        "reach on average; a tick marks where the held-out loss first stands on one. The dotted line is what the exact "
+        "predictor pays on the very windows that are judged, which differ a little from the average. Middle: what is "
+        "left "
         "above the floor of the very same windows, on a logarithmic axis; values below zero, where the model knows "
         "these windows better than the rule does, are memorising and are drawn in the shaded band. Bottom: the share "
         "of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A curve that stays "

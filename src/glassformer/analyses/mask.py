@@ -43,7 +43,7 @@ def mask(run: Run, *, sequence: str | None = None) -> Mask:
 
 def _row(place: int, seen: list[str], causal: bool) -> str:
     if not causal:
-        return f"position {place} sees all {len(seen)}"
+        return f"each sees all {len(seen)}: 1/{len(seen)} if alike"
     many = "itself alone" if len(seen) == 1 else f"{len(seen)} tokens" if len(seen) > 4 else listed(seen)
     return f"position {place} sees {many}"
 

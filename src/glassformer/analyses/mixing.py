@@ -1,5 +1,6 @@
 """What attention carries away: the values of one input, and the mixes it makes of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,14 +29,14 @@ class Mixing(Result):
     source: tuple[int, ...]
     places: tuple[int, ...]
     block: int
+    blocks: int  # that the model has
     causal: bool
 
-    @property
-    def told(self) -> tuple[int, int]:
-        """The head and the key position that give most to the last position to look at: what the title tells."""
+    def told(self, heads: Sequence[int] = ()) -> tuple[int, int]:
+        """Of some heads (or all), that and the key position that give most to the last position to look at."""
         weights = np.nan_to_num(self.attention.values[:, self.places[-1]])
-        head, key = np.unravel_index(int(weights.argmax()), weights.shape)
-        return int(head), int(key)
+        head = max(heads or range(len(weights)), key=lambda k: weights[k].max())
+        return head, int(weights[head].argmax())
 
 
 def mixing(run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0, block: int = 0) -> Mixing:
@@ -76,39 +77,39 @@ def mixing(run: Run, *, sequence: str | None = None, step: int = -1, member: int
         source=want.source,
         places=tuple(k for k in want.places if want.answerable[k] and want.source[k] >= 0) or want.places[-1:],
         block=block,
+        blocks=a.blocks,
         causal=a.causal,
     )
 
 
-def say(seen: Mixing) -> Words:
-    """Of what the most telling mix is made."""
+def say(seen: Mixing, heads: Sequence[int] = ()) -> Words:
+    """Of what the most telling mix of some heads (or all) is made."""
     text = " ".join(map(shown, seen.tokens))
     weights = seen.attention.values
     if not np.isfinite(weights).all():
         title = f"At step {seen.step} the attention is not a number: the training has diverged"
     else:
         query = seen.places[-1]
-        head, key = seen.told
+        head, key = seen.told(heads)
         many = f" in head {head}" if len(weights) > 1 else ""
+        many += f" of block {seen.block}" if seen.blocks > 1 else ""
         share = percent(float(weights[head, query, key]))
         title = (
-            f"What {shown(seen.tokens[query])} at position {query} takes away{many} is {share} the value of "
+            f"{share} of what {shown(seen.tokens[query])} at position {query} picks up{many} is the value of "
             f"{shown(seen.tokens[key])} at position {key}"
         )
         if (right := seen.source[query]) >= 0 and right != key:
-            best = float(weights[:, query, right].max())
-            title += f"; the answer at position {right} gives {percent(best)}"
+            best = float(weights[list(heads) or slice(None), query, right].max())
+            title += f"; {shown(seen.tokens[right])} at position {right}, which the rule needs, gives {percent(best)}"
         if any(each.is_projection for each in seen.planes):
-            title += " (projection)"
+            title += " (the plane is a projection)"
     caption = (
         f"The input {text}, block {seen.block}. Left to right: attention (rows look at columns, 0 to 1); the value "
-        "of each "
-        "position and the mix each position takes away, as numbers on one scale with 0 at the centre; the values in "
-        "the plane, "
-        "all pairs of token and position in "
-        f"grey{'' if seen.all_points.values.size else ' (not known beyond block 0)'}; the mixes, each "
-        "joined to the values it averages by lines as strong as its attention. A mix is an average, so it lies "
-        "among its values. "
+        "of each position and the mix that each position picks up, as numbers on one scale with 0 at the centre; the "
+        "plane of the values, all pairs of token and position in "
+        f"grey{'' if seen.all_points.values.size else ' (not known beyond block 0)'}, with the mixes: those of the "
+        "positions to look at are named and joined to the values they average, by lines as strong as the attention. "
+        "A mix is an average, so it lies among its values. "
         f"The plane holds {percent(min(p.kept for p in seen.planes))} of the variance. The numbers are exact; a head "
         "that "
         "carried nothing would put all mixes in one place."

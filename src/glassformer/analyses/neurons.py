@@ -276,8 +276,8 @@ def say(seen: Neurons) -> Words:
     where = f"block {seen.block}"
     here = f" of {where}" if seen.blocks > 1 else ""
     lines = (
-        "Lines: where each of the most selective neurons, at most 12, starts to fire, in the plane of `middle`, with a "
-        "tick to the firing side; the heavy ones are the first five; dots are validation places. "
+        "Lines: where each of the five most selective neurons starts to fire, in the plane of `middle`, with a tick to "
+        "the firing side; dots are validation places. "
     )
     caption = (
         f"The {many} neurons of {where}, the most selective first: selectivity is the information, in bits, "
@@ -297,9 +297,5 @@ def say(seen: Neurons) -> Words:
     else:
         head = f"{silent} of {many} neurons{here} never fire{'s' if silent == 1 else ''}"
         head = head if silent else f"All {many} neurons{here} fire somewhere"
-        there, elsewhere = (percent(float(rate)) for rate in seen.described.values[0])
-        what = seen.descriptions[0].partition(" (")[0]
-        title = (
-            f"{head}; the most selective, neuron {seen.order[0]}, {what} (fires {there} there, {elsewhere} elsewhere)"
-        )
+        title = f"{head}; the most selective, neuron {seen.order[0]}, {seen.descriptions[0]}"
     return Words(title, caption, f"Mean activations, selectivity and descriptions of the neurons. {title}.")

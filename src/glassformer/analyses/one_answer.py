@@ -51,10 +51,10 @@ def one_answer(
     asked = scoring(run, sequence=sequence, block=a.blocks - 1, head=head, step=step, member=member)
     place = spoken(asked) if max(asked.source) >= 0 else a.read_position
     place = len(asked.tokens) - 1 if place is None else place
-    at = {"sequence": sequence, "step": asked.step if asked.step is not None else -1, "member": member}
-    moved = residual(run, **at, grid=LEAST_GRID)
+    moved = residual(run, sequence=sequence, step=step, member=member, grid=LEAST_GRID)
     path = np.stack([moved.points[name].values[place] for name in ("before", "attended", "middle")])
-    moved = residual(run, **at, plane=moved.plane, frame=_around(path[[0, 2]]))
+    frame = _around(path[[0, 2]])
+    moved = residual(run, sequence=sequence, step=step, member=member, plane=moved.plane, frame=frame)
     seen = slice(0, place + 1) if a.causal else slice(None)
     keys = {"key_position": placed(asked.tokens)[seen]}
     words = {"token": moved.words}

@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._life import flat, spread, steps_per_pass, tensors
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent, shared, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, shared, thousands
 from glassformer.analyses.weights import spoken
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -17,6 +17,7 @@ CHOSEN = 8  # tensors of a larger model of which one number is followed
 MOST_STEPS = 200
 PRESETS = ("all", "read_out_bias")
 BANDS = ("0.05", "0.25", "0.75", "0.95")
+NAMES = {"token": "token embedding", "position": "position embedding", "read out": "read-out"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +30,10 @@ class ParameterTracks(Result):
     begin: Labelled  # (tensor,): root of the mean square at the start
     groups: dict[str, tuple[str, ...]]  # token group → tokens, for the read-out's biases
     group_change: Labelled | None  # (group,): mean change of the read-out biases
-    steps: tuple[int, ...]
+    looked_at: tuple[int, ...]
     per_pass: float
     parameters: int
+    blocks: int
     followed: int
     preset: str
 
@@ -75,9 +77,10 @@ def parameter_tracks(run: Run, *, step: int = -1, member: int = 0, preset: str =
         begin=Labelled(np.array(list(start.values())), mine),
         groups=groups,
         group_change=_by_group(run, change, places),
-        steps=tuple(at),
+        looked_at=tuple(at),
         per_pass=steps_per_pass(run),
         parameters=run.parameters,
+        blocks=run.architecture.blocks,
         followed=sum(each.values.shape[1] for each in tracks.values()),
         preset=preset,
     )
@@ -103,9 +106,20 @@ def _words(run: Run, name: str) -> tuple[str, ...]:
     else:
         sides = [numbers(length) for length in shape]
     words = [""]
-    for side in sides:
-        words = [f"{word} {each}".strip() for word in words for each in side]
+    for side, said in zip(sides, _sides(name, len(sides)), strict=True):
+        words = [f"{word} {said}{each}".strip() for word in words for each in side]
     return tuple(words)
+
+
+def _sides(name: str, many: int) -> tuple[str, ...]:
+    """What the numbers along each side of a tensor are called."""
+    leaf = name.rpartition(".")[2]
+    if leaf == "expand":
+        return ("feature ", "→ neuron ")
+    if leaf == "contract":
+        return ("neuron ", "→ feature ")
+    known = {"token": ("token ", "feature "), "position": ("position ", "feature "), "read_out": ("feature ", "→ ")}
+    return known.get(name, ("feature ", "→ ") if many == 2 else ("",) * many)
 
 
 def _by_group(run: Run, change: Array, places: Mapping[str, slice]) -> Labelled | None:
@@ -133,12 +147,12 @@ def say(seen: ParameterTracks) -> Words:
         )
     )
     caption = (
-        f"Value by training step of {how}, at {len(seen.steps)} kept steps. One panel per tensor, each with its own "
-        "scale. Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is its "
-        "token. Values are exact. A weight that ends where it began may still have moved a lot on the way."
+        f"Value by training step of {how}, at {len(seen.looked_at)} kept steps. One panel per tensor, each with its "
+        "own scale. Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is "
+        "its token. Values are exact. A weight that ends where it began may still have moved a lot on the way."
     )
     moved, begin = seen.moved.values, seen.begin.values
-    first, last = (thousands(seen.steps[k]) for k in (0, -1))
+    first, last = (thousands(seen.looked_at[k]) for k in (0, -1))
     if not np.isfinite(moved).all():
         title = f"At step {last} parameters are not numbers: the training has diverged"
     elif seen.preset == "read_out_bias" and seen.group_change is not None:
@@ -147,15 +161,22 @@ def say(seen: ParameterTracks) -> Words:
             for group, value in zip(seen.group_change.axes["group"], seen.group_change.values, strict=True)
         ]
         title = f"From step {first} to {last} the mean read-out bias changes by: {listed(words)}"
-    elif len(seen.steps) == 1:
+    elif len(seen.looked_at) == 1:
         title = f"Only step {last} was kept: {thousands(seen.parameters)} parameters, none of which can be seen moving"
     else:
         k = int(np.argmax(moved))
-        single = not any(name.startswith("blocks.1.") for name in seen.moved.axes["tensor"])
-        name = spoken(seen.moved.axes["tensor"][k]).removesuffix(" (block 0)" if single else "")
-        grew = f", {percent(moved[k] / begin[k])} of its typical size at the start" if begin[k] > 1e-6 else ""
-        title = f"Between steps {first} and {last}, {name} moves furthest: typically by {moved[k]:.2g}{grew}"
+        name = titled(seen.moved.axes["tensor"][k], seen.blocks == 1)
+        grew = f" (at the start they measure {begin[k]:.2g})" if begin[k] > 1e-6 else ""
+        title = (
+            f"Between steps {first} and {last}, the weights of the {name} move most, typically by {moved[k]:.2g}{grew}"
+        )
     return Words(title, caption, f"Lines of parameter values over training steps, one panel per tensor. {title}.")
+
+
+def titled(name: str, single: bool) -> str:
+    """`blocks.1.key` → key (block 1), without its block where there is one; `token` → token embedding."""
+    said = spoken(name).removesuffix(" (block 0)" if single else "")
+    return NAMES.get(said, said)
 
 
 def _signed(value: float) -> str:

@@ -14,6 +14,10 @@ from glassformer.run import Run
 IN_BLOCK = ("query", "key", "value", "mixed", "attended", "middle", "fed", "out")
 LEAST = 1e-3  # a smaller difference of the logits cannot be shared out
 DIRECTIONS = ("restored", "removed")
+PLAIN = {
+    "embedded": "embedding", "mixed": "mixed values", "attended": "attention's output", "middle": "after attention",
+    "fed": "feed-forward's output", "out": "after feed-forward",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,11 @@ class Patching(Result):
     second: str  # the answer of the other
     clean: float  # logit of first minus logit of second on the input
     corrupt: float  # and on the other
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The points in words."""
+        return tuple(_plain(name) for name in self.share.axes["point"])
 
 
 def patching(
@@ -145,6 +154,30 @@ def _answers(want: _decide.Asked, then: _decide.Asked, place: int, clean: Array,
     return int(change.argmax()), int(change.argmin())
 
 
+def _plain(name: str) -> str:
+    """`middle, block 1` → after attention 1."""
+    point, _, block = name.partition(", block")
+    return f"{PLAIN.get(point, point)}{block}"
+
+
+def _told(seen: Patching) -> str:
+    """How much the best of the first block's queries, keys and values, and the stream after attention, bring back."""
+    names, shares, parts = seen.share.axes["point"], seen.share.values[0, :, :-1], []
+    block = ", block 0" if "value, block 0" in names else ""
+    offers = [
+        k for k, name in enumerate(names) if name in tuple(f"{kind}{block}" for kind in ("query", "key", "value"))
+    ]
+    if offers:
+        k, at = divmod(int(np.nanargmax(shares[offers])), shares.shape[1])
+        name = names[offers[k]].replace(", block", " of block")
+        parts.append(f"the {name} at position {at} restores {percent(float(shares[offers[k], at]))}")
+    if (point := f"middle{block}") in names:
+        k = names.index(point)
+        at = int(np.nanargmax(shares[k]))
+        parts.append(f"position {at} {seen.points[k]} restores {percent(float(shares[k, at]))}")
+    return listed(parts)
+
+
 def say(seen: Patching) -> Words:
     """Where the difference is, before and after attention."""
     swap = f"{shown(seen.tokens[seen.changed])} for {shown(seen.other[seen.changed])} at position {seen.changed}"
@@ -153,16 +186,7 @@ def say(seen: Patching) -> Words:
     elif not np.isfinite(seen.share.values).any():
         title = f"Exchanging {swap} changes the logits by less than {LEAST}: nothing to trace"
     else:
-        names = seen.share.axes["point"]
-        parts: list[str] = []
-        tell = [k for k, name in enumerate(names) if name.split(",")[0] in ("value", "middle")][:2]
-        for k in tell:
-            best = int(np.nanargmax(seen.share.values[0, k, :-1]))
-            share = percent(float(seen.share.values[0, k, best]))
-            point = names[k].replace(", block", " of block")
-            parts.append(f"{point} at position {best} brings back {share}")
-        rivals = f"{shown(seen.first)} and {shown(seen.second)}"
-        title = f"Of the difference between {rivals} after position {seen.position}, {listed(parts)}"
+        title = f"Of what exchanging {swap} changes, {_told(seen)}"
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. The answer is read after "
         "position "
@@ -172,9 +196,9 @@ def say(seen: Patching) -> Words:
         "the share of the "
         "difference that comes back. Right: one value of the second put into the run on the first, and the share "
         "that is lost. Rows "
-        "are points of the computation in order, columns positions; the last column is all positions at once. "
-        "Hatched cells lie "
-        "below 0 or above 1: the value does more than carry the difference. Exact. If the model did not use the "
+        "are points of the computation in order, columns positions; the last column is all positions at once; "
+        "numbers are percent, those that round to 0 are left out. Below 0 or above 100 the value does more than carry "
+        "the difference. Exact. If the model did not use the "
         "exchanged token, all cells would be 0."
     )
     return Words(title, caption, f"Two tables of restored and removed share by point and position. {title}.")

@@ -6,7 +6,7 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.architecture import sinusoids
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -22,6 +22,7 @@ class Positions(Result):
     plane: Plane
     kind: str  # learned or sinusoidal
     swapped: int  # pairs out of order along the main direction
+    misplaced: tuple[int, ...]  # the fewest positions without which the others are in order
     pairs: int
     main: float  # share of the variance along the main direction
     near: float  # mean distance of neighbours over mean distance of all pairs
@@ -56,6 +57,7 @@ def positions(run: Run, *, step: int = -1, member: int = 0) -> Positions:
         plane=flat,
         kind=a.positions,
         swapped=min(back, len(first) - back),
+        misplaced=_misplaced(-along if 2 * back > len(first) else along),
         pairs=len(first),
         main=main,
         near=float(steps.mean() / far.mean()) if count > 1 and far.mean() > 0 else float("nan"),
@@ -71,6 +73,18 @@ def _main(table: Array) -> tuple[Array, float]:
     return left[:, 0] * sizes[0], float(sizes[0] ** 2 / (sizes**2).sum())
 
 
+def _misplaced(along: Array) -> tuple[int, ...]:
+    """The positions outside the longest rising part of a line of numbers."""
+    if not len(along) or not np.isfinite(along).all():
+        return ()
+    best: list[list[int]] = []  # the longest rising part that ends at each position
+    for place, value in enumerate(along):
+        before = [best[k] for k in range(place) if along[k] < value]
+        best.append([*max(before, key=len, default=[]), place])
+    kept = max(best, key=len)
+    return tuple(place for place in range(len(along)) if place not in kept)
+
+
 def say(seen: Positions) -> Words:
     """Whether the positions stand in order."""
     count = len(seen.points.values)
@@ -83,10 +97,15 @@ def say(seen: Positions) -> Words:
             f"The {count} positions stand in order along their main direction, which holds {percent(seen.main)} "
             "of their variance"
         )
+    elif len(seen.misplaced) <= count // 4:
+        title = (
+            f"But for {listed([str(place) for place in seen.misplaced])}, the {count} positions stand in order along "
+            f"their main direction, which holds {percent(seen.main)} of their variance"
+        )
     else:
         title = (
-            f"{seen.swapped} of {seen.pairs} pairs of positions stand out of order along their main direction, which "
-            f"holds {percent(seen.main)} of their variance"
+            f"The {count} positions stand in no order along their main direction, which holds {percent(seen.main)} of "
+            f"their variance: {seen.swapped} of {seen.pairs} pairs are swapped"
         )
     if seen.plane.is_projection:
         title += " (the plane is a projection)"

@@ -17,6 +17,7 @@ QUESTIONS = 600  # where only one place per window counts
 MOST_STEPS = 6
 LARGE = 20_000  # parameters from which fewer steps are looked at
 MOST_FEATURES = 64  # the hidden values of more neurons are left out: too slow to read, and too many for the windows
+TIE = 0.005  # of accuracy: the title names the first of points that are as good
 RIDGE = 1e-3  # of the mean variance of a feature, added to every one
 
 
@@ -25,6 +26,7 @@ class Probes(Result):
     """Held-out accuracy of the reader, and of always naming the most frequent class."""
 
     above: Labelled  # (target, point, step): accuracy less chance
+    gained: Labelled  # (target, point, step): the same as a share of what chance leaves: 0 chance, 1 always right
     accuracy: Labelled  # (target, point, step)
     chance: Labelled  # (target,)
     count: Labelled  # (target,): held-out places that were judged
@@ -75,6 +77,9 @@ def probes(run: Run, *, steps: list[int] | tuple[int, ...] | None = None, step: 
         step=last if steps is None else chosen[-1],
         clock=_clock.text(run, last if steps is None else chosen[-1], member),
         above=Labelled(accuracy - chance[:, None, None], axes, "share"),
+        gained=Labelled(
+            (accuracy - chance[:, None, None]) / np.maximum(1 - chance, 1e-9)[:, None, None], axes, "share"
+        ),
         accuracy=Labelled(accuracy, axes, "share"),
         chance=Labelled(chance, {"target": tuple(names)}, "share"),
         count=Labelled(np.array([float((wanted[1][name] >= 0).sum()) for name in names]), {"target": tuple(names)}),
@@ -190,8 +195,8 @@ def say(seen: Probes) -> Words:
         "computation, each "
         "column a kept step. A linear reader (class means and one shared covariance) learned from "
         f"{seen.learned_from} training windows names it on validation windows it has not seen; the number is its "
-        "accuracy "
-        "less that of always naming the most frequent class, so 0 is chance. Judged at "
+        "accuracy above chance (always naming the most frequent class) as a share of what chance leaves: 0 is "
+        "chance, 1 is always right. Judged at "
         + ", ".join(f"{int(n)} places ({name})" for name, n in zip(targets, seen.count.values, strict=True))
         + "; sampling errors are about 0.5 / √places. What a reader finds is there, but need not be used by the model; "
         "what it does not find may still be there in a form no line can cut."
@@ -201,12 +206,12 @@ def say(seen: Probes) -> Words:
     else:
         name = "answer" if "answer" in targets else targets[0]
         now = seen.accuracy.values[targets.index(name), :, -1]
-        best = int(np.nanargmax(now))
+        best = int(np.flatnonzero(now >= np.nanmax(now) - TIE)[0])
         what = "the answer" if name == "answer" else f"the {name}"
         title = (
-            f"At step {thousands(int(steps[-1]))} a linear reader names {what} best at `{points[best]}`: "
-            f"{percent(float(now[best]))} "
+            f"At step {thousands(int(steps[-1]))} a linear reader names {what} in "
+            f"{percent(float(now[best]))} of cases at “{points[best]}” "
             f"(chance {percent(float(seen.chance.values[targets.index(name)]))}"
         )
-        title += f", at `{points[0]}` {percent(float(now[0]))})" if best else ")"
+        title += f", at “{points[0]}” {percent(float(now[0]))})" if best else ")"
     return Words(title, caption, f"Tables of probe accuracy above chance by point and step. {title}.")

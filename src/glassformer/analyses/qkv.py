@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import AXES, checked, must_ask
+from glassformer.analyses._attend import AXES, checked, example, must_ask
 from glassformer.analyses._pairs import Pairs, groups, pairs
 from glassformer.analyses._plane import Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers
+from glassformer.analyses.attention import named
 from glassformer.run import Run
 
 PARTS = ("query", "key", "value")
@@ -28,6 +29,8 @@ class Qkv(Result):
     groups: tuple[str, ...]  # of each token
     head: int
     heads: int
+    blocks: int
+    example: tuple[int, ...]  # the pairs of the first showcase, in a list of all pairs
     width: int
     normed: bool  # whether a norm stands between the embedding and the matrices
 
@@ -76,6 +79,8 @@ def qkv(
         groups=tuple(groups(run)[k] for k in all_pairs.ids),
         head=head,
         heads=a.heads,
+        blocks=a.blocks,
+        example=example(run, all_pairs.ids),
         width=a.width,
         normed=a.norm != "none" and a.norm_place == "pre",
     )
@@ -103,14 +108,16 @@ def _circle(where: Plane, matrix: Array | None, bias: Array | None) -> Array:
 
 def say(seen: Qkv) -> Words:
     """How much each matrix stretches, and in which direction not."""
-    which = f" of head {seen.head}" if seen.heads > 1 else ""
+    which = f" of {named(0, seen.head, seen.blocks)}" if seen.blocks * seen.heads > 1 else ""
     caption = (
         "Every token at every position, before and after the three matrices of the first block"
         + (f" (head {seen.head} of {seen.heads})" if seen.heads > 1 else "")
         + (", which read the embedding after its norm" if seen.normed else "")
-        + ". Each image is the embedding times one matrix: the ellipse is the image of the unit circle"
+        + ". Each image is the embedding times one matrix: the ellipse, drawn where it has room, is the image of the "
+        "unit circle"
         + (" (of the unit sphere, as seen on the plane)" if seen.width > 2 else "")
-        + ", and its longest and shortest radius are the singular values. Token labels stand where there is room. "
+        + ", and its longest and shortest radius are the singular values. Labels: the pairs of the first "
+        "showcase, where there is room. "
         + (
             "The planes are those of the two largest principal components of the points drawn. "
             if seen.width > 2
@@ -124,10 +131,10 @@ def say(seen: Qkv) -> Words:
         title = f"At step {seen.step} the weights are not numbers: the training has diverged"
     else:
         order = [int(k) for k in np.argsort(-sizes[:, 0], kind="stable")]
-        rest = listed([f"{PARTS[k]} {sizes[k, 0]:.1f} ×" for k in order[1:]])
-        title = f"The {PARTS[order[0]]} matrix{which} stretches most, up to {sizes[order[0], 0]:.1f} × ({rest})"
+        rest = listed([f"{PARTS[k]} {sizes[k, 0]:.2f} ×" for k in order[1:]])
+        title = f"The {PARTS[order[0]]} matrix{which} stretches most, up to {sizes[order[0], 0]:.2f} × ({rest})"
         if sizes.shape[1] > 1:
-            title += f", and only {sizes[order[0], -1]:.1f} × along its weakest direction"
+            title += f", and only {sizes[order[0], -1]:.2f} × along its weakest direction"
         if any(p.is_projection for p in seen.planes.values()):
             title += " (projection)"
     return Words(title, caption, f"Planes of embeddings, queries, keys and values, and the three matrices. {title}.")

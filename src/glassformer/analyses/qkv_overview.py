@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses._attend import AXES
+from glassformer.analyses._attend import AXES, example
 from glassformer.analyses._pairs import pairs, placed, shown
 from glassformer.analyses._plane import PairPlane, Plane, plane
-from glassformer.analyses._result import Labelled, Result, Words, numbers
+from glassformer.analyses._result import Labelled, Result, Words, numbers, percent
+from glassformer.analyses._sought import which
 from glassformer.analyses.qkv import qkv
+from glassformer.analyses.scoring import Scoring, scoring, spoken, where
 from glassformer.analyses.scoring import say as say_scoring
-from glassformer.analyses.scoring import scoring
 from glassformer.architecture import sinusoids
 from glassformer.run import Run
 
@@ -32,6 +33,8 @@ class QkvOverview(Result):
     heads: int
     causal: bool
     title: str
+    scored: str  # how that comes about
+    example: tuple[int, ...]  # the pairs of the input, in a list of all pairs
 
 
 def qkv_overview(
@@ -74,12 +77,14 @@ def qkv_overview(
         head=maps.head,
         heads=maps.heads,
         causal=seen.causal,
-        title=say_scoring(seen).title,
+        title=_passed_on(seen),
+        scored=say_scoring(seen).title,
+        example=example(run, every.ids, sequence),
     )
 
 
 def say(seen: QkvOverview) -> Words:
-    """How wide the three clouds lie; in the text for readers of the screen also where the query of the input looks."""
+    """What one query of the input passes on, and how it came to look there."""
     text = " ".join(map(shown, seen.tokens))
     caption = (
         "Read from the top left: token embeddings, position embeddings and their sum for every pair; queries, keys "
@@ -95,18 +100,21 @@ def say(seen: QkvOverview) -> Words:
         )
         + "Exact. A mixed point outside the cloud of values would be impossible."
     )
-    title = _spreads(seen) or seen.title
-    return Words(title, caption, f"Nine panels from embeddings to the output of the head. {title}. {seen.title}.")
-
-
-def _spreads(seen: QkvOverview) -> str:
-    """How wide queries, keys and values lie, as they are drawn; empty where that is no number."""
-    wide = {
-        name: float(seen.planes_of[name].values.reshape(-1, 2).std(axis=0).max()) for name in ("query", "key", "value")
-    }
-    if not all(np.isfinite(each) and each > 0 for each in wide.values()):
-        return ""
-    return (
-        f"Queries spread by {wide['query']:.2g} around their mean, keys by {wide['key']:.2g} and values by "
-        f"{wide['value']:.2g}"
+    return Words(
+        seen.title, caption, f"Nine panels from embeddings to the output of the head. {seen.title}. {seen.scored}."
     )
+
+
+def _passed_on(seen: Scoring) -> str:
+    """What one query of the input gets from the position it looks at most."""
+    query = spoken(seen)
+    weights = seen.attention.values[query]
+    if not np.isfinite(seen.attention.values).all():
+        return say_scoring(seen).title
+    best, source = int(np.argmax(weights)), seen.source[query]
+    whose = "its own" if best == query else f"that of {shown(seen.tokens[best])} at position {best}"
+    title = (
+        f"Of the value that {shown(seen.tokens[query])} at position {query} passes on{where(seen)}, "
+        f"{percent(float(weights[best]))} is {whose}"
+    )
+    return title + (f", {which(seen.copied)}" if source == best else "")

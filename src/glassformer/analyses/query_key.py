@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import AXES, checked, largest, may_see, must_ask, trigger
+from glassformer.analyses._attend import AXES, checked, example, largest, may_see, must_ask, occurring, trigger
 from glassformer.analyses._pairs import drawn, groups, in_file, pairs, read_pair, shown
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
+from glassformer.analyses.attention import named
 from glassformer.run import Run
 
 GRID = 13  # points along each side of the drawn field, which is linear: its colours between them are exact
@@ -35,6 +36,8 @@ class QueryKey(Result):
     plane: PairPlane
     head: int
     heads: int
+    blocks: int
+    example: tuple[int, ...]  # the pairs of the first showcase, in a list of all pairs
     causal: bool
 
 
@@ -62,6 +65,8 @@ def query_key(
     drawn_q, drawn_k = plane.queries(q), plane.keys(k)
     scores = k @ q[token, place] * all_pairs.scale  # (token, position)
     visible = may_see(len(all_pairs.tokens), all_pairs.context, token, place, all_pairs.causal)
+    visible &= occurring(run)[list(all_pairs.ids)]
+    visible[token, place] = True
     names, kinds = tuple(run.task.groups), tuple(groups(run)[k] for k in all_pairs.ids)
     by_group = np.full((len(names), all_pairs.context), np.nan)
     others = visible.copy()
@@ -94,6 +99,8 @@ def query_key(
         plane=plane,
         head=head,
         heads=all_pairs.points["query"].values.shape[0],
+        blocks=run.architecture.blocks,
+        example=example(run, all_pairs.ids),
         causal=all_pairs.causal,
     )
 
@@ -170,6 +177,10 @@ def _asker(seen: QueryKey) -> str:
     return f"{shown(token)} at position {place}"
 
 
+def _who(seen: QueryKey) -> str:
+    return f" ({named(0, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
+
+
 def say_focus(seen: QueryKey) -> Words:
     """What the one query scores high."""
     top = drawn(seen.top.axes["key"])
@@ -178,7 +189,7 @@ def say_focus(seen: QueryKey) -> Words:
         + (f", divided by {1 / _scale(seen):.2f}" if _scale(seen) not in (0.0, 1.0) else "")
         + ", white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: "
         "those that the query "
-        "can meet in colour, those it may not see in grey. "
+        "can meet in colour, those it may not see, or that occur in no question, in grey. "
         + (
             ""
             if seen.plane.lossless
@@ -192,7 +203,7 @@ def say_focus(seen: QueryKey) -> Words:
     if not np.isfinite(seen.scores.values).all():
         title = f"At step {seen.step} the scores are not numbers: the training has diverged"
         return Words(title, caption, title)
-    mean, asker = means(seen), _asker(seen)
+    mean, asker = means(seen), f"{_asker(seen)}{_who(seen)}"
     if len(mean) >= 2:
         best, *others = mean
         slope = recency(seen, best)
@@ -234,10 +245,13 @@ def _points(seen: QueryKey, mean: dict[str, float]) -> str:
     away = [f"{group} keys ({_signed(score)})" for group, score in mean.items() if score <= 0]
     place, share = by_position(seen)
     if beats(seen, next(iter(mean))) < CLEAR and share >= 0.5:
-        return f"The query of {_asker(seen)} points furthest towards the keys at position {place}, whatever their token"
+        query = f"The query of {_asker(seen)}{_who(seen)}"
+        return f"{query} points furthest towards the keys at position {place}, whatever their token"
     if not toward or not away:
-        return f"{_asker(seen)} gives {_told(mean)}"
-    return f"The query of {_asker(seen)} points towards {listed(toward[:2])} and away from {listed(away[-2:])}"
+        return f"{_asker(seen)}{_who(seen)} gives {_told(mean)}"
+    return (
+        f"The query of {_asker(seen)}{_who(seen)} points towards {listed(toward[:2])} and away from {listed(away[-2:])}"
+    )
 
 
 def _told(mean: dict[str, float]) -> str:
@@ -283,9 +297,9 @@ def say(seen: QueryKey) -> Words:
             f"{percent(seen.plane.kept)} of their variance. "
         )
         + f"The arrow is the query of {_asker(seen)}; a name stands beside the keys of each group where the groups lie "
-        "apart, with their mean score for that query. In `4₇` the small number is the position. Labels stand where "
-        "there is room. Exact, no input needed. If the head asked for nothing, all queries "
-        "would lie at the origin."
+        "apart, with their mean score for that query. In `4₇` the small number is the position. Labelled are the "
+        "queries and keys of the first showcase, where there is room. Exact, no input needed. If the head asked for "
+        "nothing, all queries would lie at the origin."
     )
     if not np.isfinite(lengths).all():
         title = f"At step {seen.step} queries and keys are not numbers: the training has diverged"

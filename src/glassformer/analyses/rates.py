@@ -65,6 +65,8 @@ def say(seen: Rates) -> Words:
     if np.isfinite(middle).any():
         top = int(np.nanargmin(middle))
         title = f"Of {len(at)} learning rates, {at[top]:g} ends lowest, with an excess of {middle[top]:.2g} nats"
+        if top in (0, len(at) - 1) and len(at) > 1:
+            title += f", and it is the {'lowest' if top == 0 else 'highest'} tried"
     else:
         title = f"No training is left with a number for its loss, at any of {len(at)} learning rates"
     title += f"; seeds diverge at {', '.join(lost)}" if lost else ""

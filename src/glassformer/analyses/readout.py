@@ -34,6 +34,7 @@ class Readout(Result):
     right: tuple[tuple[int, ...], ...]
     coming: tuple[int, ...]  # the token that comes next in the input; -1: not in it
     plane: Plane
+    place: int  # the last position that can be answered
     heads: int
     causal: bool
 
@@ -80,6 +81,7 @@ def readout(run: Run, *, sequence: str | None = None, step: int = -1, member: in
         ),
         coming=tuple(following),
         plane=flat,
+        place=_decide.place(want, None),
         heads=a.heads if "attention" in seen else 0,
         causal=a.causal,
     )
@@ -97,12 +99,13 @@ def say(seen: Readout) -> Words:
             for k in judged
         ]
         place = judged[-1]
-        best = int(seen.probabilities.values[place].argmax())
+        best = shown(seen.words[int(seen.probabilities.values[place].argmax())])
+        after = f"after {shown(seen.tokens[place])} at position {place}"
         title = (
-            f"The read-out gives the right answer {percent(float(np.mean(got)))} of the probability on average over "
-            f"{len(judged)} answerable {'position' if len(judged) == 1 else 'positions'}; after "
-            f"{shown(seen.tokens[place])} at position "
-            f"{place} the winner is {shown(seen.words[best])}"
+            f"{after[0].upper()}{after[1:]} the right answer gets {percent(got[-1])} of the probability and {best} wins"
+            if len(judged) == 1
+            else f"The right answer gets {percent(float(np.mean(got)))} of the probability on average over "
+            f"{len(judged)} positions; {after} the winner is {best}"
         )
     else:
         place, best = divmod(int(seen.probabilities.values.argmax()), seen.probabilities.values.shape[1])
@@ -114,12 +117,11 @@ def say(seen: Readout) -> Words:
     caption = (
         f"The input {text}. Top: attention of the last block{' (mean over its heads)' if seen.heads > 1 else ''}, "
         "`final` (position × "
-        "feature), the logits and the probabilities of each next token. Frames mark the right tokens (where the "
-        "rule has an "
-        "answer); dots mark the token that in fact comes next. Bottom: the read-out vector of each token as an "
-        "arrow (a point far "
-        "along an arrow gives that token a high logit), the input's `final` as dots, and the bias of each token by "
-        "group. "
+        "feature), the logits and the probabilities of each token. Colours of `final` and of the logits reach as far "
+        "as at the position of the title; beyond, they stay the same. Frames mark the right tokens (where the "
+        "rule has an answer); dots mark the token that in fact comes next. Bottom: the read-out vector of "
+        "each token as an arrow (a point far along an arrow gives that token a high logit), the input's `final` as "
+        "dots, coloured by verdict, and the bias of each token by group, a shade for each. "
         f"The plane holds {percent(seen.plane.kept)} of the vectors' variance. Exact numbers. If the bias alone "
         "decided, all rows of "
         "the probabilities would be alike."

@@ -104,6 +104,7 @@ def say(seen: Residual) -> Words:
     text = " ".join(map(shown, seen.tokens))
     judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
     does = "moves" if seen.has_residual else "replaces"
+    which = "attention" if seen.block == 0 else f"the attention of block {seen.block}"
     if not np.isfinite(seen.last.values).all():
         title = f"At step {seen.step} the stream is not a number: the training has diverged"
     elif judged:
@@ -112,14 +113,18 @@ def say(seen: Residual) -> Words:
         right = sum(seen.verdicts[k] == "right" for k in judged)
         token = f"{shown(seen.tokens[place])} at position {place}"
         to = (
-            f"Attention {does} {token} from where {a} wins to where {b} does" if a != b
-            else f"With and without attention, {b} wins at {token}"
+            f"{which[0].upper()}{which[1:]} {does} {token} from where {a} wins to where {b} does" if a != b
+            else f"With and without {which}, {b} wins at {token}"
         )  # fmt: skip
+        if a != b and not seen.plane.lossless:  # the whole model's answers, which a slice need not show
+            to = f"{which[0].upper()}{which[1:]} changes the answer at {token} from {a} to {b}"
         title = f"{to}; {right} of {len(judged)} answerable positions {'is' if right == 1 else 'are'} right"
     else:
         far = np.linalg.norm(seen.attended.values, axis=-1)
         k = int(far.argmax())
-        title = f"Attention {does} {shown(seen.tokens[k])} at position {k} the most, by {far[k]:.2f}"
+        title = (
+            f"{which[0].upper()}{which[1:]} {does} {shown(seen.tokens[k])} at position {k} the most, by {far[k]:.2f}"
+        )
     if seen.plane.is_projection and np.isfinite(seen.last.values).all():
         title += " (projection)"
     source = "`embedded`" if seen.block == 0 else f"what enters block {seen.block}"
@@ -128,9 +133,9 @@ def say(seen: Residual) -> Words:
         "feature, one "
         "scale with 0 at the centre. Planes: each of the three; then arrows from the first to the last over the "
         "regions in which "
-        "each token would win, coloured and signed by whether the answer read there is right. Grey arrows are "
+        "each token would win, coloured and signed by whether the answer read there is right. Thin grey arrows are "
         "positions the "
-        "rule leaves free. "
+        "rule leaves free; they have names only where no position has an answer to check. "
         f"{'' if seen.has_residual else 'This model has no residual: attention replaces the stream. '}"
         + (
             "The plane is exact. " if seen.plane.lossless

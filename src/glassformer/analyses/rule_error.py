@@ -9,7 +9,6 @@ from glassformer.analyses._result import Array, Labelled, Result, Words, numbers
 from glassformer.errors import CallError
 from glassformer.run import Run
 
-WINDOWS = 1000  # judged at the chosen step
 CHOICES = ("arg-max", "sampled")
 
 
@@ -47,7 +46,7 @@ def rule_error(run: Run, *, step: int = -1, member: int = 0) -> RuleError:
     known = getattr(run.task, "shares", None)
     exact = known(run.architecture.context) if known else None
     away = 1 - exact.answerable if exact else 0.0
-    names, distance, interval, counts = _by_distance(run, now, member)
+    names, distance, interval, counts = _by_distance(run, _judged.judged(run, now, member, most))
     steps = tuple(map(str, at))
     places = ("in view", "not in view")
     return RuleError(
@@ -67,8 +66,7 @@ def rule_error(run: Run, *, step: int = -1, member: int = 0) -> RuleError:
     )
 
 
-def _by_distance(run: Run, step: int, member: int) -> tuple[tuple[str, ...], Array, Array, Array]:
-    seen = _judged.judged(run, step, member, WINDOWS if run.parameters < _judged.LARGE else 300)
+def _by_distance(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array, Array, Array]:
     back = distances(run, seen)
     present = [d for d in range(run.architecture.context) if (back == d).any()]
     groups = [back == d for d in present] + ([seen.hidden] if seen.hidden.any() else [])
@@ -99,7 +97,7 @@ def say(seen: RuleError) -> Words:
     now = at.index(seen.step) if seen.step in at else len(at) - 1
     inside = seen.error.values[0, 0]
     away = [k for k, name in enumerate(seen.by_distance.axes["distance"]) if name == "not in view"]
-    outside = float(seen.by_distance.values[away[0], 0]) if away else float("nan")  # the larger sample
+    outside = float(seen.by_distance.values[away[0], 0]) if away else float("nan")
     near = [k for k in range(len(seen.counts.values)) if k not in away]
     asked = float(seen.counts.values[near].sum())
     reached = float(seen.counts.values[near] @ seen.by_distance.values[near, 0]) / asked if asked else float("nan")
@@ -112,7 +110,7 @@ def say(seen: RuleError) -> Words:
         "reach, exact. "
         "Middle: the same positions as right, wrong and not in view, by arg-max. Right: error at the chosen step "
         "by how many "
-        f"tokens back the answer lies, on up to {WINDOWS} windows, with 95 % intervals and counts. "
+        "tokens back the rule must look, on the same windows, with 95 % intervals and counts. "
         "These are answers to true sequences (teacher-forced); a "
         "model that writes freely is judged in “generated”. An error in view that stays up refutes that the rule "
         "was learnt."

@@ -191,15 +191,10 @@ def say(seen: Runtime) -> Words:
     whole, work = sum(held.values()), sum(done.values())
     kept = whole - held["parameters"] - held["optimiser"]
     most = max(done, key=lambda part: done[part])
-    pace = (
-        f"{_speed(seen.usual)} steps a second; activations"
-        if np.isfinite(seen.usual)
-        else "No times were logged; activations"
-    )
+    pace = f"{_speed(seen.usual)} steps a second; a" if np.isfinite(seen.usual) else "A"
     title = (
-        f"{pace} take {percent(kept / whole)} of the counted memory ({_bytes(whole)}), attention "
-        f"{percent(held['attention'] / whole)}; {most} take{'s' if most in ('attention', 'feed-forward') else ''} "
-        f"{percent(done[most] / work)} of the operations"
+        f"{pace} step holds {_bytes(whole)}, of which attention takes {percent(held['attention'] / whole)}; {most} "
+        f"take{'s' if most in ('attention', 'feed-forward') else ''} {percent(done[most] / work)} of the operations"
     )
     context, width = seen.slopes["context"], seen.slopes["width"]
     measured = ""
@@ -213,8 +208,13 @@ def say(seen: Runtime) -> Words:
             + _told(seen)
         )
     caption = (
-        "Steps per second between logged lines, the first of which waits for compiling. Bytes and operations of one "
-        f"training step are counted from the shapes: with B = {seen.batch} windows of L = "
+        (
+            "Steps per second between logged lines, the first of which waits for compiling. "
+            if np.isfinite(seen.usual)
+            else "No times were logged, so no speed is shown. "
+        )
+        + "Bytes and operations of one training step are counted from the shapes (activations, which the backward pass "
+        f"needs, are {percent(kept / whole)} of the bytes): with B = {seen.batch} windows of L = "
         f"{seen.context} tokens, H = {seen.heads} heads, width d = {seen.width} and {seen.blocks} block"
         f"{'s' if seen.blocks > 1 else ''}, attention holds 2·B·H·L² numbers a block (O(B·H·L²)) and costs O(B·L²·d) "
         "operations; all else grows with L. Attention would cost more operations than the matrices of its block from "

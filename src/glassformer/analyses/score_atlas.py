@@ -9,6 +9,7 @@ from glassformer.analyses import _clock
 from glassformer.analyses._attend import checked, must_ask
 from glassformer.analyses._pairs import in_file, pairs, shown
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
+from glassformer.analyses.attention import named
 from glassformer.architecture import nest, sinusoids
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -32,6 +33,7 @@ class ScoreAtlas(Result):
     causal: bool
     head: int
     heads: int
+    blocks: int
     why_no_terms: str
     biased: bool
 
@@ -102,6 +104,7 @@ def score_atlas(
         causal=a.causal,
         head=head,
         heads=a.heads,
+        blocks=a.blocks,
         why_no_terms=why,
         biased="attention" in a.biases,
     )
@@ -170,6 +173,7 @@ def say(seen: ScoreAtlas) -> Words:
         )
     caption += "Exact. If what is said did not matter, token·token would be one colour."
     shares, groups = seen.shares.values, seen.by_group
+    who = f" ({named(0, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
     if not np.isfinite(groups.values).all():
         title = f"At step {seen.step} the scores are not numbers: the training has diverged"
     elif len(shares) and np.isfinite(shares).all():
@@ -180,15 +184,17 @@ def say(seen: ScoreAtlas) -> Words:
             "place·token": "the query's position and the key's token",
             "place·place": "the two positions",
         }
-        title = f"{percent(float(shares[best]))} of what tells one key from another is a matter of {said[TERMS[best]]}"
         rest = sorted(((float(s), t) for s, t in zip(shares, TERMS, strict=True) if t != TERMS[best]), reverse=True)
-        title += f", {percent(rest[0][0])} of {said[rest[0][1]]}"
+        title = (
+            f"What tells one key from another is mostly {said[TERMS[best]]} ({percent(float(shares[best]))}), then "
+            f"{said[rest[0][1]]} ({percent(rest[0][0])}){who}"
+        )
     else:
         i, j = np.unravel_index(int(np.argmax(groups.values)), groups.values.shape)
         high = f"{groups.values[i, j]:.2f}".replace("-", "\u2212")
         title = (
             f"{groups.axes['query_group'][i]} queries score {groups.axes['key_group'][j]} keys highest: {high} on "
-            f"average"
+            f"average{who}"
         )
         title = title[0].upper() + title[1:]
     return Words(title, caption, f"Heat maps of scores, {count} pairs by {count} pairs. {title}.")

@@ -9,7 +9,8 @@ from glassformer.analyses._attend import AXES, checked, largest, must_ask
 from glassformer.analyses._pairs import pairs, placed, shown
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._result import Labelled, Result, Words, numbers, percent
-from glassformer.analyses.attention import attention
+from glassformer.analyses._sought import copied, sought, which
+from glassformer.analyses.attention import attention, named
 from glassformer.run import Run
 
 GRID = 9
@@ -30,6 +31,7 @@ class Scoring(Result):
     reach: float
     tokens: tuple[str, ...]
     source: tuple[int, ...]
+    copied: bool  # as in `Attention`
     plane: PairPlane
     causal: bool
     block: int
@@ -84,6 +86,7 @@ def scoring(
         reach=reach,
         tokens=tokens,
         source=attention(run, sequence=sequence, step=seen.step, member=member).source,
+        copied=copied(run),
         plane=plane,
         causal=run.architecture.causal,
         block=block,
@@ -95,7 +98,7 @@ def scoring(
 
 def where(seen: Scoring) -> str:
     """` (block 1, head 0)` where there is more than one."""
-    return f" (block {seen.block}, head {seen.head})" if seen.blocks * seen.heads > 1 else ""
+    return f" ({named(seen.block, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
 
 
 def spoken(seen: Scoring) -> int:
@@ -116,8 +119,8 @@ def say(seen: Scoring) -> Words:
         + (" in front of all others there are (grey)" if seen.others else "")
         + "; the scores, query times key"
         + (", with the future cross-hatched" if seen.causal else "")
-        + "; and the attention, which is their softmax row by row. A framed cell is the position that holds the "
-        "answer. "
+        + "; and the attention, which is their softmax row by row. A framed cell is "
+        f"the position of {sought(seen.copied)}. "
         + (
             ""
             if seen.plane.lossless
@@ -136,18 +139,25 @@ def say(seen: Scoring) -> Words:
     me = "itself" if best == q else f"{shown(seen.tokens[best])} at position {best}"
     title = (
         f"{shown(seen.tokens[q])} at position {q} scores {me} highest{lead}: {percent(float(weights[best]))} of "
-        f"its attention goes there"
+        f"its attention{where(seen)} goes there"
     )
     source = seen.source[q]
     if source >= 0 and source != best:
-        title += f", {percent(float(weights[source]))} to the answer"
+        title += f", {percent(float(weights[source]))} to {sought(seen.copied)}"
     elif source >= 0:
-        title += ", where the answer is"
+        title += f", {which(seen.copied)}"
     return Words(title[0].upper() + title[1:], caption, f"Queries, keys, scores and attention of {text}. {title}.")
 
 
 def _number(value: float) -> str:
     return f"{value:.1f}" if abs(value) >= 0.95 else f"{value:.2f}"
+
+
+def spans(seen: Scoring) -> dict[int, float]:
+    """From the lowest to the highest score of each query that can choose, the widest first."""
+    scores, first = seen.scores.values, 1 if seen.causal else 0  # the first query of a causal model has one key
+    found = {q: float(np.ptp(scores[q, : q + 1] if seen.causal else scores[q])) for q in range(first, len(scores))}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def say_field(seen: Scoring) -> Words:
@@ -159,7 +169,7 @@ def say_field(seen: Scoring) -> Words:
         f"there would get "
         "(one scale for all); squares are the keys that this query may see, the largest the one that it gives most "
         "attention. Below, the scores "
-        "and the attention of the whole input; a framed cell holds the answer. "
+        f"and the attention of the whole input; framed: {sought(seen.copied)}. "
         + (
             ""
             if seen.plane.lossless
@@ -167,12 +177,12 @@ def say_field(seen: Scoring) -> Words:
         )
         + "Exact. A pale plane means a short query: it cares little where it looks."
     )
-    lengths = np.linalg.norm(seen.query.values, axis=1)
-    if not np.isfinite(lengths).all() or len(lengths) < 2:
+    if not np.isfinite(seen.scores.values).all() or len(spans(seen)) < 2:
         return Words(told.title, caption, told.alt)
-    sharp, mild = int(lengths.argmax()), int(lengths.argmin())
+    found = spans(seen)
+    sharp, *_, mild = found
     title = (
-        f"{shown(seen.tokens[sharp])} at position {sharp} asks most sharply, with a query {_number(lengths[sharp])} "
-        f"long; {shown(seen.tokens[mild])} at position {mild} least, {_number(lengths[mild])}"
+        f"{shown(seen.tokens[sharp])} at position {sharp} tells its keys apart most{where(seen)}: their scores span "
+        f"{_number(found[sharp])}; those for {shown(seen.tokens[mild])} at position {mild} only {_number(found[mild])}"
     )
-    return Words(title, caption, f"{title}. {told.alt}")
+    return Words(title[0].upper() + title[1:], caption, f"{title}. {told.alt}")

@@ -54,7 +54,7 @@ def seeds(run: Run, *, step: int = -1) -> Seeds:
         reached = [rung.name for rung in ladder if value <= rung.nats + slack]
         stands.append("diverged" if not np.isfinite(value) else reached[-1] if reached else "above the ladder")
     return Seeds(
-        step=_clock.resolve(run, step),
+        step=None if step == -1 else _clock.resolve(run, step),
         clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps",
         loss=Labelled(losses, {"step": labels, "member": members}, "nats per token"),
         median=Labelled(np.nanmedian(losses, axis=1), {"step": labels}, "nats per token"),

@@ -67,9 +67,9 @@ def say(seen: SequenceEmbeddings) -> Words:
     caption = (
         f"The input {text} at the entrance of the model. Heat maps: all token and position vectors, and their sums for "
         "one feature, red above zero and blue below; the frames mark what this input uses. Planes: grey, everything "
-        "there could be; in ink, this input's tokens, positions and sums (8₇ is 8 at position 7), the thin line joins "
-        "them in the order of reading. Distances are exact and counted in all features; the same token at two places "
-        "differs by the positions alone."
+        "there could be; in ink, this input's tokens, positions and sums (8₇ is 8 at position 7), thin arrows lead "
+        "along them in the order of reading. Distances are exact and counted in all features; the same token "
+        "at two places differs by the positions alone."
     )
     if not np.isfinite(apart).all():
         title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
@@ -80,10 +80,10 @@ def say(seen: SequenceEmbeddings) -> Words:
         mean = float(np.mean([apart[a, b] for a, b in pairs]))
         same = [(a, b) for a, b in pairs if seen.tokens[a] == seen.tokens[b]]
         a, b = max(same, key=lambda pair: apart[pair]) if same else min(pairs, key=lambda pair: apart[pair])
-        both = f"{at_position(seen.tokens[a], a)} and {at_position(seen.tokens[b], b)}"
+        both = f"“{at_position(seen.tokens[a], a)}” and “{at_position(seen.tokens[b], b)}”"
         if same:
-            title = f"The same token at two places, {both}, lies {apart[a, b]:.2f} apart; "
-            title += f"two points of the input {mean:.2f} on average"
+            title = f"{both}, one token at two places, lie {apart[a, b]:.2f} apart; "
+            title += f"any two points of the input {mean:.2f} on average"
         else:
             title = (
                 f"The nearest two points of the input are {both}, {apart[a, b]:.2f} apart; the average is {mean:.2f}"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.analyses._result import Labelled, Result, Words, listed, numbers, percent, thousands
+from glassformer.analyses._sought import copied, sought
 from glassformer.run import Run
 
 VERDICTS = ("unconstrained", "right", "wrong", "not_in_view")
@@ -28,6 +29,8 @@ class Sequences(Result):
     windows: int  # behind the shares
     context: int
     one: bool  # one answer per question
+    read: int  # where that answer is read; -1: after every token
+    copied: bool  # whether the answer is the token at `source` itself; else the rule computes it from that
 
 
 def sequences(run: Run, *, count: int = 6) -> Sequences:
@@ -68,6 +71,8 @@ def sequences(run: Run, *, count: int = 6) -> Sequences:
         windows=len(seen.windows),
         context=context,
         one=task.answers == "one",
+        read=-1 if run.architecture.read_position is None else run.architecture.read_position,
+        copied=copied(run),
     )
 
 
@@ -139,9 +144,8 @@ def say(seen: Sequences) -> Words:
             f"hatched where the rule holds but the {seen.context} tokens before it, the most the model can see, do not "
             "settle the answer. "
         )
-        + "A thin line leads from the token after which the "
-        "answer is "
-        "asked to the position where it can be read off; none is drawn where that is the same token. "
+        + f"A thin line leads from the position where the answer is read to {sought(seen.copied)}; none is drawn where "
+        "that is the same token. "
         + ("" if seen.one else f"Of the predicted tokens in {seen.windows} training windows, {listed(shares)}. ")
         + "The verdicts are exact. A red cell would refute that the data obey the rule."
     )

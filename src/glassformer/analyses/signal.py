@@ -129,12 +129,11 @@ def say(seen: Signal) -> Words:
             title = f"Without residual paths each branch replaces the stream; its size is {end} of what came in"
         elif first.max() < IDENTITY:
             title = (
-                f"At the start branches add {start} of the stream, so blocks begin as the identity; at the end {end}"
+                f"At the start attention and feed-forward add only {start} of the stream, so blocks begin as the "
+                f"identity; at the end {end}"
             )
         else:
-            title = (
-                f"At the start branches add {start} of the stream: no block begins as the identity; at the end {end}"
-            )
+            title = f"Attention and feed-forward add {start} of the stream at the start and {end} at the end"
     caption = (
         "Top left: root mean square of the stream along the depth, at several steps (by shade of time); those of the "
         "branches are in the table. Top right: the branch over the stream it is added to; near 0 the block is the "

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, thousands
 from glassformer.analyses.embeddings import families, few, members, vectors
 from glassformer.run import Run
 
@@ -108,7 +109,7 @@ def say(seen: Similarity) -> Words:
         "Left: cosine of the angle between every two token vectors, red for the same direction (1), blue for opposite "
         "ones (−1), white for a right angle; tokens are sorted by group "
         f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. "
-        "Top right: the length of each vector. Bottom right: mean cosine of two tokens of one group and of two "
+        "Bars: the length of each vector. Bottom right: mean cosine of two tokens of one group and of two "
         "groups at "
         f"{len(steps)} kept steps, each token with itself left out. All numbers are exact. A random embedding has "
         "both means near 0; if groups did not matter, the two lines would run together."
@@ -124,8 +125,19 @@ def say(seen: Similarity) -> Words:
         caption += f" {seen.left_out} rarer tokens are left out."
     if not np.isfinite(seen.cosine.values).all():
         title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
+    elif (told := _extremes(seen, steps.index(seen.step))) and np.isfinite(now).all():
+        (most, alike), (least, unlike) = told
+        title = (
+            f"Two {most or 'other'} tokens are most alike (mean cosine {_sign(alike)}), two {least or 'other'} ones "
+            f"least ({_sign(unlike)}), tokens of two groups {_sign(now[1])}"
+        )
     elif np.isfinite(now).all():
-        title = f"Mean cosine of two tokens of one group is {_sign(now[0])}, of two groups {_sign(now[1])}"
+        one = [name for name, words in seen.groups.items() if len(words) > 1]
+        alone = [f"“{shown(words[0])}”" for words in seen.groups.values() if len(words) == 1]
+        which = "two tokens of one group" if len(one) != 1 else (
+            f"two tokens other than {listed(alone)}" if one[0] in ("", "other") and alone else f"two {one[0]} tokens"
+        )  # fmt: skip
+        title = f"The mean cosine of {which} is {_sign(now[0])}, of tokens of two groups {_sign(now[1])}"
         if seen.step != steps[0]:
             title += f" (step {thousands(steps[0])}: {_sign(first[0])} and {_sign(first[1])})"
     else:
@@ -134,6 +146,17 @@ def say(seen: Similarity) -> Words:
     return Words(
         title, caption, f"Table of cosines between token embeddings, lengths, and means over the life. {title}."
     )
+
+
+def _extremes(seen: Similarity, at: int) -> tuple[tuple[str, float], tuple[str, float]] | None:
+    """The groups whose tokens are most and least alike, where there are two to compare."""
+    known = [
+        (name, float(x)) for name, x in zip(seen.by_group.axes["group"], seen.by_group.values[at], strict=True)
+        if np.isfinite(x)
+    ]  # fmt: skip
+    if len(known) < 2:
+        return None
+    return max(known, key=lambda each: each[1]), min(known, key=lambda each: each[1])
 
 
 def _sign(value: float) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _decide
+from glassformer.analyses import _clock, _decide, _logged
 from glassformer.analyses._life import flat, tensors
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
 from glassformer.architecture import nest
@@ -31,7 +31,7 @@ class Surface(Result):
     shares: Labelled  # (component,): share of the path's variance along the first ten principal components
     rungs: Labelled  # (rung,)
     off: Labelled  # (step,): distance of the true weights from the plane
-    steps: tuple[int, ...]
+    looked_at: tuple[int, ...]
     kept: float  # share of the path's variance in the plane
     parameters: int
     windows: int
@@ -57,7 +57,7 @@ def surface(run: Run, *, step: int = -1, member: int = 0) -> Surface:
     axes = axes * np.where((life[-1] - life[0]) @ axes.T < 0, -1.0, 1.0)[:, None]  # training goes right and up
     shadow = (life - origin) @ axes.T  # (step, 2)
     across, up = _grid(shadow, GRID[size])
-    examples = run.task.examples(run.architecture.context, "validation", _decide.affordable(run, WINDOWS[size]))
+    examples = _logged.windows(run, _decide.affordable(run, WINDOWS[size]))
     judge = _Judge(run, examples.windows)
     places = np.stack(np.meshgrid(across, up), axis=-1)  # (up, across, 2)
     losses = np.array([[judge(origin + point @ axes) for point in row] for row in places])
@@ -74,7 +74,7 @@ def surface(run: Run, *, step: int = -1, member: int = 0) -> Surface:
         shares=Labelled(variance[:10], {"component": tuple(map(str, range(1, len(variance[:10]) + 1)))}, "share"),
         rungs=Labelled(np.array([r.nats for r in rungs]), {"rung": tuple(r.name for r in rungs)}, "nats per token"),
         off=Labelled(np.linalg.norm(life - origin - shadow @ axes, axis=1), labels),
-        steps=tuple(at),
+        looked_at=tuple(at),
         kept=float(variance[:2].sum()),
         parameters=run.parameters,
         windows=len(examples.windows),
@@ -128,22 +128,23 @@ def say(seen: Surface) -> Words:
         f"Colours: validation loss of models whose weights lie in one plane of the {thousands(seen.parameters)}-"
         "dimensional space of weights, the plane of the first two principal components of the kept weights, laid "
         f"through the last of them ({seen.loss.values.shape[1]} × {seen.loss.values.shape[0]} models, each judged on "
-        f"{seen.windows} held-out windows). Line: the path of training, seen in that plane; contours are the prices of "
-        "the task's partial understandings. Below: the loss of the true weights along the way and of their shadows in "
-        "the plane; where the two part, the path has left the plane and the colours around it are not what training "
-        "met. A slice can show valleys and walls, not how many there are in all other directions."
+        f"{seen.windows} held-out windows). Line: the path of training, seen in that plane, its start and end in the "
+        "colour of their true loss; contours are the prices of "
+        "the task's partial understandings. Below: the loss of the true weights along the way and of their projections "
+        "into the plane; where the two part, the path has left the plane and the colours around it are not what "
+        "training met. A slice can show valleys and walls, not how many there are in all other directions."
     )
     true, shadow = seen.on_path.values
-    last = thousands(seen.steps[-1])
+    last = thousands(seen.looked_at[-1])
     apart = float(np.max(np.abs(true - shadow)))
     if seen.diverged:
         title = f"The plane up to step {last}, after which the weights are not numbers: the training has diverged"
     else:
         mean = float(np.mean(np.abs(true - shadow)))
         trust = (
-            f"the loss of its shadow differs by at most {apart:.2g} nats" if apart < 0.1
-            else f"the loss of its shadow differs by {mean:.2g} nats on average, at most by {apart:.2g}"
+            f"the loss there differs by at most {apart:.2g} nats" if apart < 0.1
+            else f"the loss there differs by {mean:.2g} nats on average"
         )  # fmt: skip
         ends = f"{true[0]:.2f} to {true[-1]:.2f} nats"
-        title = f"The path falls from {ends}; the plane keeps {percent(seen.kept)} of it, and {trust}"
+        title = f"The path falls from {ends}; the plane keeps {percent(seen.kept)} of its variance, and {trust}"
     return Words(title, caption, f"A map of the loss over a plane of weights with the path of training. {title}.")

@@ -8,7 +8,7 @@ from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
 from glassformer.analyses.birth import LARGE, birth
 from glassformer.analyses.by_kind import FREE, NOT_IN_VIEW, by_kind
-from glassformer.analyses.head_roles import head_roles
+from glassformer.analyses.head_roles import ANSWER, NEEDED, head_roles
 from glassformer.run import Run
 
 PHASES = ("early", "middle", "late")
@@ -139,9 +139,10 @@ def _attention(run: Run, member: int) -> Array:
         return np.full(len(LEVELS), np.nan)
     seen = head_roles(run, member=member)
     roles = seen.life.axes["role"]
-    if "answer" not in roles:
+    looked_up = [k for k, name in enumerate(roles) if name in (ANSWER, NEEDED)]
+    if not looked_up:
         return np.full(len(LEVELS), np.nan)
-    role = roles.index("answer")
+    role = looked_up[0]
     share = seen.life.values[..., role] / 100 + seen.uniform.values[role]  # (step, block, head)
     best = np.nan_to_num(share.reshape(len(seen.steps), -1)).max(-1)
     found = []

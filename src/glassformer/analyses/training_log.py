@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
+from glassformer.analyses._judged import exactly
+from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -76,7 +77,7 @@ def say(seen: TrainingLog) -> Words:
     if not np.isfinite(losses[-1]):
         title = f"At step {thousands(last)} the loss is not a number: the training has diverged"
     else:
-        good = f", {percent(float(right[0]))} to {percent(float(right[-1]))} right" if np.isfinite(right[-1]) else ""
+        good = f", {exactly(float(right[0]))} to {exactly(float(right[-1]))} right" if np.isfinite(right[-1]) else ""
         passes = f", {seen.passes:.3g} epochs," if np.isfinite(seen.passes) and seen.passes > 0 else ""
         title = f"In {thousands(last)} steps{passes} held-out loss goes from {losses[0]:.2f} to {losses[-1]:.2f}{good}"
     caption = (

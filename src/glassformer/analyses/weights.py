@@ -112,8 +112,8 @@ def say(seen: Weights) -> Words:
         alone = not any(name.startswith("blocks.1.") for name in names)
         largest, smallest = (spoken(names[k]).removesuffix(" (block 0)" if alone else "") for k in (top, low))
         title = (
-            f"Of {thousands(seen.parameters)} parameters, those of {largest} are largest (typical size "
-            f"{sizes[top]:.2f}), those of {smallest} smallest ({sizes[low]:.2f})"
+            f"Of {thousands(seen.parameters)} parameters, those in “{largest}” are largest (typical size "
+            f"{sizes[top]:.2f}), those in “{smallest}” smallest ({sizes[low]:.2f})"
         )
     return Words(title, caption, f"Heat maps of every tensor of the model. {title}.")
 

@@ -1,24 +1,66 @@
 """What the charts over a whole life share: a colour and line for every part of the model, and an axis of steps."""
 
+import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from glassformer.analyses._life import called
 from glassformer.analyses._result import thousands
 from glassformer.figures import _draw
 from glassformer.figures._style import Theme
 
 DASHES = ("-", "--", "-.", ":")  # by block
-COLOURS = {"attention": "query", "feed_forward": "feed_forward", "read_out": "value", "embedding": "ink"}
+MARKS = ((1, 2, 5), (1, 3), (1,))  # numbers of each decade on a logarithmic axis, the most that have room
+COLOURS = {"attention": "query", "feed_forward": "feed_forward", "read_out": "rung", "embedding": "ink"}
 
 
 def part_style(name: str, theme: Theme) -> tuple[str, str]:
-    """Colour and line of a part: attention blue, feed-forward violet, blocks by their dashes."""
+    """Colour and line of a part: attention blue, feed-forward violet, all else grey; blocks by their dashes."""
     stem, _, block = name.rpartition("_")
     if block.isdigit():
         return theme[COLOURS[stem]], DASHES[int(block) % len(DASHES)]
     if name == "positions":
         return theme.quiet, "--"
     return theme[COLOURS.get(name, "ink")], "-"
+
+
+def key(parts: tuple[str, ...], single: bool, sheet: _draw.Sheet) -> list[Line2D]:
+    """The entries of a legend for parts; the whole model is a broad pale line."""
+    t, line, made = sheet.theme, sheet.size.line, []
+    for name in parts:
+        colour, dashes = (t.faint, "-") if name == "all" else part_style(name, t)
+        wide = line * (3.2 if name == "all" else 1)
+        made.append(Line2D([], [], color=colour, linestyle=dashes, linewidth=wide, label=called(name, single)))
+    return made
+
+
+def logarithmic(ax: Axes) -> None:
+    """A logarithmic y axis with as many plain numbers as have room; its limits are final."""
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    size = float(matplotlib.rcParams["font.size"])
+    room = max(2, int(ax.get_window_extent().height / ax.figure.dpi * 72 / size / 1.5))
+    decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    found: list[float] = []
+    for marks in MARKS:
+        found = [m * 10.0**k for k in decades for m in marks if low <= m * 10.0**k <= high]
+        if len(found) <= room:
+            break
+    found = found[:: -(-len(found) // room)] if found else found
+    ax.set_ylim(low, high)
+    ax.set_yticks(found, [power(mark) for mark in found])
+    ax.minorticks_off()
+
+
+def power(value: float) -> str:
+    """0.02, 0.0005, 10⁻⁵: plain while there are few zeros."""
+    if value >= 1e-4:
+        return np.format_float_positional(float(f"{value:.1g}"), trim="-")
+    digits, _, exponent = f"{value:.0e}".partition("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{'' if digits == '1' else digits + ' · '}10{raised}"
 
 
 def tensor_colour(name: str, theme: Theme) -> str:

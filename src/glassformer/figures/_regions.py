@@ -136,22 +136,31 @@ def region_names(ax: Axes, seen: Landscape, theme: _style.Theme, avoid: Array | 
         across, up = (np.linspace(seen.frame[k], seen.frame[k + 1], free.shape[1 - k // 2]) for k in (0, 2))
         for left, low in avoid[np.isfinite(avoid).all(-1)]:  # as far as a label beside the point reaches
             free &= ~(np.outer(abs(up - low) < 1.9 * em, abs(across - left) < 3.4 * em))
-    for token, (x, y), depth in centres(seen.regions.values, seen.frame, free):
+    taken: list[tuple[Array, Array]] = []
+    for token, (x, y), depth in sorted(centres(seen.regions.values, seen.frame, free), key=lambda each: -each[2]):
         room = depth * box.width / seen.regions.values.shape[1] * 72 / ax.figure.dpi
-        if room > 0.5 * size:
-            text = ax.text(
-                x,
-                y,
-                shown(seen.words[token]),
-                fontsize=size,
-                fontweight="bold",
-                color=theme.quiet,
-                ha="center",
-                va="center",
-                zorder=1.5,
-                parse_math=False,
-            )
-            text.set_path_effects([withStroke(linewidth=0.2 * size, foreground=theme.paper, alpha=0.7)])
+        here = size if room > 0.5 * size else size / 1.5  # a small region has a small name
+        half = np.array([_draw.text_width(shown(seen.words[token]), here) / 2, 0.6 * here / 72]) * ax.figure.dpi + 2
+        low, high = np.array([box.x0, box.y0]) + half, np.array([box.x1, box.y1]) - half
+        spots = np.vstack([[x, y], _cells(seen, token)[::3]])
+        for at in np.clip(ax.transData.transform(spots), low, high):
+            if room > 0.15 * size and all((abs(at - other) > half + reach).any() for other, reach in taken):
+                taken.append((at, half))
+                x, y = ax.transData.inverted().transform(at)
+                text = ax.text(x, y, shown(seen.words[token]), fontsize=here, fontweight="bold", color=theme.quiet,
+                               ha="center", va="center", zorder=1.5, parse_math=False)  # fmt: skip
+                text.set_path_effects([withStroke(linewidth=0.2 * here, foreground=theme.paper, alpha=0.7)])
+                break
+
+
+def _cells(seen: Landscape, token: int) -> Array:
+    """(n, 2): the places where a token wins, from the right edge of the plane inwards: there wedges are widest."""
+    high, wide = seen.regions.values.shape
+    rows, columns = np.nonzero(seen.regions.values == token)
+    order = np.argsort(-columns, kind="stable")
+    x = seen.frame[0] + (seen.frame[1] - seen.frame[0]) * columns[order] / max(wide - 1, 1)
+    y = seen.frame[2] + (seen.frame[3] - seen.frame[2]) * rows[order] / max(high - 1, 1)
+    return np.column_stack([x, y])
 
 
 def centres(
@@ -200,6 +209,12 @@ def _edges(ax: Axes, seen: Landscape, theme: _style.Theme, width: float) -> None
                 scalex=False,
                 scaley=False,
             )
+
+
+def along(begin: Array, end: Array) -> Array:
+    """(n, 2): points on arrows from `begin` to `end`, which no label should cover."""
+    share = np.linspace(0, 1, 9)[:, None, None]
+    return np.reshape(begin + share * (end - begin), (-1, 2))
 
 
 def colour(verdict: str, theme: _style.Theme) -> str:

@@ -67,6 +67,7 @@ SAID = {
     "masked": "masked: not allowed to look", "feed_forward": "feed-forward",
 }  # fmt: skip
 GROUP_MARKERS = ("o", "D", "P", "^", "s", "v", "X", "*")  # by token group, in the task's order
+POSITION = "s"  # of a position: an empty square, the shape of no group (theirs are filled)
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,12 @@ RANGES: dict[str, tuple[float, float] | None] = {  # fixed limits; None: from th
 }  # fmt: skip
 
 
-def markers(groups: Any) -> dict[str, str]:
-    """Token group → marker shape, in the task's order."""
-    return {group: GROUP_MARKERS[k % len(GROUP_MARKERS)] for k, group in enumerate(groups)}
+def markers(task: Any) -> dict[str, str]:
+    """Token group → marker shape, by the order of all of the task's groups: the same in every figure and film.
+
+    Tokens that belong to no group ("") have the shape after the last.
+    """
+    return {group: GROUP_MARKERS[k % len(GROUP_MARKERS)] for k, group in enumerate([*task.groups, ""])}
 
 
 def on(colour: Any) -> str:

@@ -1,11 +1,15 @@
-"""What breaks without it: change of loss and error when each part is zeroed, averaged or resampled."""
+"""What breaks without it: loss and wrong answers when each part is zeroed, averaged or resampled."""
 
+import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from glassformer.analyses.ablation import WAYS, ablation, order, say
-from glassformer.figures import _draw
+from glassformer.analyses._result import Array, percent, thousands
+from glassformer.analyses.ablation import WAYS, Ablation, ablation, order, say
+from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
 SECTION = "decide"
@@ -13,7 +17,9 @@ ORDER = 100
 ANSWERS = ("1.P10", "new")
 COST = "c"
 MOST = {"slide": 12}  # rows; else 24
-MARKS = {"zero": "o", "mean": "s", "resample": "D"}
+NEURONS, WORTH = 6, 0.05  # single neurons at most, and the share of the largest cost that one must reach
+FAR = 5.0  # nats: beyond, small and large costs need a logarithmic axis to be seen together
+MARKS = {"zero": "o", "mean": "o", "resample": "x"}  # zero is hollow; all in ink, the colours mean parts elsewhere
 
 
 @_draw.drawing
@@ -26,47 +32,78 @@ def plot_ablation(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Parts sorted by effect; three ways to remove each; intervals over windows."""
+    """Parts sorted by what averaging them costs; three ways to remove each; intervals over windows."""
     seen = ablation(run, step=step, member=member)
-    names = seen.loss.axes["part"]
-    sorted_parts = order(seen)
-    big = [k for k in sorted_parts if not names[k].startswith("neuron")]
-    most = MOST.get(size, 24)
-    picked = set(big[:most]) | set(
-        [k for k in sorted_parts if names[k].startswith("neuron")][: max(0, min(10, most - len(big)))]
-    )
-    rows = [k for k in sorted_parts if k in picked]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.4 + 0.3 * len(rows), least=60)
+    names, rows = seen.loss.axes["part"], _rows(seen, MOST.get(size, 24))
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.6 + 0.32 * len(rows), least=60)
     t = sheet.theme
-    panels = sheet.panels(1, 2, left=12.5, right=2, bottom=5.2, top=2.2, gap=(3, 3))[0]
-    colours = {"zero": t.query, "mean": t.key, "resample": t.value}
-    measures = ((panels[0], seen.loss, seen.loss_interval, "change of loss (nats per token)"),
-                (panels[1], seen.error, seen.error_interval, "change of the share of wrong answers"))  # fmt: skip
-    for panel, values, interval, label in measures:
-        panel.axvline(0, color=t.ink, linewidth=0.5 * sheet.size.line)
-        for j, way in enumerate(WAYS):
-            y = np.arange(len(rows)) + 0.25 * (j - 1)
-            x, ends = values.values[rows, j], interval.values[rows, j]
-            panel.hlines(y, ends[:, 0], ends[:, 1], color=colours[way], linewidth=0.6 * sheet.size.line)
-            panel.plot(x, y, linestyle="", marker=MARKS[way], color=colours[way], markersize=0.45 * sheet.size.text)
+    panels = sheet.panels(
+        1, 2 if seen.answers else 1, left=12.5, right=2, bottom=5.2, top=2.2, gap=(3, 3)
+    )[0]  # fmt: skip
+    _ways(panels[0], seen.loss.values[rows], seen.loss_interval.values[rows], t)
+    panels[0].axvline(0, color=t.ink, linewidth=0.5 * sheet.size.line)
+    panels[0].set_title(f"loss {_draw.number(seen.base_loss)} with all parts, {thousands(seen.windows)} windows")
+    far = _scale(panels[0], seen.loss_interval.values[rows])
+    panels[0].set_xlabel(f"change of loss (nats per token{', logarithmic beyond 1' if far else ''})")
+    if seen.answers:
+        base = seen.base_error
+        _ways(panels[1], base + seen.error.values[rows], base + seen.error_interval.values[rows], t)
+        panels[1].axvline(base, color=t.ink, linewidth=0.5 * sheet.size.line)
+        panels[1].set_xlim(-0.02, 1.02)
+        panels[1].xaxis.set_major_locator(MaxNLocator(5))
+        panels[1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
+        panels[1].set_xlabel("wrong among answers that can be checked")
+        panels[1].set_title(f"{percent(base)} wrong with all parts, {thousands(seen.answers)} answers")
+    for panel in panels:
         panel.set_ylim(len(rows) - 0.4, -0.6)
         panel.set_yticks(range(len(rows)), [names[k] for k in rows] if panel is panels[0] else [""] * len(rows))
         panel.tick_params(axis="y", length=0)
         panel.grid(axis="y")
-        panel.set_xlabel(label)
         panel.spines["left"].set_visible(False)
-    panels[0].set_title(f"loss is {seen.base_loss:.2f} with all parts")
-    panels[1].set_title(f"{100 * seen.base_error:.1f} % wrong with all parts")
-    sheet.legend(
-        [
-            Line2D(
-                [], [], linestyle="-", linewidth=0.6 * sheet.size.line, marker=MARKS[way], color=colours[way], label=way
-            )
-            for way in WAYS
-        ]
-    )
-    left = len(names) - len(rows)
+    sheet.legend([Line2D([], [], label=way, **_look(way, t, sheet.size.line)) for way in WAYS])
+    left = [k for k in range(len(names)) if k not in rows]
     if left:
-        worst = float(np.abs(np.delete(seen.loss.values, rows, axis=0)).max())
-        sheet.note(f"{left} more neurons change the loss by at most {worst:.2g} nats each")
+        most = float(np.nan_to_num(np.abs(seen.loss.values[left, WAYS.index("mean")])).max())
+        what = f"of {seen.neurons} neurons{' of the last block' if seen.left_out else ''}"
+        what = what if all(names[k].startswith("neuron") for k in left) else f"of {len(names)} parts and neurons"
+        sheet.note(f"not drawn: {len(left)} {what}; averaging one: at most {most:.2g} nats")
     return sheet.done(seen)
+
+
+def _rows(seen: Ablation, most: int) -> list[int]:
+    """The parts to draw, in order: all but neurons, and the few neurons that cost much to average."""
+    names, cost, every = seen.loss.axes["part"], seen.loss.values[:, WAYS.index("mean")], order(seen)
+    large = [k for k in every if not names[k].startswith("neuron")][:most]
+    neurons = [k for k in every if names[k].startswith("neuron") and cost[k] > WORTH * np.nan_to_num(cost).max()]
+    return [k for k in every if k in {*large, *neurons[: min(NEURONS, most - len(large))]}]
+
+
+def _scale(ax: Axes, ends: Array) -> bool:
+    """Limits around the intervals; logarithmic beyond 1 nat (and then true is returned) if some are far out."""
+    reach = ends[np.isfinite(ends)]
+    low, high = reach.min(initial=0.0), reach.max(initial=0.0)
+    if high <= FAR:
+        return False
+    ax.set_xscale("symlog", linthresh=1.0)
+    ax.set_xlim(min(low, -0.06) * 1.15, high * 1.15)
+    ticks = [0, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500] if high < 50 else [0, 1, *10.0 ** np.arange(1, 12)]
+    ax.set_xticks([tick for tick in ticks if tick < high])
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    return True
+
+
+def _look(way: str, theme: _style.Theme, line: float) -> dict[str, object]:
+    colour = theme.ink if way == "mean" else theme.quiet
+    return {
+        "marker": MARKS[way], "color": colour, "linewidth": 0.6 * line, "markeredgewidth": 0.8 * line,
+        "markerfacecolor": theme.paper if way == "zero" else colour,
+    }  # fmt: skip
+
+
+def _ways(ax: Axes, values: Array, ends: Array, theme: _style.Theme) -> None:
+    """(part, way) as marks with intervals, the three ways one below the other."""
+    line, text = (float(matplotlib.rcParams[name]) for name in ("lines.linewidth", "font.size"))
+    for j, way in enumerate(WAYS):
+        y, look = np.arange(len(values)) + 0.25 * (j - 1), _look(way, theme, line)
+        ax.hlines(y, ends[:, j, 0], ends[:, j, 1], color=look["color"], linewidth=0.6 * line)
+        ax.plot(values[:, j], y, **look | {"linestyle": "", "markersize": 0.45 * text})

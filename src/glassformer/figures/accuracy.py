@@ -30,8 +30,9 @@ def plot_accuracy(
             values,
             color=t[part],
             linestyle=_style.LINE[part],
-            linewidth=line,
+            linewidth=line if len(at) >= 40 else 0.5 * line,  # few points: the marks count
             zorder=3,
+            clip_on=False,
             marker="o" if len(at) < 40 else "",
             markersize=0.4 * sheet.size.text,
         )

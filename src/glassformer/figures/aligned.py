@@ -37,7 +37,8 @@ def plot_aligned(
     left = sheet.panels(1, 1, left=6, right=1, bottom=4.8, top=2.4, within=parts[0])[0, 0]
     heat = sheet.panels(1, 1, left=4.5, right=8, bottom=3.4, top=2.4, within=parts[1])[0, 0]
     strip = sheet.panels(1, 1, left=8.5, right=2, bottom=6 if narrow else 4.8, top=2.4, within=parts[2])[0, 0]
-    _plane(left, seen, sheet)
+    marks = _style.markers(run.task)
+    _plane(left, seen, sheet, marks)
     members = seen.distance.axes["member"]
     _draw.heat(
         heat,
@@ -52,12 +53,11 @@ def plot_aligned(
     heat.set_title("distance of every two seeds")
     _draw.bar(sheet, "error", (0, 1), "distance", beside=heat)
     _strip(strip, seen, sheet)
-    marks = _style.markers(seen.groups)
     sheet.legend([(group, marks[group], sheet.theme.ink) for group in seen.groups], x=0.0)
     return sheet.done(seen)
 
 
-def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
+def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
     t, points, mean = sheet.theme, seen.points.values, seen.mean.values
     if not np.isfinite(points).all():
         _draw.bare(ax)
@@ -73,7 +73,6 @@ def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
     _draw.plane_axes(ax, seen.plane, points, theme=t)
     ax.set_xlabel("aligned axis 1" if seen.plane.lossless else seen.plane.labels[0])
     ax.set_ylabel("aligned axis 2" if seen.plane.lossless else seen.plane.labels[1])
-    marks = _style.markers(seen.groups)
     for group, tokens in seen.groups.items():
         _draw.dots(ax, points[:, list(tokens)], colour=t.masked, marker=marks[group], scale=0.8)
     for token, (long, short, angle) in enumerate(seen.spread.values):

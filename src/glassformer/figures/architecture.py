@@ -166,7 +166,7 @@ class _Diagram:
             head=False,
         )
         if self.seen.blocks > 1:
-            words = f"both rows are one block, passed {self.seen.blocks} times with weights of its own each time"
+            words = f"between embedding and read-out: one block of {self.seen.blocks}, which follow one another"
             self.ax.text(self.width - 0.4, turn + 1, words, ha="right", va="center", color=self.theme.quiet)
         high = y - 3.9
         leave, add = x["start"] + 0.3, x["add_2"]

@@ -4,17 +4,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import at_position, shown
 from glassformer.analyses.atlas import Atlas, atlas, say
 from glassformer.figures import _draw, _style
-from glassformer.figures.embeddings import TANGLE, keys, outside
+from glassformer.figures.embeddings import TANGLE, keys, of_tokens, outside
 from glassformer.run import Run
 
 SECTION = "know"
 ORDER = 40
 ANSWERS = ("4.05", "4.r token–position space")
 COST = "b"
+MOST_NAMES = 12
 CROWD = 40  # more ellipses than this hide one another
 
 
@@ -36,20 +39,18 @@ def plot_atlas(
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
     t, at = sheet.theme, seen.drawn.values
     colour = t[point] if point in ("query", "key", "value") else t.ink
-    share = 1 - 19 / sheet.room[0] if sheet.room[0] > 50 else 1.0
-    panel = sheet.panels(1, 1, left=5, right=1, bottom=5.6, top=2.2, within=(0, 0, share, 1))[0, 0]
-    if share < 1:
-        _bars(sheet.panels(1, 1, left=5.5, right=1.5, bottom=5.6, top=2.2, within=(share, 0, 1, 1))[0, 0], seen, t)
     shapes = seen.ellipse.values
     there = np.asarray(np.isfinite(shapes).all(axis=(-1, -2)) & np.isfinite(at).all(axis=-1))
     reach = np.sqrt(np.where(there[..., None], np.diagonal(shapes, axis1=-2, axis2=-1), 0.0))
-    _draw.plane_axes(panel, seen.plane, np.stack([at - reach, at + reach]), theme=t, margin=0.05)
+    around = np.stack([at - reach, at + reach])
+    share = _share(sheet, around[np.isfinite(around).all(axis=-1)])
+    panel = sheet.panels(1, 1, left=5, right=1, bottom=5.6, top=2.2, within=(0, 0, share, 1))[0, 0]
+    if share < 1:
+        _bars(sheet.panels(1, 1, left=5.5, right=1.5, bottom=5.6, top=2.2, within=(share, 0, 1, 1))[0, 0], seen, t)
+    _draw.plane_axes(panel, seen.plane, around, theme=t, margin=0.05)
     words, length = seen.drawn.axes["token"], at.shape[1]
-    sign = {
-        word: m
-        for own, m in zip(seen.groups.values(), _style.markers(seen.groups).values(), strict=True)
-        for word in own
-    }
+    marks = _style.markers(run.task)
+    sign = of_tokens(seen.groups, marks)
     joined = int(np.isfinite(at).all(axis=-1).sum()) <= TANGLE
     for word, way in zip(words, at, strict=True):
         some = np.isfinite(way).all(axis=1)
@@ -74,7 +75,11 @@ def plot_atlas(
         colours=t.ink,
         first=outside(where) if len(where) else None,
         keep_clear=at[np.isfinite(at).all(axis=-1)],
+        most=MOST_NAMES,
+        tied=True,
     )
+    for text in panel.texts:
+        text.set_path_effects([withStroke(linewidth=0.25 * sheet.size.text, foreground=t.paper)])
     circled = there.copy()
     if int(there.sum()) > CROWD:  # a cloud: only those that have a name
         circled[:] = False
@@ -88,17 +93,35 @@ def plot_atlas(
             sizes[:, 1], sizes[:, 0], angle, units="xy", offsets=at[circled], offset_transform=panel.transData,
             facecolors="none", edgecolors=(colour, 0.45), linewidths=0.5 * sheet.size.line, zorder=1,
         ), autolim=False)  # fmt: skip
+    told = [f"pale to dark: position 0 to {length - 1}"] if length > 1 else []
+    told += ["ellipse: spread by context"] if not seen.exact and circled.any() else []
+    if share < 1:
+        sheet.note("; ".join(told))
+    else:
+        _draw.heading(panel, "; ".join(told))
     if len(seen.groups) > 1:
-        sheet.legend(keys(seen.groups, t))
+        sheet.legend(keys(seen.groups, marks, t))
     return sheet.done(seen, point=point, block=block, head=head)
 
 
+def _share(sheet: _draw.Sheet, points: np.ndarray) -> float:
+    """The part of the width for the plane, by the shape of what it holds; the bars have the rest."""
+    wide, high = sheet.room
+    if wide <= 50:
+        return 1.0
+    sides = np.ptp(np.vstack([points, np.zeros((1, 2))]), axis=0)
+    wanted = 6 + (high - 7.8) * float(sides[0] / max(sides[1], 1e-9))
+    return float(np.clip(wanted / wide, 0.6, 1 - 19 / wide))
+
+
 def _bars(ax: Axes, seen: Atlas, theme: _style.Theme) -> None:
-    """How far each token is moved, in the order of the vocabulary."""
-    far = seen.moved.values
-    ax.barh(range(len(far)), np.nan_to_num(far), height=0.7, color=theme.quiet)
+    """How far each token is moved, in the order of the vocabulary; tokens that stand in no window are left out."""
+    known = np.flatnonzero(np.isfinite(seen.moved.values))
+    far = seen.moved.values[known]
+    most = far.argmax() if len(far) else -1
+    ax.barh(range(len(far)), far, height=0.7, color=[theme.ink if k == most else theme.rung for k in range(len(far))])
     ax.set_ylim(len(far) - 0.4, -0.6)
-    _draw.places(ax, seen.moved.axes["token"], "y", most=1000)
-    ax.locator_params(axis="x", nbins=3)
+    _draw.places(ax, [seen.moved.axes["token"][k] for k in known], "y", most=1000)
+    ax.xaxis.set_major_locator(MaxNLocator(3))
     _draw.heading(ax, "moved by position" if seen.exact else "moved by context")
     ax.set_xlabel("distance")

@@ -5,7 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import percent
-from glassformer.analyses.attention import Attention, attention, say, told
+from glassformer.analyses._sought import sought
+from glassformer.analyses.attention import Attention, attention, named, say
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -35,46 +36,46 @@ def plot_attention(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Who looks at whom: rows look at columns; the frame marks the position that holds the answer."""
+    """Who looks at whom: rows look at columns; the frame marks the answer, or the token the rule needs."""
     seen = attention(run, sequence=sequence, step=step, member=member)
     blocks, heads = seen.attention.values.shape[:2]
     most, wide = (_slide(heads), 4 if heads == 4 else 3) if size == "slide" else (MOST_PANELS, 4)
-    pages = _pages(blocks, heads, most, told(seen))
-    (places,), _ = _draw.paged(pages, 1, page)
+    every = [(b, h) for b in range(blocks) for h in range(heads)]
+    places, pages = _draw.paged(every, most, page)
     columns = min(heads, wide, len(places))
     rows = -(-len(places) // columns)
     side = min(4.6, 10.3 / columns - 0.4)  # inches of a panel at screen size
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.5 + (side + 0.55) * rows, least=17 * columns)
+    sheet = _draw.Sheet(
+        ax, theme, size, say(seen, places), seen.clock, height=1.5 + (side + 0.55) * rows, least=17 * columns
+    )
     bars = len(places) == 1 and max(seen.source) >= 0 and sheet.room[0] > NARROW
     part = (0, 0, 0.62 if bars else 1, 1)
-    shape = 0.68 if size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
-    panels = sheet.panels(rows, columns, left=6, right=7.5, bottom=5 if len(pages) == 1 else 6.6, top=2.4, gap=(3, 4.5),
-                          square=shape, within=part)  # fmt: skip
+    shape = 0.6 if size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
+    above = 4.0 if seen.roles else 2.4  # headings of two lines
+    panels = sheet.panels(rows, columns, left=6, right=7.5, bottom=5 if pages == 1 else 6.6, top=above,
+                          gap=(3, above + 2.1), square=shape, within=part)  # fmt: skip
     for k, (block, head) in enumerate(places):
         _map(panels.flat[k], seen, block, head, sheet, left=k % columns == 0, bottom=k + columns >= len(places))
         if len(places) > 1:
-            _draw.heading(panels.flat[k], f"block {block}, head {head}{_said(seen, block, head)}")
+            who, said = named(block, head, blocks), _said(seen, block, head)
+            if seen.roles:
+                panels.flat[k].set_title(f"{who}:\n{said}")
+            else:
+                _draw.heading(panels.flat[k], f"{who}: {said}" if said else who)
     for panel in panels.flat[len(places) :]:
         panel.remove()
     last = panels[0, min(columns, len(places)) - 1]
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=last)
     if bars:
         _bars(sheet.beside(last, begin=0.62, left=6, right=3), seen, sheet)
-    if len(pages) > 1:
-        sheet.note(f"page {page + 1} of {len(pages)}: {len(places)} of {blocks * heads} heads")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=len(pages))
+    if pages > 1:
+        sheet.note(f"page {page + 1} of {pages}: {len(places)} of {blocks * heads} heads")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
 
 
 def _slide(heads: int) -> int:
     """Panels on a slide: six at most, whole blocks where they fit."""
     return max(1, 6 // heads) * heads if heads <= 6 else 6
-
-
-def _pages(blocks: int, heads: int, most: int, first: tuple[int, int]) -> list[list[tuple[int, int]]]:
-    """(block, head) of every panel, page by page; the page of the head that the title tells of comes first."""
-    every = [(b, h) for b in range(blocks) for h in range(heads)]
-    pages = [every[k : k + most] for k in range(0, len(every), most)]
-    return sorted(pages, key=lambda each: first not in each)
 
 
 def _map(ax: Axes, seen: Attention, block: int, head: int, sheet: _draw.Sheet, *, left: bool, bottom: bool) -> None:
@@ -90,15 +91,15 @@ def _map(ax: Axes, seen: Attention, block: int, head: int, sheet: _draw.Sheet, *
 
 
 def _said(seen: Attention, block: int, head: int) -> str:
-    """What a head does: its look at the answers, else its clearest role."""
+    """What a head does: its look at what is sought, else its clearest role."""
     there = seen.on_answer.values[block, head]
     some = there[np.isfinite(there)]
-    said = f"{percent(float(some.mean()))} on the answer" if len(some) else seen.roles.get((block, head), "")
-    return f": {said}" if said else ""
+    on = f"{percent(float(some.mean()))} on {sought(seen.copied)}" if len(some) else ""
+    return on or seen.roles.get((block, head), "")
 
 
 def _bars(ax: Axes, seen: Attention, sheet: _draw.Sheet) -> None:
-    """Weight on the answer, one bar per row of the map beside it."""
+    """Weight on what is sought, one bar per row of the map beside it."""
     there, even = seen.on_answer.values[0, 0], seen.uniform.values
     asks = np.flatnonzero(np.isfinite(there))
     ax.barh(asks, there[asks], height=0.5, facecolor=(sheet.theme.right, 0.25), edgecolor=sheet.theme.right)
@@ -109,4 +110,5 @@ def _bars(ax: Axes, seen: Attention, sheet: _draw.Sheet) -> None:
     ax.set_xlim(0, 1.15)
     ax.set_xticks([0, 0.5, 1])
     _draw.places(ax, seen.on_answer.axes["query_position"], "y")
-    ax.set_xlabel("on the answer (| if even)")
+    ax.set_xlabel(f"share on {sought(seen.copied)}")
+    ax.set_title("| if it looked everywhere alike")

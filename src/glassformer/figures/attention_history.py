@@ -41,7 +41,7 @@ def plot_attention_history(
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8, least=60)
     steps_shown, values = seen.maps.axes["step"], seen.maps.values
     if sheet.size.name == "slide" and len(steps_shown) > MOST_ON_SLIDE:  # two more panels stand below
-        some = np.unique(np.linspace(0, len(steps_shown) - 1, MOST_ON_SLIDE).round().astype(int))
+        some = np.unique(np.linspace(0, len(steps_shown) - 1, MOST_ON_SLIDE).astype(int))
         steps_shown, values = tuple(steps_shown[k] for k in some), values[some]
     names, length = seen.maps.axes["key_position"], len(seen.tokens)
     maps = sheet.panels(
@@ -64,10 +64,10 @@ def plot_attention_history(
             _draw.places(panel, names, "x", most=5)
         panel.set_title(f"step {thousands(int(steps_shown[k]))}")
         _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right, width=1.0)
-    maps[0].set_xlabel("key position")
+        panel.set_xlabel("key position")
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=maps[-1])
     lines, entropy = sheet.panels(
-        1, 2, widths=[1.7, 1], left=5, right=1.5, bottom=4, top=2.6, gap=(6, 0), within=(0, 0, 1, 0.53)
+        1, 2, widths=[1.7, 1], left=5, right=2.5, bottom=4, top=2.6, gap=(7.4, 0), within=(0, 0, 1, 0.53)
     )[0]
     key = target(seen)
     ends = []
@@ -88,7 +88,8 @@ def plot_attention_history(
         )
         ends.append((float(seen.weights.values[-1, k]), k))
     lines.axhline(seen.uniform, color=sheet.theme.ink, linestyle="--", linewidth=0.7 * sheet.size.line)
-    lines.set_ylim(-0.03, 1.03)
+    most = float(np.nanmax(seen.weights.values, initial=seen.uniform))
+    lines.set_ylim(-0.03 * most, min(1.03, 1.08 * most))
     lines.set_title(f"where {drawn([names[seen.query]])[0]} looks (dashed: everywhere alike)")
     lines.set_ylabel("share of attention")
     _end_labels(lines, ends, drawn(names), key, sheet, seen.steps[-1])
@@ -98,6 +99,7 @@ def plot_attention_history(
     entropy.set_ylabel("nats")
     entropy.set_title("entropy of its attention")
     for panel in (lines, entropy):
+        panel.set_xlim(0, max(seen.steps[-1], 1))
         _draw.steps_axis(panel)
         if seen.marked >= 0:
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
@@ -107,12 +109,12 @@ def plot_attention_history(
 def _end_labels(
     ax: "_draw.Axes", ends: list[tuple[float, int]], names: list[str], key: int, sheet: _draw.Sheet, last: int
 ) -> None:
-    """Name the lines at their right end, the highest and the one that counts first, none over another."""
-    high = ax.get_window_extent().height / ax.figure.dpi
-    least = 1.2 * sheet.em / high * 1.06
+    """Name the lines right of their ends, the highest and the one that counts first, none over another."""
+    high, (low, top) = ax.get_window_extent().height / ax.figure.dpi, ax.get_ylim()
+    least = 1.2 * sheet.em / high * (top - low)
     placed: list[float] = []
     for share, k in sorted(ends, key=lambda end: (end[1] != key, -end[0])):
         if np.isfinite(share) and all(abs(share - other) >= least for other in placed):
             placed.append(share)
             ax.text(last, share, f" {names[k]}", va="center", ha="left", color=sheet.theme.ink)
-    ax.set_xlim(0, last * 1.08 if last else 1)
+    ax.set_xlim(0, max(last, 1))

@@ -5,7 +5,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._attend import largest
-from glassformer.analyses.attention_profile import AttentionProfile, attention_profile, say
+from glassformer.analyses.attention import named
+from glassformer.analyses.attention_profile import AttentionProfile, attention_profile, favourite, say
 from glassformer.analyses.uncertainty import Subject
 from glassformer.figures import _draw, _uncertain
 from glassformer.figures.attention import applies as applies
@@ -14,6 +15,7 @@ SECTION = "attend"
 ORDER = 90
 ANSWERS = ("0.7",)
 COST = "b"
+WIDE = 15  # ems of a panel that has room for the name of its head and what it shows
 
 
 @_draw.drawing
@@ -33,18 +35,21 @@ def plot_attention_profile(
     every = [(b, h) for b in range(blocks) for h in range(heads)]
     per_page = {"slide": 2, "print_narrow": 3}.get(size, 8)
     if len(every) > per_page:
-        beyond = (seen.by_distance.values[0] - seen.uniform_by_distance.values).max(axis=-1)
-        every.sort(key=lambda at: -float(np.nan_to_num(beyond[at])))
+        every.sort(key=lambda at: -float(np.nan_to_num(favourite(seen, *at)[0])))
     shown, pages = _draw.paged(every, per_page, page)
     across = 1 if len(shown) <= 3 else 2  # pairs of panels side by side
     rows = -(-len(shown) // across)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_height(size, rows))
+    sheet = _draw.Sheet(ax, theme, size, say(seen, shown), seen.clock, height=_height(size, rows))
     narrow = sheet.room[0] < _uncertain.NARROW
-    share = 0.68 if across == 1 else 0.76 if sheet.room[0] > 80 else 0.71  # of the sheet, for the panels of the heads
+    alone = page > 0  # the entropies stand on the first page
+    share = (
+        1.0 if alone else 0.68 if across == 1 else 0.76 if sheet.room[0] > 80 else 0.71
+    )  # of the sheet, for the panels of the heads
     within = (0, 1 - rows / (rows + 1), 1, 1) if narrow else (0, 0, share, 1)
     foot = 3 if narrow else 6
     panels = sheet.panels(rows, 2 * across, left=5, right=1.5, bottom=foot, top=2.4, gap=(4, 3.6), within=within)
-    _widths(sheet, seen, narrow, share, rows)
+    if not alone:
+        _widths(sheet, seen, narrow, share, rows)
     top = largest(seen.by_distance.values[:3], seen.by_position.values[:3]) or 1.0
     for k, (block, head) in enumerate(shown):
         row, column = k // across, 2 * (k % across)
@@ -57,13 +62,16 @@ def plot_attention_profile(
             panel.fill_between(x, low, high, color=sheet.theme.query, alpha=0.2, linewidth=0)
             panel.plot(x, first, color=sheet.theme.rung, linewidth=0.6 * sheet.size.line)
             panel.plot(x, even.values, color=sheet.theme.ink, linestyle="--", linewidth=0.8 * sheet.size.line)
-            panel.plot(x, mean, color=sheet.theme.query, marker="o")
+            panel.plot(x, mean, color=sheet.theme.query, marker="o", clip_on=False, zorder=3)
             panel.set_ylim(0, min(1.02, 1.08 * top))
             wide = panel.get_window_extent().width / panel.figure.dpi / sheet.em
             panel.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(max(3, round(wide / 2.2)), integer=True))
             by = "by distance" if axis == "distance" else "by position"
-            head_name = f"block {block}, head {head}: " if wide > 15 else f"{block}·{head} "
-            panel.set_title((head_name if len(every) > 1 else "") + by)
+            who = named(block, head, blocks) if len(every) > 1 else ""
+            if who and wide <= WIDE:  # no room for both; what the panels are, the axes say
+                panel.set_title(who if axis == "distance" else "")
+            else:
+                panel.set_title(f"{who}: {by}" if who else by)
             if k + across >= len(shown):
                 far = "positions back (0: itself)" if seen.causal else "key minus query position"
                 panel.set_xlabel(far if axis == "distance" else "key position")
@@ -100,7 +108,7 @@ def _height(size: str, rows: int) -> float:
 def _widths(sheet: _draw.Sheet, seen: AttentionProfile, narrow: bool, share: float, rows: int) -> None:
     """Entropy of every head over life, beside the heads or below them."""
     within = (0, 0, 1, 1 / (rows + 1)) if narrow else (share, 0, 1, 1)
-    names, foot = 6.0, 8.4 if narrow else 6
+    names, foot = 7.0, 8.4 if narrow else 6
     panel = sheet.panels(1, 1, left=5, right=names + 2.2, bottom=foot, top=2.4, within=within)[0, 0]
     steps = [int(label) for label in seen.entropy.axes["step"]]
     panel.set_xlim(min(steps[0], 0), max(steps[-1], 1))
@@ -109,4 +117,4 @@ def _widths(sheet: _draw.Sheet, seen: AttentionProfile, narrow: bool, share: flo
     _uncertain.attention_entropy(panel, seen.entropy, seen.if_even, sheet, names)
     if seen.marked >= 0:
         panel.axvline(seen.marked, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
-    panel.set_title("how widely, by step")
+    panel.set_title("how widely")

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from glassformer.analyses._result import thousands
-from glassformer.analyses.batch import batch, say
+from glassformer.analyses.batch import Batch, batch, say
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -64,7 +64,7 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
         corpus.text(
             begin,
             y - 0.55,
-            f"{'' if left else ' '}token {thousands(int(begin))}{' ' if left else ''}",
+            f"{'' if left else ' '}{_place(seen, int(begin))}{' ' if left else ''}",
             ha="right" if left else "left",
             va="center",
         )
@@ -73,7 +73,8 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
     corpus.set_ylim((many - 1) * APART + 1.6, -0.6)
     _draw.bare(corpus)
     shown = f"\n{many} of the {seen.batch} windows shown" if seen.batch > many else ""
-    corpus.set_xlabel(f"place in the {thousands(seen.corpus)} tokens{shown}")
+    whole = f"{thousands(seen.corpus)} tokens" if seen.read_position < 0 else f"{thousands(seen.pieces)} questions"
+    corpus.set_xlabel(f"place in the {whole}{shown}")
     weight = sheet.panels(1, 1, left=6.5, right=1, bottom=3.6, top=1.8, within=(0, 0, share, low))[0, 0]
     shares = seen.weights.values
     weight.bar(range(seen.context), shares, width=0.8, color=sheet.theme.train)
@@ -83,3 +84,10 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
     _draw.places(weight, seen.weights.axes["position"], "x", name="position")
     weight.set_title("share of the step's loss that one prediction carries")
     return sheet.done(seen, seed=seed)
+
+
+def _place(seen: Batch, begin: int) -> str:
+    """Where a window begins, or which question it is: they are all of one length."""
+    if seen.read_position < 0:
+        return f"token {thousands(begin)}"
+    return f"question {thousands(begin * seen.pieces // seen.corpus)}"

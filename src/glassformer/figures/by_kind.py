@@ -60,7 +60,7 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
         marker, glyph = MARKS[k % len(MARKS)] if colour == sheet.theme.ink else ("", "")
         every = (2 * k % 5, 5) if len(at) > 16 else 1
         ax.plot(
-            at, values, color=colour, linestyle=style, marker=marker, markevery=every, markersize=0.5 * sheet.size.text
+            at, values, color=colour, linestyle=style, marker=marker, markevery=every, markersize=0.4 * sheet.size.text
         )
         last = float(values[np.isfinite(values)][-1])
         told = accuracy and seen.step == at[-1]  # the bars tell it, from more windows
@@ -78,15 +78,17 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
                 [values[list(at).index(int(when))]],
                 marker=marker or "o",
                 color=colour,
-                markersize=sheet.size.text,
+                markersize=0.9 * sheet.size.text,
+                markerfacecolor=sheet.theme.paper,
                 zorder=5,
+                clip_on=False,
             )
     if accuracy:
         ax.axhline(PASSED, color=sheet.theme.rung, linestyle=":", linewidth=0.6 * sheet.size.line, zorder=0)
         ax.set_ylim(-0.03, 1.05)
-        ax.set_yticks([0, 0.5, 0.95], ["0 %", "50 %", "95 %"])
+        ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         ax.set_ylabel("right answers")
-        ax.set_title("accuracy by kind; large mark: first at 95 %")
+        ax.set_title("by kind" + ("; large: first at 95 %" if np.isfinite(seen.passed.values).any() else ""))
     else:
         values = table.values[np.isfinite(table.values)]
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
@@ -112,11 +114,11 @@ def _bars(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
             hatch="////" if away else None,
         )
         ax.plot([low, high], [row, row], color=t.ink, linewidth=sheet.size.line, zorder=4)
-        ax.text(0.01, row - 0.33, f"{exactly(float(right))} of {int(count)}", ha="left", va="bottom")
+        ax.text(0.01, row - 0.33, f"{exactly(float(right))} of {thousands(int(count))}", ha="left", va="bottom")
     names = [seen.now.axes["kind"][k] for k in kinds]
     ax.set_yticks(range(len(names)), ["\n".join(_draw.wrap(n, sheet.size.text, 8 * sheet.em)) for n in names])
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(max(len(names), 3) - 0.4, -0.9)
+    ax.set_ylim(max(len(names), 2) - 0.4, -0.9)
     ax.set_xlim(0, 1.01)
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     ax.set_xlabel("right, with 95 % interval")

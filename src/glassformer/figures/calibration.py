@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.calibration import BINS, calibration, say
+from glassformer.analyses.calibration import BINS, FEW, calibration, say
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -26,20 +26,21 @@ def plot_calibration(
     reliable, confident, true, life = sheet.panels(2, 2, left=5.5, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
     count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))
     centres = (np.arange(BINS) + 0.5) / BINS
-    reliable.bar(centres, 0.25 * count / count.max(), width=0.09, color=t.unconstrained, zorder=0)
     for x, n in zip(centres, count, strict=True):
-        if n and sheet.size.name != "slide":
-            reliable.text(x, 0.25 * n / count.max() + 0.01, thousands(int(n)), ha="center", va="bottom", color=t.quiet)
+        if n:
+            reliable.text(x, 1.1, thousands(int(n)), ha="center", va="center", color=t.quiet)
     some = count > 0
     low, high = (seen.reliability[name].values for name in ("low", "high"))
     reliable.vlines(mean[some], low[some], high[some], color=t.ink, linewidth=sheet.size.line * 0.6)
-    reliable.plot(mean[some], came[some], marker="o", color=t.ink, linestyle="", clip_on=False)
+    for which, fill in ((count >= FEW, t.ink), ((count > 0) & (count < FEW), t.paper)):
+        reliable.plot(mean[which], came[which], marker="o", color=t.ink, markerfacecolor=fill, linestyle="")
     reliable.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=1)
     reliable.set_xlim(0, 1.01)
-    reliable.set_ylim(0, 1.04)
+    reliable.set_ylim(-0.02, 1.18)
+    reliable.set_yticks([0, 0.25, 0.5, 0.75, 1])
     reliable.set_xlabel("confidence in the first choice")
     reliable.set_ylabel("share that came")
-    reliable.set_title("confidence and success (bars: predictions)")
+    reliable.set_title("confidence and success (n above)")
     base = np.zeros(BINS)
     for name in ("right", "wrong"):
         bars = seen.confidence[name].values
@@ -73,7 +74,7 @@ def plot_calibration(
         true.set_ylim(0, 1.02)
         true.set_xlabel(f"{'true probability' if seen.truth_known else 'probability by counts'} of the token that came")
         true.set_ylabel("stated probability")
-        true.set_title("one dot per place of a window")
+        true.set_title("stated and true, one dot per place")
     steps = [int(label) for label in seen.error_by_step.axes["step"]]
     errors = seen.error_by_step.values
     life.plot(steps, errors, color=t.validation, linestyle="--", marker="o", markersize=sheet.size.text * 0.35)
@@ -81,7 +82,7 @@ def plot_calibration(
     life.set_ylim(0, max(0.02, 1.15 * float(np.nanmax(errors))) if np.isfinite(errors).any() else 1)
     life.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))  # no 12.5 %, which would be written 12 %
     life.yaxis.set_major_formatter(lambda value, _: percent(value))
-    life.set_ylabel("expected calibration error")
-    life.set_title("by step")
+    life.set_ylabel("error")
+    life.set_title("mean distance from the diagonal, by step")
     _draw.steps_axis(life)
     return sheet.done(seen)

@@ -4,7 +4,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._life import called
 from glassformer.analyses._result import Labelled
 from glassformer.analyses.change import Change, change, say
 from glassformer.figures import _draw, _life
@@ -28,38 +27,40 @@ def plot_change(
     """Mean absolute change by part, the same relative to the weights, and the cosine of successive changes."""
     seen = change(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.4)
-    right = 12 if sheet.room[0] > 60 else 9.5
-    panels = sheet.panels(3, 1, heights=(1.3, 1.1, 1), left=6.5, right=right, bottom=5, top=2.2, gap=(0, 2.6))[:, 0]
-    _curves(panels[0], seen, seen.change, sheet, log=True, wide=right - 2)
-    panels[0].set_title("mean absolute change of a parameter")
-    _curves(panels[1], seen, seen.relative, sheet, log=True, wide=right - 2)
-    panels[1].set_title("for the size of the weights")
-    _curves(panels[2], seen, seen.cosine_smooth, sheet, log=False, wide=right - 2)
-    panels[2].set_title("cosine with the change before")
+    entries = _life.key(seen.change.axes["part"], seen.blocks == 1, sheet)
+    each = max(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em for entry in entries) + 4
+    across = int(np.clip((sheet.room[0] - 2) // each, 1, len(entries)))  # entries of the key side by side
+    foot = (5.4 if seen.per_pass else 4.2) + 1.5 * -(-len(entries) // across)
+    down = 2.4 if sheet.room[0] > 60 else 3.8  # room for headings of two lines
+    panels = sheet.panels(3, 1, heights=(1.3, 1.1, 1), left=6.5, right=3, bottom=foot, top=2.2, gap=(0, down))[:, 0]
+    _curves(panels[0], seen, seen.change, sheet, log=True)
+    _draw.heading(panels[0], "mean absolute change of a parameter")
+    _curves(panels[1], seen, seen.relative, sheet, log=True)
+    _draw.heading(panels[1], "the same, as a share of the mean weight of the part")
+    _curves(panels[2], seen, seen.cosine_smooth, sheet, log=False)
+    _draw.heading(panels[2], "cosine with the change before (1: goes on, −1: turns back)")
+    sheet.legend(entries, columns=across)
     for panel in panels:
-        _life.steps_axis(panel, seen.steps[-1] if seen.steps else 1, seen.per_pass, panel is panels[-1], seen.step)
+        _life.steps_axis(
+            panel, seen.looked_at[-1] if seen.looked_at else 1, seen.per_pass, panel is panels[-1], seen.step
+        )
     return sheet.done(seen, member=member)
 
 
-def _curves(ax: Axes, seen: Change, table: Labelled, sheet: _draw.Sheet, *, log: bool, wide: float) -> None:
+def _curves(ax: Axes, seen: Change, table: Labelled, sheet: _draw.Sheet, *, log: bool) -> None:
     t, line = sheet.theme, sheet.size.line
-    names = []
-    single = seen.blocks == 1
-    few = "o" if len(seen.steps) < 3 else ""
+    few = "o" if len(seen.looked_at) < 3 else ""
     for name, curve in zip(table.axes["part"], table.values, strict=True):
         colour, dashes = _life.part_style(name, t)
         whole = name == "all"
         drawn = np.where(curve > 0, curve, np.nan) if log else curve
-        ax.plot(seen.steps, drawn, color=t.faint if whole else colour, linestyle=dashes, marker=few,
+        ax.plot(seen.looked_at, drawn, color=t.faint if whole else colour, linestyle=dashes, marker=few,
                 linewidth=line * (3.2 if whole else 0.8), zorder=1 if whole else 2)  # fmt: skip
-        finite = drawn[np.isfinite(drawn)]
-        if len(finite):
-            names.append((float(finite[-1]), called(name, single), t.quiet if whole else colour))
     if log:
         ax.set_yscale("log")
-        ax.minorticks_off()
+        _life.logarithmic(ax)
     else:
-        ax.set_ylim(-1.05, 1.05)
-        ax.set_yticks([-1, 0, 1])
+        least = np.nanmin(table.values, initial=0.0)
+        ax.set_ylim(-1.05 if least < -0.5 else -0.55 if least < -0.2 else -0.25, 1.05)
+        ax.set_yticks([-1, 0, 1] if least < -0.5 else [0, 0.5, 1])
         ax.axhline(0, color=t.faint, linewidth=0.5 * line, zorder=0)
-    _draw.beside(ax, names, most=wide)

@@ -30,5 +30,5 @@ def plot_components(study: Study, *, ax: _draw.Host = None, theme: str = "light"
             bounds=seen.bounds.values if bounded and name == seen.main else None, marked=seen.harmed,
         )  # fmt: skip
     if bounded:
-        sheet.note("◁ the best that no training can beat")
+        sheet.note("◁ bound that no training can beat; red: worse; bar: median")
     return sheet.done(seen)

@@ -58,7 +58,7 @@ def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
     smalls: list[Axes] = []
     if early:  # the colour bar stands beside the small maps
         place = (side, 0, 1, 1)
-        smalls = list(sheet.panels(early, 1, left=2.5, right=7, bottom=foot, top=2.4, gap=(0, 3.2), within=place)[:, 0])
+        smalls = list(sheet.panels(early, 1, left=2.5, right=7, bottom=foot, top=2.4, gap=(0, 4.4), within=place)[:, 0])
     for k in range(early):
         _map(smalls[k], seen.share.values[k], None, words, sheet, names=False)
         smalls[k].set_title(f"step {thousands(seen.steps[k])}")
@@ -131,7 +131,7 @@ def _map(
         numbers=False,
         masked=empty if empty.any() else None,
         rows=words if names and rows else (),
-        columns=words if names else (),
+        columns=words,
         row_name="the token that came" if names and rows else "",
         column_name="likeliest token of the model" if names and rows else "",
     )

@@ -1,10 +1,12 @@
-"""One input across the landscape: its values, its arrows and its ends on the map of every token."""
+"""One input across the landscape: its values and its arrows on the maps of the tokens that count."""
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Array
 from glassformer.analyses.landscape import Landscape, landscape, say_grid
 from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
@@ -13,9 +15,10 @@ SECTION = "decide"
 ORDER = 50
 ANSWERS = ("4.16", "4.17", "4.18", "4.r18")
 COST = "c"
-MOST = {"slide": 3}  # columns on one page; else 12
-ROWS = ("values", "arrows", "ends")
-WIDE = {"slide": 1.47}  # width of a panel over its height
+FEWEST, MOST = 3, {"slide": 3}  # columns on one page; else 6
+ROWS = ("what values add", "attention's moves")
+WIDE = 1.47  # width of a panel over its height
+SAID = {"right": "right answer", "wrong": "said, but wrong"}
 
 
 def applies(run: Run) -> str | None:
@@ -38,105 +41,104 @@ def plot_decision_grid(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Columns are tokens; rows: what each position offers, how attention moves each position, where it ends."""
+    """Columns are tokens; rows: what each position offers, and where attention moves each position."""
     size = _style.widened(size)
-    shape, most = WIDE.get(size, 1.0), MOST.get(size, 12)
-    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=shape)
-    framed = _framed(seen)
-    few = size == "slide"  # room for two rows: the verdicts stand at the heads of the arrows
-    tokens = _columns(seen, 12 if few else most, everything=run.architecture.width <= 3)
-    if few:  # the framed ones first, then the largest regions
-        area = np.bincount(seen.regions.values.ravel(), minlength=len(seen.words))
-        tokens = sorted(tokens, key=lambda token: (token not in framed, -area[token]))
+    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=WIDE)
+    framed, most = _framed(seen), MOST.get(size, 6)
+    tokens = _columns(seen, framed, most)
     picked, pages = _draw.paged(tokens, most, page)
-    rows, many = ROWS[:2] if few else ROWS, len(picked)
+    picked, many = sorted(picked), len(picked)
     s = _style.size(size)
-    each = min(24.0, (s.width * 72 / s.text - 10 - 0.5 * many) / many)
-    height = _style.inches(size, 10.5 + len(rows) * (each + 0.8))
+    each = min(40.0, (s.width * 72 / s.text - 10 - 0.5 * many) / many) / WIDE
+    height = _style.inches(size, 11.5 + len(ROWS) * (each + 0.8))
     sheet = _draw.Sheet(ax, theme, size, say_grid(seen), seen.clock, height=height)
-    panels = sheet.panels(len(rows), many, left=3.2, right=6.5, bottom=2.6, top=2.4, gap=(0.5, 0.8), square=shape)
-    t, light, dark = sheet.theme, _style.theme("dark").ink, _style.theme("light").ink
-    names = drawn(seen.points["end"].axes["position"])
-    begin, end, fade = seen.points["begin"].values, seen.points["end"].values, np.maximum(0.3, seen.near["end"].values)
+    panels = sheet.panels(2, many, left=3.2, right=6.5, bottom=2.6, top=2.4, gap=(0.5, 0.8), square=WIDE)
+    t = sheet.theme
     for column, token in enumerate(picked):
-        mine = [k for k in range(len(names)) if token in seen.right[k]]
-        wins = [k for k in range(len(names)) if seen.verdicts[k] == "wrong" and seen.at_end.values[k].argmax() == token]
-        for row in range(len(rows)):
-            panel = panels[row, column]
-            _regions.field(
-                panel,
-                seen.probabilities.values[seen.shown_tokens.index(token)],
-                seen.frame,
-                kind="probability",
-                theme=t,
-            )
+        for row, panel in enumerate(panels[:, column]):
+            values = seen.probabilities.values[seen.shown_tokens.index(token)]
+            _regions.field(panel, values, seen.frame, kind="probability", theme=t)
             if row == 0:
-                _values(panel, seen, names, light, dark, many)
-            elif row == 1:
-                told = set(mine + wins)
-                for group in (False, True):
-                    these = [k for k in range(len(names)) if (k in told) == group and seen.verdicts[k] != ""]
-                    colours = [
-                        _regions.colour(seen.verdicts[k], _style.theme("dark")) if group else light for k in these
-                    ]
-                    _draw.arrows(panel, begin[these], end[these], colours=colours, width=1.1 if group else 0.5)
-            if row == len(rows) - 1:
-                _draw.dots(panel, end, colour=light, scale=0.5, edgecolors=dark, alpha=fade)
-                texts = [_regions.signed(names[k], seen.verdicts[k]) for k in mine + wins]
-                if texts:
-                    _draw.labels(panel, end[mine + wins], texts, colours=light)
-            _regions.halo(panel, t, dark)
+                _values(panel, seen)
+            else:
+                _arrows(panel, seen, token)
             if token in framed:
-                colour = t[framed[token]]
                 for side in panel.spines.values():
-                    side.set(visible=True, color=colour, linewidth=2 * sheet.size.line)
-            if column == 0:
-                panel.set_ylabel(ROWS[row])
-        sign = _style.GLYPH[framed[token]] if token in framed else ""
-        panels[0, column].set_title(f"{shown(seen.words[token])} {sign}", parse_math=False, loc="center")
+                    side.set(visible=True, color=t[framed[token]], linewidth=2 * sheet.size.line)
+        said = f": {SAID[framed[token]]}" if token in framed else ""
+        panels[0, column].set_title(f"P({shown(seen.words[token])}){said}", parse_math=False, loc="center")
+    for row, name in enumerate(ROWS):
+        panels[row, 0].set_ylabel(name)
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[-1, -1]])
-    left = len(seen.words) - len(tokens)
-    axes = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
-    axes = f"page {page + 1} of {pages} · {axes}" if pages > 1 else axes
-    sheet.note(axes + (f" · {left} other tokens are not shown" if left else ""))
-    sheet.legend(["right", "wrong"])
+    note = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
+    note += " · tips: the true probability" if seen.is_slice else ""
+    sheet.note(f"page {page + 1} of {pages} · {note}" if pages > 1 else note)
+    met = {*seen.verdicts, *(framed[token] for token in picked if token in framed)}
+    sheet.legend([verdict for verdict in ("right", "wrong") if verdict in met])
     return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
 
 
-def _values(ax: Axes, seen: Landscape, names: list[str], light: str, dark: str, many: int) -> None:
-    for xy in seen.points["value"].values:
-        _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=0.7, edgecolors=dark)
-    wanted = sorted({k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")})
-    if many <= 6:
-        _draw.labels(ax, seen.points["value"].values[0], names, colours=light, first=wanted)
+def _values(ax: Axes, seen: Landscape) -> None:
+    """The values as pushes from the origin, named where there is one head."""
+    light, dark = _style.theme("dark").ink, _style.theme("light").ink
+    zero, heads = np.asarray(seen.plane.zero), seen.points["value"].values
+    for xy in heads:
+        for tip in xy:
+            ax.plot(*np.stack([zero, tip]).T, color=light, linewidth=0.5, alpha=0.6, scalex=False, scaley=False)
+        _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=1.0, edgecolors=dark, linewidths=0.7)
+    ax.plot(*zero, marker="+", color=light, scalex=False, scaley=False)
+    if len(heads) == 1:
+        first = _regions.important(seen.verdicts)
+        _draw.labels(ax, heads[0], drawn(seen.points["end"].axes["position"]), colours=light, first=first)
+    _dark_edges(ax, dark)
+
+
+def _arrows(ax: Axes, seen: Landscape, token: int) -> None:
+    """All arrows; those whose answer is the token, or that end at it wrongly, in the colour of their verdict."""
+    dark, light = _style.theme("light").ink, _style.theme("dark")
+    begin, end, names = seen.points["begin"].values, seen.points["end"].values, _names(seen)
+    guess = seen.at_end.values.argmax(-1)
+    told = [k for k, verdict in enumerate(seen.verdicts)
+            if token in seen.right[k] or (verdict == "wrong" and guess[k] == token)][::-1]  # fmt: skip
+    for these, width in (([k for k, v in enumerate(seen.verdicts) if v and k not in told], 0.5), (told, 1.1)):
+        colours = [_regions.colour(seen.verdicts[k], light) if these is told else light.ink for k in these]
+        _draw.arrows(ax, begin[these], end[these], colours=colours, width=width)
+    tips = [*told, *(k for k, verdict in enumerate(seen.verdicts) if verdict and k not in told)]
+    chances = _style.colormap("probability")(np.nan_to_num(seen.at_end.values[tips, token]))
+    _draw.dots(ax, end[tips], colour=dark, scale=1.2, zorder=4)
+    _draw.dots(ax, end[tips], colour=chances, scale=0.9, edgecolors=light.ink, linewidths=1.0, zorder=4)
+    # the last position with an answer is that of the title: it is named first, and only the named are kept clear
+    _draw.labels(ax, end[told], [names[k] for k in told], colours=light.ink, keep_clear=end[told])
+    _dark_edges(ax, dark)
+
+
+def _names(seen: Landscape) -> list[str]:
+    places = drawn(seen.points["end"].axes["position"])
+    return [_regions.signed(name, verdict) for name, verdict in zip(places, seen.verdicts, strict=True)]
+
+
+def _dark_edges(ax: Axes, dark: str) -> None:
+    """Make labels and arrows, which are light, readable on the bright end of the map too."""
+    for text in ax.texts:
+        text.set_path_effects([withStroke(linewidth=0.28 * text.get_fontsize(), foreground=dark)])
+        if arrow := getattr(text, "arrow_patch", None):
+            arrow.set_path_effects([withStroke(linewidth=arrow.get_linewidth() + 1.5, foreground=dark)])
 
 
 def _framed(seen: Landscape) -> dict[int, str]:
     """Token → right, where it answers some position, or wrong, where it wins at one all the same."""
-    found: dict[int, str] = {}
-    for k, verdict in enumerate(seen.verdicts):
-        if verdict in ("right", "wrong"):
-            guess = int(seen.at_end.values[k].argmax())
-            for token in [guess] if verdict == "right" else seen.right[k][:1]:
-                found[token] = "right"
-            if verdict == "wrong":
-                found.setdefault(guess, "wrong")
-    return found
+    guess = seen.at_end.values.argmax(-1)
+    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")][::-1]
+    right = [int(guess[k]) if seen.verdicts[k] == "right" else seen.right[k][0] for k in judged]
+    order = [token for k, answer in zip(judged, right, strict=True) for token in (answer, int(guess[k]))]
+    found = {token: "right" if token in right else "wrong" for token in order}  # the last position, the title's, first
+    return {token: sign for token, sign in found.items() if token in seen.shown_tokens}
 
 
-def _columns(seen: Landscape, most: int, *, everything: bool) -> list[int]:
-    """Tokens that win anywhere on the plane; if those are too many, the ones that count in this input, then others."""
-    everywhere = [int(k) for k in np.unique(seen.regions.values)]
-    if everything and len(everywhere) <= most:
-        return sorted({*everywhere, *_framed(seen)} & set(seen.shown_tokens))
-    read = [k for k, verdict in enumerate(seen.verdicts) if verdict]
-    wanted = list(_framed(seen))
-    wanted += [int(seen.at_end.values[k].argmax()) for k in read]
-    picked = [token for token in dict.fromkeys(wanted) if token in seen.shown_tokens][: min(most, 8)]
-    if everything:
-        sizes = np.bincount(seen.regions.values.ravel(), minlength=len(seen.words))
-        picked += [k for k in sorted(everywhere, key=lambda k: -sizes[k]) if k not in picked][: most - len(picked)]
-    if len(picked) < 3:
-        likely = np.argsort(-seen.at_end.values[read].mean(0), kind="stable")
-        picked += [int(k) for k in likely if k not in picked and k in seen.shown_tokens][: 4 - len(picked)]
-    return sorted(picked)
+def _columns(seen: Landscape, framed: dict[int, str], most: int) -> list[int]:
+    """The tokens that are right or said at some position to check, then the largest regions, until pages are full."""
+    area: Array = np.bincount(seen.regions.values.ravel(), minlength=len(seen.words))
+    likely = seen.at_end.values[[k for k, verdict in enumerate(seen.verdicts) if verdict]].mean(0)
+    rest = sorted(seen.shown_tokens, key=lambda token: (-area[token], -np.nan_to_num(likely[token])))
+    full = max(FEWEST, len(framed) if len(framed) <= most else -(-len(framed) // most) * most)
+    return [*framed, *(token for token in rest if token not in framed)][:full]

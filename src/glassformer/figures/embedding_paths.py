@@ -1,17 +1,19 @@
 """How the embeddings came to lie where they do: the trail of every token and position."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
+from matplotlib.patheffects import withStroke
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import thousands
+from glassformer.analyses._result import Array, thousands
 from glassformer.analyses.embedding_paths import EmbeddingPaths, embedding_paths, say
 from glassformer.figures import _draw, _style
-from glassformer.figures.embeddings import keys, named
+from glassformer.figures.embeddings import keys, named, of_tokens
 from glassformer.run import Run
 
 SECTION = "path"
@@ -31,31 +33,41 @@ def plot_embedding_paths(
     panels = sheet.panels(1, len(kinds), left=6, right=7.5, bottom=5.8, top=2.2, gap=(6, 0))[0]
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_title({"token": "tokens", "position": "positions"}[kind])
-        _trails(panel, seen, kind, sheet)
+        _trails(panel, seen, kind, sheet, _style.markers(run.task))
     steps = [int(each) for each in seen.drawn["token"].axes["step"]]
     if len(steps) > 1:
-        bar = _draw.bar(sheet, "time", (steps[0], steps[-1]), "step", beside=panels[-1])
-        bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(round(value))))
+        bar = _draw.bar(sheet, "time", (0, 1), "step", beside=panels[-1])
+        last = steps[-1] - steps[0]
+        ticks = sorted({round(last * share**2) for share in (0, 0.25, 0.5, 0.75, 1)})
+        bar.set_yticks(shades(ticks, last), [thousands(steps[0] + at) for at in ticks])
     sheet.legend(
         [
-            *(keys(seen.groups, sheet.theme) if len(seen.groups) > 1 else []),
+            *(keys(seen.groups, _style.markers(run.task), sheet.theme) if len(seen.groups) > 1 else []),
             Line2D([], [], linestyle="", marker="o", markerfacecolor="none", color=sheet.theme.quiet, label="start"),
         ]
     )
     return sheet.done(seen)
 
 
-def _trails(ax: Axes, seen: EmbeddingPaths, kind: str, sheet: _draw.Sheet) -> None:
+def shades(since: Sequence[float], last: float) -> Array:
+    """Steps since the first → 0 to 1 on the bar, by their root, since most of the way is made early."""
+    found: Array = np.sqrt(np.asarray(since, dtype=float) / max(last, 1))
+    return found
+
+
+def _trails(ax: Axes, seen: EmbeddingPaths, kind: str, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
     t, way, words = sheet.theme, seen.drawn[kind].values, seen.drawn[kind].axes[kind]
     _draw.plane_axes(ax, seen.planes[kind], way, theme=t)
     steps = np.array([int(each) for each in seen.drawn[kind].axes["step"]], dtype=float)
     palette = _style.colormap("time", t.name)
+    hero = int(np.nan_to_num(seen.moved[kind].values).argmax()) if kind == "token" else -1
+    wide = np.where(np.arange(way.shape[1]) == hero, 1.6, 0.6) * sheet.size.line
     if len(steps) > 1:
-        shade = (steps[1:] - steps[0]) / max(steps[-1] - steps[0], 1)
+        shade = shades(steps[1:] - steps[0], steps[-1] - steps[0])
         segments = np.stack([way[:-1], way[1:]], axis=2)  # (step, word, end, axis)
         lines = LineCollection(
             segments.swapaxes(0, 1).reshape(-1, 2, 2).tolist(), colors=palette(np.tile(shade, way.shape[1])),
-            linewidths=0.5 * sheet.size.line, zorder=2,
+            linewidths=np.repeat(wide, len(steps) - 1), zorder=2,
         )  # fmt: skip
         ax.add_collection(lines, autolim=False)
     ax.scatter(
@@ -63,16 +75,15 @@ def _trails(ax: Axes, seen: EmbeddingPaths, kind: str, sheet: _draw.Sheet) -> No
         s=(0.7 * sheet.size.text) ** 2,
         facecolors="none",
         edgecolors=t.quiet,
-        linewidths=0.5 * sheet.size.line,
+        linewidths=0.5 * wide,
         zorder=3,
     )
-    sign = {
-        word: m
-        for own, m in zip(seen.groups.values(), _style.markers(seen.groups).values(), strict=True)
-        for word in own
-    }
-    for word, end in zip(words, way[-1], strict=True):
-        _draw.dots(ax, end[None], colour=t.ink, marker=sign.get(word, "o") if kind == "token" else "o", zorder=4)
+    if kind == "position":
+        _draw.squares(ax, way[-1], theme=t, zorder=4)
+    else:
+        sign = of_tokens(seen.groups, marks)
+        for word, end in zip(words, way[-1], strict=True):
+            _draw.dots(ax, end[None], colour=t.ink, marker=sign[word], zorder=4)
     named(ax, way[-1], [shown(word) for word in words], t.ink)
     for text in ax.texts:
-        text.set_bbox({"facecolor": t.paper, "edgecolor": "none", "alpha": 0.8, "pad": 0.4})
+        text.set_path_effects([withStroke(linewidth=0.25 * sheet.size.text, foreground=t.paper)])

@@ -1,6 +1,6 @@
 """What the model starts from: tokens, positions and their sums, as numbers and in the plane."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,6 +19,8 @@ ORDER = 10
 ANSWERS = ("4.05", "4.06", "3.§3.1", "1.P3")
 COST = "b"
 TANGLE = 120  # more points than this, and the lines that join them are a tangle
+TIED = 26  # labels of a plane, at most
+MOST_ENDS = 10  # pairs named in the plane of the sums
 NAMES = {"token": "token", "position": "position", "sum": "token + position"}
 
 
@@ -29,21 +31,36 @@ def plot_embeddings(
     layout: str = "both",
     step: int = -1,
     member: int = 0,
+    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Heat maps of the embeddings above their planes; layout="scatter" draws the planes alone, larger."""
+    """Heat maps above their planes (on slides, one page each); layout="scatter" draws the planes alone, larger."""
     if layout not in ("both", "scatter"):
         raise CallError(f"layout = {layout!r} is neither 'both' nor 'scatter'")
     seen = embeddings(run, step=step, member=member)
     large = layout == "scatter"
+    pages = 2 if size == "slide" and not large else 1
+    _draw.paged(range(pages), 1, page)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.6 if large else 9.4, least=60)
-    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
-    split = 0.52
-    if not large:
+    split = 0.52 if pages == 1 else 0.0
+    if not large and page == 0:
         _maps(sheet, seen, (0, split, 1, 1))
-    part = (0.0, 0.0, 1.0, 1.0 if large else split)
+    if pages == 1 or page:
+        marks = _style.markers(run.task)
+        _planes(sheet, seen, marks, (0, 0, 1, split if pages == 1 and not large else 1))
+        if len(seen.groups) > 1:
+            sheet.legend(keys(seen.groups, marks, sheet.theme))
+    if pages > 1:
+        sheet.note(f"page {page + 1} of 2")
+    return sheet.done(seen, layout=layout, page=page, pages=pages)
+
+
+def _planes(
+    sheet: _draw.Sheet, seen: Embeddings, marks: dict[str, str], part: tuple[float, float, float, float]
+) -> None:
+    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
     widths = [1.0] * (len(kinds) - 1) + [1.5]
     panels = sheet.panels(
         1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
@@ -51,14 +68,11 @@ def plot_embeddings(
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_title(f"{NAMES[kind]}{'' if len(kinds) > 2 or kind == 'token' else ' (no position is added)'}")
         draw = {"token": tokens, "position": positions, "sum": sums}[kind]
-        draw(panel, seen.drawn[kind], seen.planes[kind], seen.groups, sheet.theme)
-    if len(seen.groups) > 1:
-        sheet.legend(keys(seen.groups, sheet.theme))
-    return sheet.done(seen, layout=layout)
+        draw(panel, seen.drawn[kind], seen.planes[kind], of_tokens(seen.groups, marks), sheet.theme)
 
 
 def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float, float]) -> None:
-    features = seen.features[: 1 if sheet.size.name == "slide" else 2]
+    features = seen.features[:2]
     tables = list(seen.tables)
     wide = min(1.0 + 0.06 * seen.width, 2.0)
     widths = [wide] * len(tables) + [1.9] * len(features)
@@ -106,78 +120,60 @@ def roomy(ax: Axes, columns: Sequence[str] = (), rows: Sequence[str] = ()) -> No
         _draw.places(ax, rows, "y", most=most, name=ax.get_ylabel())
 
 
-def keys(groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> list[tuple[str, str, str]]:
-    """Entries of a legend that names the token groups by their markers."""
-    return [(name or "other", marker, theme.ink) for name, marker in _style.markers(groups).items()]
+def keys(groups: Iterable[str], marks: dict[str, str], theme: _style.Theme) -> list[tuple[str, str, str]]:
+    """Entries of a legend that names these token groups by their marks."""
+    return [(name or "other", marks[name], theme.ink) for name in groups]
 
 
-def tokens(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> None:
-    """Every token at its place, its marker by group."""
+def of_tokens(groups: dict[str, tuple[str, ...]], marks: dict[str, str]) -> dict[str, str]:
+    """Token → the mark of its group."""
+    return {word: marks[name] for name, own in groups.items() for word in own}
+
+
+def tokens(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:
+    """Every token at its place, its mark by group."""
     _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
     words = at.axes["token"]
-    for (_, own), marker in zip(groups.items(), _style.markers(groups).values(), strict=True):
-        chosen = [words.index(word) for word in own]
-        _draw.dots(ax, at.values[chosen], colour=theme.ink, marker=marker)
+    for word, place in zip(words, at.values, strict=True):
+        _draw.dots(ax, place, colour=theme.ink, marker=marks[word])
     named(ax, at.values, [shown(word) for word in words], theme.ink)
 
 
-def positions(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> None:  # noqa: ARG001
+def positions(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:  # noqa: ARG001
     """The positions joined in order."""
     _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
     ax.plot(*at.values.T, color=theme.faint, linewidth=0.8, zorder=1)
-    _draw.dots(ax, at.values, colour=theme.ink, scale=0.7)
+    _draw.squares(ax, at.values, theme=theme)
     many = len(at.axes["position"])
-    _draw.labels(ax, at.values, at.axes["position"], colours=theme.ink, first=[0, many - 1])
+    _draw.labels(ax, at.values, at.axes["position"], colours=theme.ink, first=[0, many - 1], tied=many <= TIED)
 
 
-def sums(ax: Axes, at: Labelled, flat: Plane, groups: dict[str, tuple[str, ...]], theme: _style.Theme) -> None:
-    """Every token at every position, its ends labelled; where they are not many, a line joins one token's positions."""
-    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.07)
+def sums(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:
+    """Every token at every position, the outermost named; where they are not many, a line joins one token's places."""
+    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
     many, length = at.values.shape[:2]
-    marker = {
-        word: sign
-        for (_, own), sign in zip(groups.items(), _style.markers(groups).values(), strict=True)
-        for word in own
-    }
+    joined = many * length <= TANGLE
     for word, way in zip(at.axes["token"], at.values, strict=True):
-        if many * length <= TANGLE:
+        if joined:
             ax.plot(*way.T, color=theme.faint, linewidth=0.6, zorder=1)
-        _draw.dots(ax, way, colour=theme.quiet, marker=marker[word], scale=0.5)
+        _draw.dots(ax, way, colour=theme.quiet if joined else theme.rung, marker=marks[word], scale=0.5)
     if not np.ptp(at.values, axis=1).any():  # no position: one place per token
-        _draw.labels(ax, at.values[:, 0], [shown(word) for word in at.axes["token"]], colours=theme.ink)
+        named(ax, at.values[:, 0], [shown(word) for word in at.axes["token"]], theme.ink)
         return
-    names = [at_position(word, place) for word in at.axes["token"] for place in range(length)]
-    ends = [k * length + length - 1 for k in range(many)] + [k * length for k in range(many)]
-    ways, texts = at.values[:, [-1, 0]].swapaxes(0, 1), [names[k] for k in ends]
-    if (
-        len(_draw.labels(ax, ways, texts, colours=theme.ink, keep_clear=at.values)) < many / 2
-    ):  # too full to keep all clear
-        for text in list(ax.texts):
-            text.remove()
-        for mark in ax.collections:
-            mark.set_facecolor(theme.faint)
-        _draw.labels(ax, ways, texts, colours=theme.ink, around=False, first=outside(ways.reshape(-1, 2)))
+    ends = [(k, place) for place in (length - 1, 0) for k in range(many)]
+    where = np.array([at.values[end] for end in ends])
+    texts = [at_position(at.axes["token"][k], place) for k, place in ends]
+    written = _draw.labels(
+        ax, where, texts, colours=theme.ink, keep_clear=at.values, first=outside(where), most=MOST_ENDS, tied=True
+    )
+    for k in written:
+        _draw.dots(ax, where[k], colour=theme.ink, marker=marks[at.axes["token"][ends[k][0]]], scale=0.8, zorder=3)
 
 
 def named(ax: Axes, points: np.ndarray, texts: Sequence[str], colour: str) -> None:
-    """Labels beside points; those of points that lie on one another become one label."""
+    """Labels of points, those that lie close together tied to theirs by a line; of many points only the outermost."""
     flat = np.reshape(points, (-1, 2))
-    at = ax.transData.transform(flat)
-    close = float(ax.xaxis.label.get_fontsize()) * ax.figure.dpi / 72
-    left, heaps = set(range(len(flat))), list[list[int]]()
-    for k in range(len(flat)):
-        if k in left:
-            heap = [j for j in sorted(left) if np.linalg.norm(at[j] - at[k]) < 0.9 * close]
-            left -= set(heap)
-            if heap:
-                heaps.append(heap)
-    centres = np.array([flat[heap].mean(axis=0) for heap in heaps]).reshape(-1, 2)
-    words = [
-        " ".join(texts[k] for k in (heap if len(heap) < 8 else heap[:6])) + (" …" if len(heap) > 7 else "")
-        for heap in heaps
-    ]
-    order = sorted(outside(centres), key=lambda k: -len(heaps[k]))
-    _draw.labels(ax, centres, words, colours=colour, first=order)
+    _draw.labels(ax, flat, texts, colours=colour, first=outside(flat), tied=True, most=TIED)
 
 
 def outside(points: np.ndarray) -> Sequence[int]:

@@ -15,6 +15,8 @@ SECTION = "learn"
 ORDER = 60
 ANSWERS = ("1.P4", "1.Q43", "1.Q58")
 COST = "c"
+MOST = 14  # hardest questions drawn
+MOST_QUESTION = 14  # ems; of a longer question the end is written
 
 
 def applies(run: Run) -> str | None:
@@ -49,8 +51,10 @@ def plot_every_question(
             _draw.outline(panel, ((d, d) for d in range(seen.right.values.shape[1])), sheet.theme.rung, 0.5)
         panels.flat[5].remove()
         _draw.bar(sheet, "probability", (0, 1), "share right", beside=panels[1, 1], gap=2.0)
+    elif seen.right.values.shape[1] == 1:
+        _by_answer(sheet.panels(1, 1, left=5, right=3, bottom=3.8, top=2.4, within=(0, 0, 0.42, 1))[0, 0], seen, sheet)
     else:
-        panel = sheet.panels(1, 1, left=5, right=7, bottom=3.8, top=2.4, within=(0, 0, 0.48, 1))[0, 0]
+        panel = sheet.panels(1, 1, left=5, right=7, bottom=5.4, top=2.4, within=(0, 0, 0.46, 1))[0, 0]
         empty = np.isnan(seen.right.values)
         _draw.heat(
             panel,
@@ -61,15 +65,31 @@ def plot_every_question(
             rows=seen.right.axes["answer"],
             columns=seen.right.axes["distance"],
             row_name="answer",
-            column_name="tokens back to the answer",
+            column_name="tokens back to look",
             masked=empty if empty.any() else None,
         )
         _counts(panel, seen, sheet)
         _draw.bar(sheet, "probability", (0, 1), "share right", beside=panel)
-    place = 0.56 if seen.operations else 0.5
+        if empty.any():
+            sheet.note("hatched: did not occur")
+    place = 0.56 if seen.operations else 0.42 if seen.right.values.shape[1] == 1 else 0.48
     table = sheet.panels(1, 1, left=2, right=1.5, bottom=1.2, top=2.4, within=(place, 0, 1, 1))[0, 0]
     _hardest(table, seen, sheet)
     return sheet.done(seen, member=member)
+
+
+def _by_answer(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
+    """All answers lie equally far back: one bar for each of them."""
+    names, right, count = seen.right.axes["answer"], seen.right.values[:, 0], seen.count.values[:, 0]
+    rows = np.arange(len(names))
+    ax.barh(rows, np.nan_to_num(right), height=0.7, facecolor=(sheet.theme.right, 0.3), edgecolor=sheet.theme.right)
+    for row in rows:
+        ax.text(0.02, row, f"{round(right[row] * count[row])} of {int(count[row])}", va="center")
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlim(0, 1.01)
+    ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    _draw.places(ax, names, "y", name="answer")
+    ax.set_xlabel("share right")
 
 
 def _counts(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
@@ -101,18 +121,24 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     box = ax.get_window_extent()
     em = sheet.size.text * ax.figure.dpi / 72
     fit = int(box.height / (1.25 * em)) - 2
-    rows = min(len(names), fit)
+    rows = min(len(names), fit, MOST)
     ax.set_xlim(0, box.width / em)
     ax.set_ylim(max(rows, 1) + 1.6, -0.5)
     wide = box.width / em
-    at_bar, at_first, at_last = wide - 20.0, wide - 6.4, wide
+    longest = max((_draw.text_width(name, 72) for name in names), default=0)
+    late = wide - 25 > min(longest, MOST_QUESTION) + 1  # room for the last column
+    right = wide if late else wide + 6.4
+    at_bar, at_said, at_first, at_last = right - 25.0, right - 16.8, right - 6.4, right
     ax.set_title(f"the {rows} hardest questions")
     ax.text(0, 0, "question", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
-    ax.text(at_last, 0, "last wrong", color=t.quiet, va="center", ha="right")
+    ax.text(at_said, 0, "answer", color=t.quiet, va="center")
+    if late:
+        ax.text(at_last, 0, "last wrong", color=t.quiet, va="center", ha="right")
     ax.text(at_first, 0, "first right", color=t.quiet, va="center", ha="right")
     for k in range(rows):
-        chance, right, last, first = table[k]
+        chance, right, last, first, came, likeliest = table[k]
+        came, likeliest = (shown(seen.vocabulary[int(token)]) for token in (came, likeliest))
         y = k + 1
         text = " ".join(shown(word) for word in names[k].split(" "))
         while _draw.text_width(text, sheet.size.text) > (at_bar - 0.8) * sheet.em and " " in text:
@@ -120,8 +146,10 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
         ax.text(0, y, text, va="center")
         ax.add_patch(_bar(at_bar, y, 4, t.unconstrained))
         ax.add_patch(_bar(at_bar, y, 4 * float(np.nan_to_num(chance)), t.right if right else t.wrong))
-        ax.text(at_bar + 4.4, y, f"{_draw.number(float(chance))} {'✓' if right else '✗'}", va="center", color=t.ink)
-        ax.text(at_last, y, thousands(int(last)) if np.isfinite(last) else "never", va="center", ha="right")
+        ax.text(at_bar + 4.4, y, _draw.number(float(chance)), va="center")
+        ax.text(at_said, y, f"{likeliest} ✓" if right else f"{likeliest} ✗ ({came})", va="center", parse_math=False)
+        if late:
+            ax.text(at_last, y, thousands(int(last)) if np.isfinite(last) else "never", va="center", ha="right")
         ax.text(at_first, y, thousands(int(first)) if np.isfinite(first) else "never", va="center", ha="right")
 
 

@@ -10,6 +10,7 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Array
 from glassformer.analyses.frozen import Frozen, frozen, say
 from glassformer.analyses.landscape import Landscape
 from glassformer.figures import _draw, _regions, _style
@@ -19,8 +20,9 @@ SECTION = "decide"
 ORDER = 60
 ANSWERS = ("4.r frozen",)
 COST = "c"
-MOST = 12  # maps of single tokens, on all pages
-SMALL = {"slide": 4}  # maps of single tokens on one page; else six
+SMALL = {"slide": 4}  # maps of single tokens; else nine
+LIKELY = 0.3  # a token that gets no more than this anywhere has no map
+NAMED = 4  # values with a name, if there are several heads
 
 
 def applies(run: Run) -> str | None:
@@ -38,7 +40,6 @@ def plot_frozen(
     position: int | None = None,
     step: int = -1,
     member: int = 0,
-    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
@@ -54,10 +55,11 @@ def plot_frozen(
     t, edge = sheet.theme, below / sheet.room[1]
     first, second = ((0, edge, 1, 1), (0, 0, 1, edge)) if narrow else ((0, 0, 0.45, 1), (0.45, 0, 1, 1))
     big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]
-    _regions.winners(
-        big, _as_land(seen), t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), seen.push.values[None]])
-    )
+    lines = _along(seen)
+    _regions.winners(big, _as_land(seen), t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), lines]))
+    _inside(big, seen)
     grounds = len(big.texts)
+    lines = np.array([*lines, *(text.get_position() for text in big.texts)])
     _hull(big, seen, t.ink, 1.4 * sheet.size.line)
     values, weights = seen.values.values, seen.weights.values
     names = drawn(seen.values.axes["key_position"])
@@ -69,7 +71,8 @@ def plot_frozen(
     flat = values.reshape(-1, 2)
     texts = [name if len(values) == 1 else f"{name} (head {h})" for h in range(len(values)) for name in names]
     order = np.argsort(-np.nan_to_num(weights.ravel()), kind="stable").tolist()
-    _draw.labels(big, flat, texts, colours=t.value, first=order, most=24, keep_clear=np.concatenate([flat, push[None]]))
+    most = NAMED if len(values) > 1 else len(flat)
+    _draw.labels(big, flat, texts, colours=t.value, first=order, most=most, keep_clear=np.concatenate([flat, lines]))
     for text in big.texts[grounds:]:
         _regions.halo_one(text, t)
     big.set_xlabel(f"added along {seen.plane.labels[0]}")
@@ -77,8 +80,8 @@ def plot_frozen(
     big.xaxis.set_major_locator(MaxNLocator(4))
     big.yaxis.set_major_locator(MaxNLocator(4))
     big.set_title(f"what {shown(seen.tokens[seen.position])} at position {seen.position} would say", parse_math=False)
-    some, order = SMALL.get(size, 6), _picked(seen)
-    picked, pages = _draw.paged(order, some, page)
+    every = _picked(seen)
+    picked = every[: SMALL.get(size, 9)]
     columns = 3 if len(picked) > 4 else 2
     rows = -(-len(picked) // columns)
     small = sheet.panels(
@@ -96,11 +99,31 @@ def plot_frozen(
         sign = _style.GLYPH["right"] if token in seen.right else ""
         panel.set_title(f"{shown(seen.words[token])} {sign} {seen.said.values[token]:.2f}", parse_math=False)
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=small[0, min(columns, len(picked)) - 1])
-    hull = Line2D([], [], linestyle="--", color=t.ink, label="hull: all that attention can add")
-    sheet.legend(["value", hull, "right", "wrong"], columns=2 if narrow else 8)
-    if pages > 1:
-        sheet.note(f"page {page + 1} of {pages}")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position, page=page, pages=pages)
+    several = "all sums that the heads can add" if len(values) > 1 else "all that attention can add"
+    hull = Line2D([], [], linestyle="--", color=t.ink, label=f"hull: {several}")
+    glyph = f" {_style.GLYPH[seen.verdict]}" if seen.verdict in ("right", "wrong") else ""
+    added = Line2D([], [], color=_regions.colour(seen.verdict, t), marker=">", label=f"what it does add{glyph}")
+    sheet.legend(["value", hull, added], columns=2 if narrow else 8)
+    if len(every) > len(picked):
+        sheet.note(f"{len(every) - len(picked)} more tokens win or get likely here")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)
+
+
+def _inside(ax: Axes, seen: Frozen) -> None:
+    """Take away the names of regions of which only a corner is drawn: the edge would cut them."""
+    x0, x1, y0, y1 = seen.frame
+    for text in list(ax.texts):
+        (x, y), edge = text.get_position(), 0.04 * (x1 - x0)
+        if not (x0 + edge < x < x1 - edge and y0 + edge < y < y1 - edge):
+            text.remove()
+
+
+def _along(seen: Frozen) -> Array:
+    """Points along the hull and the push, which names should not cover."""
+    corners = seen.corners.values
+    ends = [(np.zeros(2), seen.push.values), *zip(corners, np.roll(corners, -1, 0), strict=True)]
+    share = np.linspace(0, 1, 25)[:, None]
+    return np.concatenate([begin + share * (end - begin) for begin, end in ends])
 
 
 def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:
@@ -113,11 +136,12 @@ def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:
 
 
 def _picked(seen: Frozen) -> list[int]:
-    """The right tokens, the winner, then those with most of the hull."""
-    order = [int(k) for k in np.argsort(-seen.reachable.values, kind="stable") if seen.reachable.values[k] > 0]
+    """The right tokens, the winner, then those with most of the hull, then others that get likely somewhere."""
+    said, reach = np.nan_to_num(seen.said.values), seen.reachable.values
+    peak = np.nan_to_num(seen.probabilities.values.reshape(len(said), -1).max(1))
+    others = [int(k) for k in np.lexsort((-peak, -reach)) if reach[k] > 0 or peak[k] > LIKELY]
     right = list(seen.right) if len(seen.right) <= 2 else []
-    order += [int(k) for k in np.argsort(-np.nan_to_num(seen.said.values), kind="stable")]
-    return list(dict.fromkeys([*right, int(np.nan_to_num(seen.said.values).argmax()), *order]))[:MOST]
+    return list(dict.fromkeys([*right, int(said.argmax()), *others]))
 
 
 def _as_land(seen: Frozen) -> Landscape:

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import percent
+from glassformer.analyses._result import percent, thousands
 from glassformer.analyses.generalisation import Generalisation, generalisation, say
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
@@ -14,6 +14,7 @@ ORDER = 20
 ANSWERS = ("1.P9",)
 COST = "b"
 LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear
+SMALL = 0.03  # share of the highest excess under which the last one needs a logarithmic axis
 TICKS = (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10)
 
 
@@ -61,11 +62,16 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
         steps = [int(s) for s in seen.gap.axes["step"]]
         ax.fill_between(steps, seen.excess["train"].values, seen.excess["validation"].values, color=t.validation,
                         alpha=0.25, linewidth=0)  # fmt: skip
-    ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
-    ax.set_ylim(-2 * LINEAR if low > -LINEAR else 1.6 * low, 1.6 * high)
-    ax.set_yticks([v for v in TICKS if 1.6 * low <= v <= 1.6 * high], minor=False)
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.minorticks_off()
+    ends = [abs(height) for height, _, _ in names]
+    if names and min(ends) < SMALL * high:  # what is left at the end could not be seen on a plain axis
+        ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
+        ax.set_ylim(-2 * LINEAR if low > -LINEAR else 1.6 * low, 1.6 * high)
+        ax.set_yticks([v for v in TICKS if 1.6 * low <= v <= 1.6 * high], minor=False)
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.minorticks_off()
+    else:
+        ax.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
+    names.append((0.0, "floor", t.ink))
     ax.axhline(0, color=t.ink, linestyle="--", linewidth=sheet.size.line, zorder=1)
     ax.set_ylabel("excess (nats)")
     ax.set_xlim(0, max(seen.steps, 1))
@@ -78,13 +84,12 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
 def _leak(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
     t, parts = sheet.theme, seen.leaked.axes["part"]
     for k, share in enumerate(seen.leaked.values):
-        ax.barh([k], [1.0], color=t.unconstrained, height=0.5)
-        ax.barh([k], [share], color=t.wrong, height=0.5)
-        ax.text(0.5, k - 0.36, percent(float(share)), ha="center", va="bottom")
-    ax.set_ylim(max(len(parts), 1) - 0.4, -0.75)
+        ax.barh([k], [share], color=t.rung, height=0.5)
+        ax.text(float(share), k, f" {percent(float(share))}", ha="left", va="center")
+    ax.set_ylim(max(len(parts), 1) - 0.4, -0.6)
     ax.set_yticks(range(len(parts)), parts)
     ax.tick_params(axis="y", length=0)
-    _shares(ax)
+    _shares(ax, "share")
     _draw.heading(ax, "held-out " + ("questions" if seen.questions else "windows") + " also in training")
 
 
@@ -96,18 +101,19 @@ def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) 
             continue
         ax.barh([k], [right], color=t.right, height=0.55, alpha=0.55)
         ax.hlines([k], low, high, color=t.ink, linewidth=0.8 * sheet.size.line)
-        text = f"{percent(float(right))} of {int(seen.judged.values[k])}"
-        ax.annotate(text, (1.0, k), xytext=(0.8 * sheet.size.text, 0), textcoords="offset points", va="center")
+        text = f"{percent(float(right))} of {thousands(int(seen.judged.values[k]))}"
+        ax.annotate(text, (high, k), xytext=(0.5 * sheet.size.text, 0), textcoords="offset points", va="center")
     labels = [
         "\n".join(_draw.wrap(name, sheet.size.text, (names - 1) * sheet.em)) for name in seen.accuracy.axes["kind"]
     ]
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
-    _shares(ax)
+    _shares(ax, "share right")
     _draw.heading(ax, "right answers, by how new they are")
 
 
-def _shares(ax: Axes) -> None:
+def _shares(ax: Axes, name: str) -> None:
+    ax.set_xlabel(name)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])

@@ -62,6 +62,8 @@ def plot_generated(
         return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
     known = [SAID[code] for code in (2, 3, 1, 4) if code in told]
     sheet.legend([each for each in known if each], columns=4)
+    if not seen.questions:
+        sheet.note(f"counted over {seen.written} texts of {seen.tokens.values.shape[-1]} tokens; drawn: part of six")
     return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
 
 

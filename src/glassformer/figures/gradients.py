@@ -14,6 +14,7 @@ SECTION = "path"
 ORDER = 50
 ANSWERS = ("1.P2", "1.P4", "1.P13", "1.A")
 COST = "b"
+NEAR = 3  # times beyond the curves up to which a level is still drawn
 
 
 def applies(run: Run) -> str | None:
@@ -53,33 +54,54 @@ def _sizes(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet, wide
         last = smooth[np.isfinite(smooth) & (smooth > 0)]
         if len(last):
             names.append((float(last[-1]), called(name, seen.blocks == 1), colour))
-    level = _safe(seen.vanishing.values)
-    ax.plot(steps, level, color=t.wrong, linestyle="--", linewidth=0.7 * line)
-    ax.axhline(seen.exploding, color=t.wrong, linestyle="--", linewidth=0.7 * line)
-    names.append((seen.exploding, f"exploding: length {thousands(round(seen.longest))}", t.wrong))
-    if np.isfinite(level).any():
-        names.append((float(level[np.isfinite(level)][-1]), f"vanishing: {seen.reach:g} of the largest", t.wrong))
-    ax.minorticks_off()
+    far = _levels(ax, seen, steps, sheet, names)
+    _life.logarithmic(ax)
     ax.set_ylabel("typical gradient")
-    ax.set_title("gradient by part (root of the mean square; band: smallest to largest part)")
+    _draw.heading(ax, "gradient by part (root of the mean square; band: smallest to largest part)")
     _draw.beside(ax, names, most=wide)
+    if far:
+        sheet.note(f"outside the chart: {'; '.join(far)}")
+
+
+def _levels(
+    ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet, names: list[tuple[float, str, str]]
+) -> list[str]:
+    """The levels of exploding and vanishing where they are near the curves; in words, those that are far."""
+    t, far = sheet.theme, []
+    low, high = ax.get_ylim()
+    vanishing = _safe(seen.vanishing.values)
+    for said, level in (
+        (f"exploding (length {thousands(round(seen.longest))})", np.full(len(steps), seen.exploding)),
+        (f"vanishing ({_life.power(seen.reach)} of the largest)", vanishing[np.isfinite(vanishing)]),
+    ):
+        if not len(level):
+            continue
+        last = float(level[-1])
+        if low / NEAR <= last <= high * NEAR:
+            ax.plot(steps[-len(level) :], level, color=t.wrong, linestyle="--", linewidth=0.7 * sheet.size.line)
+            names.append((last, said, t.wrong))
+        else:
+            far.append(f"{said} begins at {_plain(last)}")
+    return far
+
+
+def _plain(value: float) -> str:
+    """Two digits that count, without a power of ten while there are few zeros."""
+    plain = np.format_float_positional(float(f"{value:.2g}"), trim="-")
+    return str(plain) if value >= 1e-4 else _life.power(value)
 
 
 def _ratio(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
     ax.plot(steps, _safe(seen.ratio.values), color=t.ink, linewidth=0.8 * line, marker="o" if len(steps) < 3 else "")
     ax.axhline(1, color=t.faint, linewidth=0.6 * line, zorder=0)
-    ax.set_yscale("log")
     finite = _safe(seen.ratio.values)
     finite = finite[np.isfinite(finite)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.5, 2.0)
     ax.set_ylim(min(low, 0.5) / 1.3, max(high, 2.0) * 1.3)
-    marks = [m * 10.0**e for e in range(-6, 7) for m in ((1, 3) if high < 30 * low else (1,))]
-    ax.set_yticks([mark for mark in marks if min(low, 0.5) / 1.3 <= mark <= max(high, 2.0) * 1.3])
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.minorticks_off()
+    _life.logarithmic(ax)
     ax.set_ylabel("ratio")
-    ax.set_title(seen.between)
+    ax.set_title(f"gradient of {seen.between}" + (f", median {np.median(finite):.2g}" if len(finite) else ""))
 
 
 def _safe(values: np.ndarray) -> np.ndarray:

@@ -1,10 +1,12 @@
 """What each head does, measured against looking everywhere alike."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses.head_roles import HAS, INDUCTION, head_roles, say
-from glassformer.figures import _draw
+from glassformer.analyses.attention import named
+from glassformer.analyses.head_roles import HAS, INDUCTION, HeadRoles, head_roles, say
+from glassformer.figures import _attend, _draw
 from glassformer.figures.attention import applies as applies
 from glassformer.run import Run
 
@@ -37,59 +39,20 @@ def plot_head_roles(
     down = -(-len(small) // across)
     table = 1.45 + 0.42 * len(every)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + table + 2.6 * down, least=60)
-    cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.68 if len(every) <= 2 else 0.48
+    cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.6 if len(every) <= 2 else 0.44
     many = len(every) > 1
-    copies = bool(np.isfinite(seen.induction.values).any())
-    grid = sheet.panels(
-        1,
-        4 if copies else 3,
-        widths=[roles, 1.4, 1.4, 1.4][: 4 if copies else 3],
-        left=10 if many else 5,
-        right=1.5,
-        bottom=3,
-        top=2.8,
-        gap=(2.5, 0),
-        within=(0, cut, 1, 1),
-    )[0]
-    labels = [f"block {b}, head {h}" if many else "head" for b, h in every]
-    flat = seen.excess.values.reshape(len(every), roles)
-    limit = _draw.limits("signed", flat)
-    _draw.heat(grid[0], flat, kind="signed", theme=sheet.theme, limit=limit, columns=names, numbers=True, digits=0)
-    _draw.outline(grid[0], [(k, r) for k, r in np.argwhere(flat >= HAS).tolist()], sheet.theme.ink, 1.0)
-    grid[0].set_yticks(range(len(labels)), labels)
-    grid[0].tick_params(length=0)
-    grid[0].set_title("percentage points more than looking everywhere alike")
-    for text in grid[0].get_xticklabels():
-        text.set_rotation(0)
-    room = grid[0].get_window_extent().width / grid[0].figure.dpi / roles
-    grid[0].set_xticks(
-        range(roles),
-        [
-            name if _draw.text_width(name, sheet.size.text) < 0.82 * room else name.replace(" ", "\n", 1)
-            for name in names
-        ],
-    )
-    beside = [
-        (grid[1], seen.entropy, "entropy", "entropy", seen.uniform_entropy),
-        (grid[2], seen.distance, "entropy", "distance", 2 * seen.uniform_distance),
-    ]
-    if copies:
-        beside.append((grid[3], seen.induction, "share", "induction", 1.0))
-        strong = np.argwhere(seen.induction.values.reshape(-1) >= INDUCTION)[:, 0].tolist()
-        _draw.outline(grid[3], [(k, 0) for k in strong], sheet.theme.ink, 1.0)
-    for panel, values, kind, title, top in beside:
-        shown = values.values.reshape(-1, 1)
-        _draw.heat(
-            panel,
-            shown,
-            kind=kind,
-            theme=sheet.theme,
-            limit=(0, max(top, float(np.nanmax(shown, initial=0)), 1e-9)),
-            numbers=True,
-        )
-        panel.set_title(title)
-        panel.set_xticks([0], [values.unit])
-    lines = sheet.panels(down, across, left=5, right=9, bottom=4.4, top=2.4, gap=(10.5, 3.4), within=(0, 0, 1, cut))
+    labels = [named(b, h, blocks) if many else "head" for b, h in every]
+    left = 1.5 + _attend.longest(labels)
+    room = 0.9 * (sheet.room[0] - left - 24) / roles * sheet.em  # inches for the name of a role
+    wrapped = [_draw.wrap(name, sheet.size.text, room) for name in names]
+    fits = all(_draw.text_width(line, sheet.size.text) < room for each in wrapped for line in each)
+    texts = ["\n".join(each) for each in wrapped] if fits else list(names)
+    top = 4.6 if fits else 2 + 0.6 * _attend.longest(names)
+    grid = sheet.panels(1, 1, left=left, right=24, bottom=2.2, top=top, within=(0, cut, 1, 1))[0, 0]
+    grid.xaxis.tick_top()
+    _table(grid, seen, labels, sheet)
+    grid.set_xticks(range(roles), texts, rotation=0 if fits else 35, ha="center" if fits else "left")
+    lines = sheet.panels(down, across, left=5, right=10, bottom=4.4, top=2.4, gap=(12.5, 3.4), within=(0, 0, 1, cut))
     life = seen.life.values
     span = (min(float(np.nanmin(life, initial=0)), 0), max(float(np.nanmax(life, initial=0)), 1))
     for k, (b, h) in enumerate(small):
@@ -121,11 +84,36 @@ def plot_head_roles(
         panel.set_xlim(0, max(end, 1))
         panel.set_xticks([0, end])
         _draw.steps_axis(panel, "step" if k + across >= len(small) else "")
-        panel.set_title(f"block {b}, head {h}" if many else "its three clearest roles over life (the others grey)")
+        panel.set_title(
+            f"{named(b, h, blocks)}, over life" if many else "its three clearest roles over life (the others grey)"
+        )
         if k % across == 0:
-            panel.set_ylabel("points beyond even")
+            panel.set_ylabel("percentage points")
         if seen.marked >= 0:
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
     for panel in lines.flat[len(small) :]:
         panel.remove()
     return sheet.done(seen)
+
+
+def _table(ax: Axes, seen: HeadRoles, labels: list[str], sheet: _draw.Sheet) -> None:
+    """Head × role in colour, and beside it each head's entropy, distance and, where measured, induction."""
+    names = seen.excess.axes["role"]
+    flat = seen.excess.values.reshape(len(labels), len(names))
+    _draw.heat(ax, flat, kind="signed", theme=sheet.theme, limit=_draw.limits("signed", flat), numbers=True, digits=0)
+    _draw.outline(ax, [(k, r) for k, r in np.argwhere(flat >= HAS).tolist()], sheet.theme.ink, 1.0)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.tick_params(length=0)
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    ax.set_xlabel(f"percentage points more than looking everywhere alike (framed: {HAS:g} or more)")
+    beside = [("entropy", seen.entropy), ("distance", seen.distance)]
+    if np.isfinite(seen.induction.values).any():
+        beside.append(("induction", seen.induction))
+    for k, (title, values) in enumerate(beside):
+        x = 1 + (6.6 * k + 7.8) * sheet.em / wide  # in shares of the map's width
+        unit = {"entropy": "nats", "distance": "positions", "induction": "share"}[title]
+        ax.text(x, 1.02, f"{title}\n({unit})", transform=ax.transAxes, ha="right", va="bottom")
+        for row, value in enumerate(values.values.ravel()):
+            strong = title == "induction" and value >= INDUCTION
+            ax.text(x, row, _draw.number(float(value), 2), transform=ax.get_yaxis_transform(), ha="right", va="center",
+                    fontweight="bold" if strong else "normal")  # fmt: skip

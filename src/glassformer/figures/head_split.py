@@ -94,7 +94,7 @@ def _way(sheet: _draw.Sheet, seen: HeadSplit, low: float) -> None:
         words = (
             f"head {k}: {seen.width} → {seen.head_width}" if k < 3 or seen.heads <= 4 else f"… {seen.heads - 3} more"
         )
-        wide = _box(ax, x[1], y, words, t.query, sheet.size.line)
+        wide = _box(ax, x[1], y, words, t.ink, sheet.size.line)
         left, right = (
             x[0] + _wide(f"stream: {seen.width}") / 2,
             x[2] - _wide(f"side by side: {seen.heads * seen.head_width}") / 2,

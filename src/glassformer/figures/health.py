@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._result import thousands
 from glassformer.analyses.health import Health, health, say
-from glassformer.figures import _draw
+from glassformer.figures import _draw, _life
 from glassformer.run import Run
 
 SECTION = "health"
@@ -47,7 +47,7 @@ def plot_health(
     _draw.bare(page)
     page.set_xlim(0, wide)
     page.set_ylim(high, 0)
-    heads = ("check", "over the training" if curve > 10 else "curve", "judged", "verdict", "what was asked and found")
+    heads = ("check", "over the training" if curve > 10 else "curve", "judged", "verdict", "healthy means; found")
     for x, head in zip(columns, heads if wide - columns[4] > LEAST else heads[:4], strict=False):
         page.text(x, 1.3, head, va="center", color=sheet.theme.quiet)
     for k in range(rows):
@@ -85,7 +85,8 @@ def _texts(seen: Health, k: int) -> list[str]:
     if finding is None:
         rest = "" if seen.verdicts[k] != "note" else " Beyond the limit, but " + (
             "the task was learnt." if seen.learnt else "other checks say why, or it still falls.")  # fmt: skip
-        return [seen.questions[k] + rest, rest.strip() or seen.questions[k]]
+        short = seen.questions[k].partition(" (")[0]
+        return [seen.questions[k] + rest, *([rest.strip(), "Beyond the limit."] if rest else [f"{short}."])]
     said = f"{finding.illness[0].upper()}{finding.illness[1:]}"
     full = f"{said}: {finding.evidence}. Try: {finding.remedy}."
     return [full, f"{said}. Try: {finding.remedy}.", f"{said}."]
@@ -104,17 +105,14 @@ def _number(seen: Health, k: int, line: float) -> str:
     value, limit = float(seen.judged.values[k]), float(seen.limits.values[k])
     if not np.isfinite(value):
         return ""
-    if line < 2.6:  # ems: one line of words
-        return _short(value)
-    return (
-        f"{_short(value)}\n({'<' if seen.ill_above[k] else '>'} {_short(limit)})"
-        if np.isfinite(limit)
-        else _short(value)
-    )
+    said = _short(value) if _short(value) != _short(limit) else f"{value:.3g}"
+    if line < 2.6 or not np.isfinite(limit):  # ems: one line of words
+        return said
+    return f"{said}\n({'<' if seen.ill_above[k] else '>'} {_short(limit)})"
 
 
 def _short(value: float) -> str:
-    return f"{value:.0e}".replace("e-0", "e-") if 0 < abs(value) < 1e-3 else f"{value:.2g}"
+    return _life.power(value) if 0 < value < 1e-3 else f"{value:.2g}"
 
 
 def _curve(sheet: _draw.Sheet, seen: Health, k: int, place: tuple[float, float, float, float]) -> None:

@@ -3,9 +3,11 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses.landscape import Landscape, landscape, say
+from glassformer.analyses._result import Array, percent
+from glassformer.analyses.landscape import TELLING, Landscape, landscape, say, telling
 from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
 
@@ -14,9 +16,7 @@ ORDER = 30
 ANSWERS = ("4.07", "4.11", "4.r06", "4.r12")
 COST = "c"
 MOST = {"slide": 6}  # panels on one page; else 24
-NAMED = 3  # pairs named in each panel
-WIDE = {"slide": 1.47}  # width of a panel over its height
-SURE = 0.25  # if they give its token at least this probability
+NAMED = 4  # pairs named in each panel
 
 
 @_draw.drawing
@@ -26,7 +26,7 @@ def plot_landscape(
     sequence: str | None = None,
     step: int = -1,
     member: int = 0,
-    points: str = "embedded",
+    points: str | None = None,
     at: str = "middle",
     plane: tuple[int, int] | None = None,
     page: int = 0,
@@ -34,63 +34,78 @@ def plot_landscape(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """One panel per token: its probability over the plane of the stream; `points` are drawn on it."""
+    """One panel per token: its probability over the plane of the stream; `points` are drawn on it.
+
+    By default these are the embedded pairs; after several blocks, where none of them stands, one input's positions.
+    """
+    points = points or ("embedded" if run.architecture.blocks == 1 else "middle")
     size = _style.widened(size)
-    shape = WIDE.get(size, 1.0)
-    seen = landscape(run, sequence=sequence, points=points, at=at, step=step, member=member, plane=plane, shape=shape)  # type: ignore[arg-type]
-    many = len(seen.shown_tokens)
-    most = MOST.get(size, 24)
-    order = list(range(many))
-    if many > most:  # the most visible first
-        order = np.argsort(-seen.probabilities.values.reshape(many, -1).mean(1), kind="stable").tolist()
+    seen = landscape(run, sequence=sequence, points=points, at=at, step=step, member=member, plane=plane, shape=None)  # type: ignore[arg-type]
     if seen.plane.width == 1:
         return _curves(seen, ax, theme, size)
-    some, pages = _draw.paged(order, most, page)
-    picked = sorted(some)
-    columns = min(len(picked), 3 if size == "slide" else 6 if len(picked) != 8 else 4)
-    rows = -(-len(picked) // columns)
-    s = _style.size(size)
+    every = telling(seen)
+    most = MOST.get(size, 24)
+    most = -(-len(every) // -(-len(every) // most))  # pages equally full
+    picked, pages = _draw.paged(every, most, page)
+    s, shape = _style.size(size), (seen.frame[1] - seen.frame[0]) / (seen.frame[3] - seen.frame[2])
+    columns = _columns(most, shape) if size == "slide" else _across(most)
+    rows = -(-most // columns)
     each = (s.width * 72 / s.text - 12 - 0.8 * columns) / columns / shape
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 11.5 + rows * (each + 2.2)))
     panels = sheet.panels(rows, columns, left=5, right=6.5, bottom=5, top=2.2, gap=(0.8, 2.2), square=shape)
+    marks = _style.markers(run.task)
     for k, panel in enumerate(panels.flat):
         if k >= len(picked):
             panel.remove()
             continue
         _regions.field(panel, seen.probabilities.values[picked[k]], seen.frame, kind="probability", theme=sheet.theme)
         panel.set_title(f"next is {shown(seen.words[seen.shown_tokens[picked[k]]])}", parse_math=False)
-        _marks(panel, seen, seen.shown_tokens[picked[k]], sheet.theme)
-        _regions.ticks(panel, seen.plane, x=k + columns >= len(picked), y=k % columns == 0)
-    last = panels[0, min(columns, len(picked)) - 1]
-    _draw.bar(sheet, "probability", (0, 1), "probability", beside=last)
-    notes = []
-    if many > most:
-        notes.append(f"page {page + 1} of {pages}: the tokens with most of the plane first")
+        _marks(panel, seen, seen.shown_tokens[picked[k]], sheet.theme, marks)
+        _regions.ticks(panel, seen.plane, x=k // columns == (len(picked) - 1) // columns, y=k % columns == 0)
+        panel.set_xlabel(seen.plane.labels[0] if k == len(picked) - 1 - (len(picked) - 1) % columns else "")
+    _draw.bar(sheet, "probability", (0, 1), "probability", beside=panels[: len(picked) // columns or 1, -1])
     if seen.shown_points == "embedded" and seen.at == "middle":
-        marks = _style.markers(dict.fromkeys(seen.pair_groups))
-        sheet.legend([(name, mark, sheet.theme.ink) for name, mark in marks.items()])
-    if notes:
-        sheet.note(" · ".join(notes))
+        sheet.legend([_key(name, marks[name], sheet.theme) for name in marks if name in seen.pair_groups])
+    left = len(seen.words) - len(every)
+    notes = [f"page {page + 1} of {pages}"] if pages > 1 else []
+    notes += [f"{left} tokens nowhere get {percent(TELLING)} and have no map"] if left else []
+    sheet.note(" · ".join(notes))
     return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page, pages=pages)
 
 
-def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme) -> None:
+def _across(many: int) -> int:
+    """Panels side by side where the page may be as high as it needs."""
+    return next(columns for most, columns in ((4, many), (6, 3), (12, 4), (10**9, 6)) if many <= most)
+
+
+def _columns(many: int, shape: float) -> int:
+    """How many panels side by side make them largest on a slide, which is 68 ems wide and 38 high."""
+    across = range(1, many + 1)
+    side = [min((57 - 0.8 * n) / n / shape, (27 - 2.2 * -(-many // n)) / -(-many // n)) for n in across]
+    return across[int(np.argmax(np.round(side, 1)))]
+
+
+def _key(name: str, mark: str, theme: _style.Theme) -> Line2D:
+    light, dark = _style.theme("dark").ink, _style.theme("light").ink
+    edge = dark if theme.name == "light" else light
+    return Line2D([], [], linestyle="", marker=mark, markerfacecolor=light, markeredgecolor=edge, label=name or "other")
+
+
+def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: dict[str, str]) -> None:
     """The points asked for, in white with dark edges: readable anywhere on the map."""
     light, dark = _style.theme("dark").ink, _style.theme("light").ink
     kind = seen.shown_points if seen.at == "middle" or seen.shown_points == "none" else "middle"
     if kind == "embedded":
-        xy, fade = seen.points["embedded"].values, seen.near["embedded"].values
-        marks = _style.markers(dict.fromkeys(seen.pair_groups))
-        groups = np.array(seen.pair_groups)
+        xy, groups = seen.points["embedded"].values, np.array(seen.pair_groups)
+        saying = seen.said.values.argmax(-1) == token
+        _draw.dots(ax, xy[~saying], colour=light, scale=0.22, alpha=0.45)
         for name, mark in marks.items():
-            mine = groups == name
-            _draw.dots(
-                ax, xy[mine], colour=light, marker=mark, scale=0.55, alpha=np.maximum(0.15, fade[mine]), edgecolors=dark
-            )
-        best = _named(seen, token)
+            mine = saying & (groups == name)
+            _draw.dots(ax, xy[mine], colour=light, marker=mark, scale=0.7, edgecolors=dark, linewidths=0.5)
+        best = _named(seen, np.flatnonzero(saying)) if not seen.is_slice else []
         names = drawn(seen.points["embedded"].axes["pair"])
         if best:
-            _draw.labels(ax, xy[best], [names[k] for k in best], colours=light)
+            _draw.labels(ax, xy[best], [names[k] for k in best], colours=light, keep_clear=xy[saying], tied=True)
     elif kind == "value" and "value" in seen.points:
         for xy in seen.points["value"].values:
             _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=0.9, edgecolors=dark)
@@ -110,17 +125,13 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme) -> None:
     _regions.halo(ax, theme, dark)
 
 
-def _named(seen: Landscape, token: int) -> list[int]:
-    """The pairs that would say a token most surely, one for each token they are made of."""
-    chances, words = (
-        seen.said.values[:, token],
-        [pair.rpartition("@")[0] for pair in seen.points["embedded"].axes["pair"]],
-    )
+def _named(seen: Landscape, saying: Array) -> list[int]:
+    """Of the pairs that would say a token, one for each token they are made of, the farthest to the right first."""
+    words = [pair.rpartition("@")[0] for pair in seen.points["embedded"].axes["pair"]]
     found: dict[str, int] = {}
-    for k in np.argsort(-chances, kind="stable").tolist():
-        if chances[k] >= SURE and len(found) < NAMED:
-            found.setdefault(words[k], k)
-    return list(found.values())
+    for k in sorted(saying.tolist(), key=lambda k: -seen.points["embedded"].values[k, 0]):
+        found.setdefault(words[k], k)
+    return list(found.values())[:NAMED]
 
 
 def _curves(seen: Landscape, ax: _draw.Host, theme: str, size: str) -> Figure:

@@ -1,19 +1,20 @@
 """Which token wins where: entropy, winning regions, the embeddings and one input on them."""
 
-import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses.landscape import landscape, say_summary
+from glassformer.analyses.landscape import Landscape, closer, landscape, say_summary
 from glassformer.figures import _draw, _regions, _style
+from glassformer.figures.embeddings import outside
 from glassformer.run import Run
 
 SECTION = "decide"
 ORDER = 40
 ANSWERS = ("4.r07",)
 COST = "b"
-WIDE = {"slide": 2.2, "print": 1.15, "screen": 1.25, "print_narrow": 1.5}  # width of a panel over its height
+MOST_NAMES = 12  # pairs with a name
 MOST_EDGES = 48  # more lines hide the regions
 
 
@@ -30,68 +31,93 @@ def plot_landscape_summary(
     step: int = -1,
     member: int = 0,
     plane: tuple[int, int] | None = None,
+    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Entropy over the plane, the winning token's regions, all embeddings and one input on them."""
-    shape = WIDE.get(size, 1.0)
-    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=shape)
+    """Entropy over the plane, the winning token's regions, all embeddings and one input on them; two slides."""
+    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=None)
+    shape = (seen.frame[1] - seen.frame[0]) / (seen.frame[3] - seen.frame[2])
+    pages = 2 if size == "slide" else 1
+    _draw.paged(range(pages), 1, page)
     s = _style.size(size)
-    rows, columns = (4, 1) if size == "print_narrow" else (2, 2)
+    rows, columns = (4, 1) if size == "print_narrow" else (2 // pages, 2)
     right = 7.5 if columns == 1 else 1.5
     each = (s.width * 72 / s.text - 5 - right - 9.5 * (columns - 1)) / columns / shape  # the panels fill the width
     height = _style.inches(size, 12.1 + rows * (each + 3.4) - 3.4 + (4 if columns == 1 else 0))
     sheet = _draw.Sheet(ax, theme, size, say_summary(seen), seen.clock, height=height)
-    t = sheet.theme
     bottom = 5.6 + (1.5 if columns == 1 else 0)
-    made = sheet.panels(rows, columns, left=5, right=right, bottom=bottom, top=2.2, gap=(9.5, 3.4), square=shape)
+    made = sheet.panels(rows, columns, left=5, right=right, bottom=bottom, top=2.2, gap=(9.5, 5), square=shape)
     panels = list(made.flat)
-    entropy, winners, starts, ends = panels
-    most = (0.0, float(np.log(len(seen.words))))
-    _regions.field(entropy, seen.entropy.values, seen.frame, kind="entropy", theme=t, limit=most)
-    entropy.set_title("how undecided: entropy")
-    _draw.bar(sheet, "entropy", most, f"entropy (nats), up to ln {len(seen.words)}", beside=entropy)
-    some = 0 < len(seen.edges.values) <= MOST_EDGES
-    _regions.winners(winners, seen, t, edges=some)
-    winners.set_title("which token wins" + (", where neurons switch" if some else ""))
-    starts.set_title("all pairs as embedded")
-    marks = _style.markers(dict.fromkeys(seen.pair_groups))
-    xy, groups, fade = seen.points["embedded"].values, np.array(seen.pair_groups), seen.near["embedded"].values
-    for name, mark in marks.items():
-        _draw.dots(
-            starts,
-            xy[groups == name],
-            colour=t.ink,
-            marker=mark,
-            scale=0.6,
-            alpha=np.maximum(0.15, fade[groups == name]),
-        )
-    first = [
-        int(np.flatnonzero(np.char.startswith(seen.points["embedded"].axes["pair"], f"{word}@"))[-1])
-        for word in seen.words
-        if any(pair.startswith(f"{word}@") for pair in seen.points["embedded"].axes["pair"])
-    ]
-    named = drawn(seen.points["embedded"].axes["pair"])
-    _regions.winners(starts, seen, t, avoid=xy[first])
-    _draw.labels(starts, xy[first], [named[k] for k in first], colours=t.ink)
-    ends.set_title("attention moves this input")
-    begin, end = seen.points["begin"].values, seen.points["end"].values
-    _regions.winners(ends, seen, t, avoid=np.concatenate([begin, (begin + end) / 2, end]))
-    colours = [_regions.colour(verdict, t) for verdict in seen.verdicts]
-    _draw.arrows(ends, begin, end, colours=colours)
-    names = [
-        _regions.signed(text, v)
-        for text, v in zip(drawn(seen.points["end"].axes["position"]), seen.verdicts, strict=True)
-    ]
-    _draw.labels(ends, end, names, colours=colours, first=_regions.important(seen.verdicts), keep_clear=begin)
-    for panel in (starts, ends):
-        for text in panel.texts:
-            if text.get_fontsize() < 1.3 * matplotlib.rcParams["font.size"]:
-                _regions.halo_one(text, t)
+    marks = _style.markers(run.task)
+    if page == 0:
+        _plane(sheet, seen, panels[0], panels[1])
+    if pages == 1 or page:
+        starts, ends = panels[-2:]
+        _starts(starts, seen, sheet.theme, marks)
+        _ends(ends, seen, sheet.theme)
+        verdicts = [each for each in ("right", "wrong") if each in seen.verdicts]
+        groups = [(name or "other", marks[name], sheet.theme.ink) for name in marks if name in seen.pair_groups]
+        sheet.legend([*groups, *verdicts], columns=8 if columns > 1 else 3)
     for k, panel in enumerate(panels):
-        _regions.ticks(panel, seen.plane, x=k >= len(panels) - columns, y=k % columns == 0)
-    sheet.legend(
-        [*((name, mark, t.ink) for name, mark in marks.items()), "right", "wrong"], columns=8 if columns > 1 else 3
+        _regions.ticks(panel, seen.plane, x=True, y=True)
+        panel.set_xlabel(seen.plane.labels[0] if k >= len(panels) - columns else "")
+        panel.set_ylabel(seen.plane.labels[1] if k % columns == 0 else "")
+    if pages > 1:
+        sheet.note(f"page {page + 1} of 2")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
+
+
+def _plane(sheet: _draw.Sheet, seen: Landscape, entropy: Axes, winners: Axes) -> None:
+    """How undecided, and who wins, over the whole plane."""
+    most = (0.0, float(np.log(len(seen.words))))
+    _regions.field(entropy, seen.entropy.values, seen.frame, kind="entropy", theme=sheet.theme, limit=most)
+    entropy.set_title("how undecided: entropy")
+    _draw.bar(sheet, "entropy", most, "entropy (nats)", beside=entropy)
+    some = 0 < len(seen.edges.values) <= MOST_EDGES
+    _regions.winners(winners, seen, sheet.theme, edges=some)
+    winners.set_title("which token wins" + (", where neurons switch" if some else ""))
+
+
+def _starts(ax: Axes, seen: Landscape, t: _style.Theme, marks: dict[str, str]) -> None:
+    """All pairs before anything is added, the outermost of each token named."""
+    near = closer(seen, ("embedded",))
+    pairs, xy = seen.points["embedded"].axes["pair"], seen.points["embedded"].values
+    groups, fade = np.array(seen.pair_groups), np.maximum(0.25, seen.near["embedded"].values)
+    _regions.winners(ax, near, t, avoid=xy)
+    for name, mark in marks.items():
+        mine = groups == name
+        if mine.any():
+            _draw.dots(ax, xy[mine], colour=t.ink, marker=mark, scale=0.6, alpha=fade[mine])
+    owner = [pair.rpartition("@")[0] for pair in pairs]
+    last = [max(k for k, own in enumerate(owner) if own == word) for word in dict.fromkeys(owner)]
+    before = len(ax.texts)
+    _draw.labels(
+        ax, xy[last], [drawn(pairs)[k] for k in last], colours=t.ink, keep_clear=xy, first=outside(xy[last]),
+        most=MOST_NAMES, tied=True,
+    )  # fmt: skip
+    for text in ax.texts[before:]:
+        _regions.halo_one(text, t)
+    ax.set_title("all pairs as embedded" + ("" if near is seen else ", closer"))
+
+
+def _ends(ax: Axes, seen: Landscape, t: _style.Theme) -> None:
+    """One input: arrows from each embedding to where attention puts it, those with an answer heavy and named."""
+    near = closer(seen, ("begin", "end"))
+    begin, end = seen.points["begin"].values, seen.points["end"].values
+    _regions.winners(ax, near, t, avoid=np.concatenate([begin, (begin + end) / 2, end]))
+    colours = [_regions.colour(verdict, t) for verdict in seen.verdicts]
+    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
+    free = [k for k in range(len(end)) if k not in judged]
+    _draw.arrows(ax, begin[free], end[free], colours=t.quiet, width=0.5)
+    _draw.arrows(ax, begin[judged], end[judged], colours=[colours[k] for k in judged], width=1.2, zorder=4)
+    told, names = judged or free, drawn(seen.points["end"].axes["position"])
+    texts = [_regions.signed(names[k], seen.verdicts[k]) for k in told]
+    before = len(ax.texts)
+    _draw.labels(
+        ax, end[told], texts, colours=[colours[k] for k in told], keep_clear=_regions.along(begin, end), tied=True
     )
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+    for text in ax.texts[before:]:
+        _regions.halo_one(text, t)
+    ax.set_title("attention moves this input" + ("" if near is seen else ", closer"))

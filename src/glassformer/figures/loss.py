@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from glassformer.analyses.loss import Loss, loss, say, steps_of
 from glassformer.figures import _draw, _style
@@ -13,6 +14,8 @@ ORDER = 10
 ANSWERS = ("4.02", "4.r03", "1.P2", "1.P3", "1.P4", "2.F3", "2.F4", "3.§10")
 COST = "a"
 NARROW = 60  # ems
+APART = 0.015  # of the height of the chart, from which a second floor is drawn
+NEAR = 0.05  # excess above which the floor is left out of the picture
 LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear, so that zero and less can be shown
 
 
@@ -39,7 +42,7 @@ def plot_loss(
     error = any("error" in name for name in seen.curves)
     shares = [3.2, 2.0, 1.6][: 2 + error]
     names = 15 if sheet.room[0] > NARROW else 10.5  # ems for the names beside the charts
-    panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 2, bottom=3.8, top=1.5, gap=(0, 2.2))[
+    panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 2, bottom=3.8, top=2.2, gap=(0, 2.2))[
         :, 0
     ]
     _losses(panels[0], seen, sheet, names)
@@ -66,10 +69,9 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     for k, (name, price) in enumerate(zip(seen.rungs.axes["rung"], seen.rungs.values, strict=True)):
         colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
         ax.axhline(price, color=colour, linestyle="--" if seen.reachable[k] else ":", linewidth=width * line, zorder=1)
-        if np.isfinite(crossed := seen.crossed.values[k]):
-            ax.plot(
-                [crossed], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text, zorder=4, clip_on=False
-            )
+        if np.isfinite(seen.crossed.values[k]):
+            ax.plot([_crossing(seen, k)], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text, zorder=4,
+                    clip_on=False)  # fmt: skip
         best = " = floor" if seen.truth_known else " = best table"
         said = best if k == floor else "" if seen.reachable[k] else " (out of reach)" if seen.truth_known else ""
         names.append(
@@ -77,13 +79,30 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
         )
     values = [v for curve in ("train", "validation") if curve in seen.curves for v in seen.curves[curve].values]
     _limits(ax, [*(v for v in values if np.isfinite(v)), *seen.rungs.values], log=seen.unit == "perplexity")
+    here, (low, high) = seen.window_floor, ax.get_ylim()
+    if seen.truth_known and np.isfinite(here) and abs(here - seen.rungs.values[floor]) > APART * (high - low):
+        ax.axhline(here, color=t.ink, linestyle=":", linewidth=0.8 * line, zorder=1)
+        names.append((here, f"floor of these windows  {here:.3f}", t.ink))
     _draw.beside(ax, names, most=wide)
     ax.set_ylabel("perplexity" if seen.unit == "perplexity" else f"loss ({seen.unit} per token)")
+    tick = Line2D([], [], color=t.ink, linestyle="", marker="|", markersize=sheet.size.text, label="rung passed")
     ax.legend(
-        handles=[_draw.handle("train", t), _draw.handle("validation", t)],
-        loc="upper right",
-        ncols=2 if wide > 12 else 1,
+        handles=[_draw.handle("train", t), _draw.handle("validation", t), *([tick] if wide > 12 else [])],
+        loc="lower right",
+        bbox_to_anchor=(1, 1),
+        borderaxespad=0.1,
+        ncols=3,
     )
+
+
+def _crossing(seen: Loss, rung: int) -> float:
+    """Where the curve comes down to a rung, on the line from the logged step before to the first on or below it."""
+    steps, losses, price = steps_of(seen), seen.curves["validation"].values, float(seen.rungs.values[rung])
+    after = int(np.flatnonzero(steps == seen.crossed.values[rung])[0])
+    if after == 0 or not losses[after] <= price < losses[after - 1]:
+        return float(steps[after])
+    along = (losses[after - 1] - price) / (losses[after - 1] - losses[after])
+    return float(steps[after - 1] + along * (steps[after] - steps[after - 1]))
 
 
 def _limits(ax: Axes, values: list[float], log: bool) -> None:
@@ -114,8 +133,16 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
         [seen.curves[name].values for name in ("train_excess", "excess") if name in seen.curves] or [np.ones(1)]
     )
     values = values[np.isfinite(values)]
-    ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    ax.set_ylabel("excess" if sheet.size.name == "slide" else f"excess ({'bits' if seen.unit == 'bits' else 'nats'})")
+    if low > NEAR:  # nothing comes near the floor
+        ax.set_yscale("log")
+        ax.set_ylim(low / 1.3, high * 1.3)
+        ax.set_yticks([v for v in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10) if low / 1.3 <= v <= high * 1.3])
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.minorticks_off()
+        return
+    ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
     bottom = -2 * LINEAR if low > -LINEAR else 1.6 * low
     ax.set_ylim(bottom, max(1.6 * high, 10 * LINEAR))
     ax.axhspan(bottom, 0, color=t.unconstrained, alpha=0.5, zorder=0, linewidth=0)
@@ -123,10 +150,9 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     ax.set_yticks([v for v in (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10) if bottom <= v <= 1.6 * high])
     ax.yaxis.set_major_formatter(lambda value, _: _draw.number(value, 3).rstrip("0").rstrip(".") or "0")
     ax.minorticks_off()
-    zero, below = ("floor of the same windows", "below: memorising") if seen.truth_known else (
+    zero, below = ("floor of these windows", "below: memorising") if seen.truth_known else (
         "best table of counts", "below: knows more than counts"
     )  # fmt: skip
-    ax.set_ylabel("excess" if sheet.size.name == "slide" else f"excess ({'bits' if seen.unit == 'bits' else 'nats'})")
     _draw.beside(ax, [(0.0, zero, t.ink), (bottom / 2, below, t.quiet)], most=wide)
 
 
@@ -152,7 +178,7 @@ def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
                 names.append((float(finite[-1]), f"{said}  {100 * finite[-1]:.1f} %", t.wrong))
     if np.isfinite(seen.least_error) and "rule_error" in seen.curves:
         ax.axhline(seen.least_error, color=t.ink, linestyle="--", linewidth=1.1 * line, zorder=1)
-        names.append((seen.least_error, f"least possible  {100 * seen.least_error:.1f} %", t.ink))
+        names.append((seen.least_error, f"least possible, all positions  {100 * seen.least_error:.1f} %", t.ink))
     ax.set_ylim(0, 1)
     ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     ax.set_ylabel("error")

@@ -32,10 +32,11 @@ def plot_mask(
         0, 0
     ]
     _draw.heat(panel, seen.even.values, kind="share", theme=sheet.theme, masked=seen.allowed.values == 0, rows=names,
-               columns=names, row_name="query position", column_name="key position")  # fmt: skip
+               columns=names, row_name="query position", column_name="key position",
+               numbers=None if seen.causal else False)  # fmt: skip
     every = max(1, -(-length // int(square / 1.25)))
     for k, row in enumerate(seen.rows):
-        if k % every == 0:
+        if k % every == 0 and (seen.causal or k == length // 2):  # else all rows say the same
             panel.text(length - 0.5 + 0.02 * length, k, row, va="center", ha="left", parse_math=False, clip_on=False)
     _draw.bar(sheet, "share", (0, 1), "share if all in view count the same", beside=panel, gap=words)
     if seen.causal:

@@ -1,11 +1,15 @@
 """What attention carries away: values, and the mixes made of them."""
 
+from typing import Any
+
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import listed
 from glassformer.analyses.mixing import Mixing, mixing, say
 from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
@@ -36,78 +40,72 @@ def plot_mixing(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Attention × values = mixes: heat maps, and the plane with each mix joined to what it averages."""
+    """Attention × values = mixes: heat maps, and the plane with the mixes joined to what they average."""
     seen = mixing(run, sequence=sequence, step=step, member=member, block=block)
     rows = 1 if size == "slide" else MOST_HEADS
-    order = list(range(len(seen.planes)))
-    if len(order) > rows:  # the head of the title first
-        order = [seen.told[0], *(head for head in order if head != seen.told[0])]
-    some, pages = _draw.paged(order, rows, page)
-    heads = sorted(some)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 3.2 * len(heads), least=60)
-    t = sheet.theme
-    narrow = min(1.0, 0.3 + 0.07 * seen.value.values.shape[-1])
-    slide = sheet.size.name == "slide"
-    widths = [0.95, 0.5 * narrow, 0.5 * narrow, 1.9, 1.9] if slide else [1.25, narrow, narrow, 1.3, 1.3]
-    panels = sheet.panels(len(heads), 5, widths=widths, left=4, right=1.2, bottom=5.4, top=2.4, gap=(4.9, 5.8))
+    heads, pages = _draw.paged(range(len(seen.planes)), rows, page)
+    sheet = _draw.Sheet(ax, theme, size, say(seen, heads), seen.clock, height=1.8 + 3.4 * len(heads), least=60)
+    t, many = sheet.theme, len(heads)
+    room, (length, features) = sheet.room[0], seen.value.values.shape[1:]
+    # shares of the room: attention up to begin, the two maps up to end, then the plane
+    begin = min(10.5 + float(np.clip(1.35 * length, 10, 20)), 0.34 * room) / room
+    end = begin + (12.1 + 2 * float(np.clip(1.1 * features, 4.0, 6))) / room
+    rest: dict[str, Any] = {"bottom": 6.2, "top": 2.4}
+    looks = sheet.panels(many, 1, left=4, right=6.5, gap=(0, 7), within=(0, 0, begin, 1), **rest)[:, 0]
+    maps = sheet.panels(many, 2, left=4, right=6.5, gap=(1.6, 7), within=(begin, 0, end, 1), **rest)
+    planes = sheet.panels(many, 1, left=4.5, right=1.2, gap=(0, 7), within=(end, 0, 1, 1), **rest)[:, 0]
     names = seen.attention.axes["key_position"]
     limit = _draw.limits("signed", seen.value.values, seen.mixed.values)
     future = ~np.tri(len(names), dtype=bool) if seen.causal else None
-    for row, head in enumerate(heads):
-        look, values, mixes, left, right = panels[row]
-        _draw.heat(look, seen.attention.values[head], kind="share", theme=t, rows=names, columns=names, masked=future)
-        _draw.heat(values, seen.value.values[head], kind="signed", theme=t, limit=limit, rows=names)
-        _draw.heat(mixes, seen.mixed.values[head], kind="signed", theme=t, limit=limit, rows=names)
+    for head, look, (values, mixes), plane in zip(heads, looks, maps, planes, strict=True):
+        _draw.heat(look, seen.attention.values[head], kind="share", theme=t, rows=names, columns=names, masked=future,
+                   column_name="key position", numbers=False)  # fmt: skip
+        _draw.heat(values, seen.value.values[head], kind="signed", theme=t, limit=limit, rows=names, numbers=False)
+        _draw.heat(mixes, seen.mixed.values[head], kind="signed", theme=t, limit=limit, numbers=False)
         for panel in (values, mixes):
             _regions.features(panel, seen.value.values.shape[-1])
-        said = f"head {head}: " if len(seen.planes) > 1 else ""
-        for panel, title in zip(
-            panels[row],
-            (f"{said}attention", "value", "mixed", "values in the plane", "what mixes average"),
-            strict=True,
-        ):
-            panel.set_title(title)
-        _planes(left, right, seen, head, t)
+        many_heads = len(seen.planes) > 1
+        look.set_title(f"attention of head {head}" if many_heads else "attention")
+        values.set_title("value")
+        mixes.set_title("mixed")
+        plane.set_title("values and their mixes")
+        _plane(plane, seen, head, t)
+        _draw.bar(sheet, "share", (0, 1), "share of attention", beside=look, wide=0.7, gap=0.6)
+        _draw.bar(sheet, "signed", limit, "value, mixed", beside=mixes, wide=0.7, gap=0.6)
     sheet.legend(
         [
             ("value", _style.MARKER["value"], t.value),
             ("mixed", "o", t.ink),
-            *([("all pairs", "^", t.faint)] if seen.all_points.values.size else []),
+            *([("values of all pairs", "^", t.faint)] if seen.all_points.values.size else []),
         ]
     )
-    more = f"page {page + 1} of {pages}: {len(heads)} of {len(order)} heads · " if pages > 1 else ""
-    sheet.note(
-        f"{more}colours of the numbers from {_draw.number(limit[0])} (blue) to {_draw.number(limit[1])} (red)"
-        if t.name == "light"
-        else f"{more}colours of the numbers from {_draw.number(limit[0])} to {_draw.number(limit[1])}"
-    )
+    if pages > 1:
+        sheet.note(f"page {page + 1} of {pages} · head {listed([str(head) for head in heads])}")
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, page=page, pages=pages)
 
 
-def _planes(left: Axes, right: Axes, seen: Mixing, head: int, t: _style.Theme) -> None:
+def _plane(ax: Axes, seen: Mixing, head: int, t: _style.Theme) -> None:
+    """The values, all mixes, and the mixes to look at with lines to what they average."""
     plane, names = seen.planes[head], drawn(seen.value.axes["key_position"])
     grey, values, mixes = seen.all_points.values[head], seen.value_points.values[head], seen.mixed_points.values[head]
     if plane.width == 1:
         spread = np.linspace(0.1, 0.9, len(names))
         values, mixes = np.column_stack([values[:, 0], spread]), np.column_stack([mixes[:, 0], spread])
-    everything = np.concatenate([grey, values, mixes])
-    told = sorted({*seen.places, *(s for s in seen.source if s >= 0)}, reverse=True)
-    for ax in (left, right):
-        _draw.plane_axes(ax, plane, everything, theme=t, names=True)
-        if ax is right:
-            ax.set_ylabel("")
-        _draw.dots(ax, grey, colour=t.faint, marker="^", scale=0.6, zorder=1)
-        _draw.dots(ax, values, colour=t.value, marker=_style.MARKER["value"], scale=1.0, zorder=3)
-    weights = seen.attention.values[head]
-    shown_queries = [q for q in range(len(names)) if q in seen.places] or list(range(len(names)))
-    pairs = [(q, k) for q in shown_queries for k in range(len(names)) if weights[q, k] > FAINT]
+    _draw.plane_axes(ax, plane, np.concatenate([grey, values, mixes]), theme=t)
+    _draw.dots(ax, grey, colour=t.faint, marker="^", scale=0.6, zorder=1)
+    _draw.dots(ax, values, colour=t.value, marker=_style.MARKER["value"], scale=1.0, zorder=3)
+    weights, queries = seen.attention.values[head], list(seen.places)
+    pairs = [(q, k) for q in queries for k in range(len(names)) if weights[q, k] > FAINT]
+    line = float(matplotlib.rcParams["lines.linewidth"])
     lines = LineCollection([[mixes[q], values[k]] for q, k in pairs], colors=t.query, alpha=0.7, zorder=2,
-                           linewidths=[3 * float(weights[q, k]) for q, k in pairs])  # fmt: skip
-    right.add_collection(lines, autolim=False)
-    _draw.dots(right, mixes, colour=t.ink, scale=0.6, zorder=3.5)
-    _draw.dots(right, mixes[shown_queries], colour=t.ink, scale=1.1, zorder=4)
-    _draw.labels(left, values, names, colours=t.value, first=told)
-    _draw.labels(right, mixes, names, colours=t.ink, first=told, keep_clear=np.concatenate([mixes, values]))
-    for ax in (left, right):
-        for text in ax.texts:
-            _regions.halo_one(text, t)
+                           linewidths=[(0.4 + 2 * float(weights[q, k])) * line for q, k in pairs])  # fmt: skip
+    ax.add_collection(lines, autolim=False)
+    _draw.dots(ax, mixes, colour=t.ink, scale=0.6, zorder=3.5)
+    _draw.dots(ax, mixes[queries], colour=t.ink, scale=1.1, zorder=4)
+    keys = [k for q in queries[::-1] for k in np.argsort(-np.nan_to_num(weights[q]), kind="stable")[:2].tolist()]
+    named = np.concatenate([mixes[queries], values])
+    first = [*range(len(queries))[::-1], *(len(queries) + k for k in keys)]
+    _draw.labels(ax, named, [*(names[q] for q in queries), *names], first=first, most=len(queries) + 8,
+                 colours=[t.ink] * len(queries) + [t.value] * len(names), keep_clear=named)  # fmt: skip
+    for text in ax.texts:
+        _regions.halo_one(text, t)

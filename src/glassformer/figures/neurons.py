@@ -3,8 +3,11 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import Array
 from glassformer.analyses.neurons import Neurons, neurons, say
 from glassformer.figures import _draw
 from glassformer.figures.embeddings import roomy
@@ -14,7 +17,8 @@ SECTION = "know"
 ORDER = 50
 ANSWERS = ("1.P2", "1.P3", "1.Q16", "1.Q38")
 COST = "b"
-MOST_LINES = 12  # borders in the plane, of the most selective neurons that fire
+MOST_LINES = 5  # borders in the plane, of the most selective neurons that fire
+MOST_ROWS = {"screen": 20, "slide": 10}  # neurons with a row; else 12
 
 
 def applies(run: Run) -> str | None:
@@ -38,17 +42,18 @@ def plot_neurons(
     seen = neurons(run, sequence=sequence, block=block, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6, least=60)
     slide = sheet.size.name == "slide"
-    split = 0.42 if slide else 0.44
-    shown_rows = min(len(seen.mean["token"].axes["neuron"]), 12 if slide else 1000)
+    split = 0.47 if slide else 0.44
+    shown_rows = min(len(seen.mean["token"].axes["neuron"]), MOST_ROWS.get(sheet.size.name, 12))
     _means(sheet, seen, shown_rows, (0, split, 1, 1))
-    left = (0.48 if slide else 0.36) if seen.lines is not None else 0.0
+    left = 0.28 if seen.lines is not None else 0.0
     if seen.lines is not None:
-        panel = sheet.panels(1, 1, left=4.8, right=1, bottom=3.6, top=2.2, within=(0, 0, left, split))[0, 0]
+        panel = sheet.panels(1, 1, left=4.8, right=1, bottom=3.6, top=2.2, within=(0, 0, left, split), square=True)[
+            0, 0
+        ]
         _boundaries(panel, seen, sheet)
-    begin = left if slide and left else 0.5 if slide else 0.68
-    if not slide or not left:
-        panel = sheet.panels(1, 1, left=4.2, right=7, bottom=3.6, top=2.2, within=(left, 0, begin, split))[0, 0]
-        _hidden(panel, seen, sheet)
+    begin = 0.64 if left else 0.5 if slide else 0.68
+    panel = sheet.panels(1, 1, left=4.2, right=7, bottom=3.6, top=2.2, within=(left, 0, begin, split))[0, 0]
+    _hidden(panel, seen, sheet)
     panel = sheet.panels(1, 1, left=1, right=0.5, bottom=1, top=2.2, within=(begin, 0, 1, split))[0, 0]
     _described(panel, seen, sheet)
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=seen.block)
@@ -63,11 +68,11 @@ def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, floa
         len(widths),
         widths=widths,
         left=4.2,
-        right=1.5,
+        right=8,
         bottom=3.6,
         top=2.2,
         gap=(1.6, 0),
-        within=(part[0], part[1], 0.97, part[3]),
+        within=part,
     )[0]
     names = seen.mean["token"].axes["neuron"][:rows]
     for k, (panel, kind) in enumerate(zip(panels, kinds, strict=False)):
@@ -101,7 +106,15 @@ def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, floa
     elif silent:
         panels[0].set_ylabel(f"neuron ({silent} more never fire)")
     _bits(panels[-1], seen, rows, sheet)
-    panels[-1].set_xlabel("bits")
+    panels[-1].set_xlabel("bits on the token, or as said")
+    _bar(sheet, limit, "mean hidden value", panels[-1], [each.values[:rows] for each in seen.mean.values()])
+
+
+def _bar(sheet: _draw.Sheet, limit: tuple[float, float], label: str, beside: Axes, values: list[Array]) -> None:
+    """A colour bar; where no value is below 0, as after a ReLU, only its upper half."""
+    made = _draw.bar(sheet, "signed", limit, label, beside=beside)
+    if min(float(np.nanmin(each, initial=0)) for each in values) >= 0:
+        made.set_ylim(0, limit[1])
 
 
 def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
@@ -118,7 +131,7 @@ def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
     kinds = seen.bits.axes["label_kind"]
     if room > 1.0:
         for row in range(rows):
-            if bits[row, best[row]] > 0:
+            if bits[row, best[row]] > 0 and kinds[best[row]] != "token":
                 ax.annotate(
                     kinds[best[row]],
                     (bits[row, best[row]], row),
@@ -127,8 +140,9 @@ def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
                     va="center",
                     color=t.quiet,
                 )
-    ax.set_title("selectivity (tick: shuffled)")
-    ax.locator_params(axis="x", nbins=4)
+    ax.set_title("selectivity")
+    ax.xaxis.set_major_locator(MaxNLocator(3))
+    ax.xaxis.set_major_formatter("{x:g}")
 
 
 def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
@@ -151,32 +165,17 @@ def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
         if not (x0 <= foot[0] <= x1 and y0 <= foot[1] <= y1):
             continue
         along = np.array([-normal[1], normal[0]])
-        top = k < 5
         ends = np.array([foot - along * 2 * reach, foot + along * 2 * reach])
-        ax.plot(
-            *ends.T,
-            color=t.feed_forward,
-            linewidth=sheet.size.line * (0.9 if top else 0.35),
-            alpha=1 if top else 0.6,
-            zorder=3 if top else 2,
-            scalex=False,
-            scaley=False,
-        )
-        ax.plot(
-            *np.array([foot, foot + normal * 0.04 * reach]).T,
-            color=t.feed_forward,
-            linewidth=sheet.size.line * (1.4 if top else 0.6),
-            zorder=3,
-        )
-        if top:
-            names.append((*(foot + normal * 0.07 * reach), seen.order[k]))
+        ax.plot(*ends.T, color=t.feed_forward, linewidth=0.7 * sheet.size.line, zorder=3, scalex=False, scaley=False)
+        tick = np.array([foot, foot + normal * 0.05 * reach])
+        ax.plot(*tick.T, color=t.feed_forward, linewidth=1.4 * sheet.size.line, zorder=3)
+        names.append((*tick[1], seen.order[k]))
     if names:
-        _draw.labels(
-            ax, np.array([[x, y] for x, y, _ in names]), [name for _, _, name in names], colours=t.ink, around=False
-        )
-    heading = "where neurons begin to fire (`middle`)"
-    wide = ax.get_window_extent().width / ax.figure.dpi
-    ax.set_title(heading if _draw.text_width(heading, 1.1 * sheet.size.text) <= wide else "where they begin to fire")
+        where = np.array([[x, y] for x, y, _ in names])
+        _draw.labels(ax, where, [name for _, _, name in names], colours=t.ink, tied=True)
+    for text in ax.texts:
+        text.set_path_effects([withStroke(linewidth=0.25 * sheet.size.text, foreground=t.paper)])
+    ax.set_title("where they begin to fire")
 
 
 def _hidden(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
@@ -195,7 +194,7 @@ def _hidden(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
         )  # fmt: skip
         roomy(ax, seen.hidden.axes["neuron"], where)
         ax.set_title("hidden values of the input" if many == alive else f"hidden values of the {alive} that fire")
-    _draw.bar(sheet, "signed", limit, "hidden value", beside=ax)
+    _bar(sheet, limit, "hidden value", ax, [values])
 
 
 def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
@@ -204,7 +203,7 @@ def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
     box = ax.get_window_extent()
     inches, high = box.width / ax.figure.dpi, box.height / ax.figure.dpi
     line = 1.35 * sheet.em / high
-    y, many = 1.0, 0
+    y, many = 0.97, 0
     for name, text in zip(seen.order, seen.descriptions, strict=False):
         rows = _draw.wrap(text, sheet.size.text, inches - 2.6 * sheet.em)
         if y - line * len(rows) < -0.02:
@@ -212,5 +211,5 @@ def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
         ax.text(1.8 * sheet.em / inches, y, name, ha="right", va="top", color=sheet.theme.feed_forward)
         ax.text(2.4 * sheet.em / inches, y, "\n".join(rows), ha="left", va="top")
         y, many = y - 1.25 * line - line * (len(rows) - 1), many + 1
-    ax.set_title(f"what the {many} most selective fire on" if many > 1 else "what the most selective fires on")
+    ax.set_title(f"the {many} most selective" if many > 1 else "the most selective")
     ax.set_ylim(0, 1)

@@ -38,7 +38,7 @@ def plot_parameters(run: Run, *, ax: _draw.Host = None, theme: str = "light", si
     bars = sheet.panels(1, 1, left=wide, right=9, bottom=1, top=2.2, within=(share, 0.42, 1, 1))[0, 0]
     bars.set_title("parameters by part")
     colours = [
-        sheet.theme.feed_forward if "feed" in n else sheet.theme.value if "attention" in n else sheet.theme.ink
+        sheet.theme.feed_forward if "feed" in n else sheet.theme.query if "attention" in n else sheet.theme.ink
         for n in names
     ]
     bars.barh(np.arange(len(names)), values, color=colours, height=0.7)

@@ -4,10 +4,10 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array
+from glassformer.analyses._result import Array, percent
 from glassformer.analyses.patching import patching, say
 from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
@@ -16,7 +16,7 @@ SECTION = "decide"
 ORDER = 110
 ANSWERS = ("new",)
 COST = "b"
-BEYOND = 0.005
+LEAST = 0.005  # a smaller share is written as nothing
 
 
 @_draw.drawing
@@ -36,49 +36,44 @@ def plot_patching(
     seen = patching(run, sequence=sequence, other=other, position=position, step=step, member=member)
     shares = seen.share.values
     rows, columns = shares.shape[1:]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.9 + 0.38 * rows, least=60)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=3.1 + 0.38 * rows, least=60)
     t = sheet.theme
-    panels = sheet.panels(
-        1, 2, left=11.5 if len(seen.share.axes["point"]) > 8 else 8.5, right=7, bottom=5.2, top=2.2, gap=(1.6, 3)
-    )[0]
-    names = seen.share.axes
+    left = max(_draw.text_width(name, sheet.size.text) for name in seen.points) / sheet.em + 1.2
+    panels = sheet.panels(1, 2, left=left, right=8.5, bottom=6.2, top=3.6, gap=(1.6, 3))[0]
+    mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
     titles = (
-        f"{shown(seen.tokens[seen.changed])} put back: restored",
-        f"{shown(seen.other[seen.changed])} put in: removed",
+        f"{other} in place of {mine} at position {seen.changed}, one part put back: restored",
+        f"{mine} at position {seen.changed}, one part from the run with {other}: removed",
     )
     for k, panel in enumerate(panels):
-        _draw.heat(panel, shares[k], kind="share", theme=t, columns=names["position"], numbers=False)
+        _draw.heat(panel, shares[k], kind="share", theme=t, columns=seen.share.axes["position"],
+                   column_name="position", numbers=False)  # fmt: skip
         _numbers(panel, shares[k], t)
         if k == 0:
-            _regions.rows_named(panel, names["point"])
-        panel.set_title(titles[k], parse_math=False)
-        beyond = np.isfinite(shares[k]) & ((shares[k] < -BEYOND) | (shares[k] > 1 + BEYOND))
-        for row, column in np.argwhere(beyond):
-            panel.add_patch(_cell(column, row, t.masked))
+            _regions.rows_named(panel, seen.points)
+        _draw.heading(panel, titles[k])
+        for edge in np.arange(rows + 1) - 0.5:  # pale cells are cells too
+            panel.axhline(edge, color=t.faint, linewidth=0.3 * sheet.size.line)
+        for edge in np.arange(columns + 1) - 0.5:
+            panel.axvline(edge, color=t.faint, linewidth=0.3 * sheet.size.line)
         panel.axvline(columns - 1.5, color=t.quiet, linewidth=sheet.size.line)
         ticks = panel.get_xticklabels()
         for at in {seen.changed, seen.position}:
             if at < len(ticks) and len(ticks) == columns:
                 ticks[at].set_fontweight("bold")
-    _draw.bar(sheet, "share", (0, 1), "share of the difference", beside=panels[1])
-    sheet.note(
-        f"bold: position {seen.changed}, where the inputs differ, and {seen.position}, where the answer is read · "
-        "hatched: below 0 or above 1"
-    )
+    scale = _draw.bar(sheet, "share", (0, 1), "share of the difference", beside=panels[1])
+    scale.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
+    sheet.note(f"bold: position {seen.changed}, where the inputs differ, and {seen.position}, where the answer is read")
     return sheet.done(seen, sequence=" ".join(seen.tokens), other=" ".join(seen.other), position=seen.position)
 
 
 def _numbers(ax: Axes, shares: Array, theme: _style.Theme) -> None:
-    """What is not zero, written into its cell where cells are wide enough."""
+    """Percent, where they do not round to zero and cells are wide enough."""
     size, box = float(matplotlib.rcParams["font.size"]), ax.get_window_extent()
-    if box.width / ax.figure.dpi / shares.shape[1] < 1.1 * _draw.text_width("0.00", size):
+    if box.width / ax.figure.dpi / shares.shape[1] < 1.05 * _draw.text_width("100", size):
         return
     palette = _style.colormap("share", theme.name)
-    for row, column in np.argwhere(np.abs(np.nan_to_num(shares)) >= 0.005):
+    for row, column in np.argwhere(np.abs(np.nan_to_num(shares)) >= LEAST):
         value = float(shares[row, column])
-        ax.text(column, row, _draw.number(value), ha="center", va="center",
+        ax.text(column, row, _draw.number(100 * value, 0), ha="center", va="center",
                 color=_style.on(palette(float(np.clip(value, 0, 1)))))  # fmt: skip
-
-
-def _cell(column: int, row: int, colour: str) -> Rectangle:
-    return Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch="////", edgecolor=colour, linewidth=0)

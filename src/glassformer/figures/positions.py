@@ -47,8 +47,8 @@ def plot_positions(
     points = seen.points.values
     _draw.plane_axes(right, seen.plane, points, theme=sheet.theme, margin=0.12)
     right.set_title("joined in order")
-    right.plot(points[:, 0], points[:, 1], color=sheet.theme.quiet, linewidth=sheet.size.line * 0.7, zorder=1)
-    _draw.dots(right, points, colour=sheet.theme.ink)
+    right.plot(points[:, 0], points[:, 1], color=sheet.theme.faint, linewidth=sheet.size.line * 0.7, zorder=1)
+    _draw.squares(right, points, theme=sheet.theme)
     if np.isfinite(points).any():
-        _draw.labels(right, points, [f"p{k}" for k in range(count)], colours=sheet.theme.ink, first=[0, count - 1])
+        _draw.labels(right, points, numbers(count), colours=sheet.theme.ink, first=[0, count - 1])
     return sheet.done(seen)

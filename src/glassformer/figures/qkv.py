@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses.qkv import PARTS, Qkv, qkv, say
@@ -13,6 +14,7 @@ SECTION = "attend"
 ORDER = 10
 ANSWERS = ("4.08", "4.X")
 COST = "c"
+ROOM = 2.5  # times as far as the points may the ellipse reach to be drawn
 MOST_FEATURES = 4  # heat maps per part when extended
 applies = not_asking
 
@@ -81,6 +83,11 @@ def plot_qkv(
         plane(panel, seen, part, sheet)
     if features:
         _extended(sheet, seen, features, base)
+    shape = "circle" if seen.width == 2 else "sphere"
+    dashes = Line2D([], [], color=sheet.theme.quiet, linestyle="--", linewidth=0.6 * sheet.size.line)
+    dashes.set_label(f"image of the unit {shape}")
+    if seen.circles:
+        sheet.legend([dashes])
     return sheet.done(seen, head=seen.head, extended=extended)
 
 
@@ -89,19 +96,15 @@ def plane(ax: Axes, seen: Qkv, part: str, sheet: _draw.Sheet) -> None:
     points = seen.drawn[part].values.reshape(-1, 2)
     colour = sheet.theme[part]
     circle = seen.circles[part].values if part in seen.circles else points[:0]
+    if np.abs(circle).max(initial=0) > ROOM * np.abs(points).max(initial=0):
+        circle = circle[:0]  # it would leave the points no room
     _draw.plane_axes(ax, seen.planes[part], np.vstack([points, circle]), theme=sheet.theme)
     if len(circle):
-        ax.plot(*circle.T, color=sheet.theme.quiet, linewidth=0.6 * sheet.size.line, linestyle="--", zorder=1)
-    tokens, context = seen.drawn[part].axes["token"], len(seen.drawn[part].axes["position"])
+        ax.plot(*circle.T, color=sheet.theme.quiet, linewidth=0.8 * sheet.size.line, linestyle="--", zorder=3)
     _draw.dots(ax, points, colour=colour, marker=_style.MARKER.get(part, "o"), scale=0.55, alpha=0.8)
-    _draw.labels(
-        ax,
-        points,
-        _attend.pair_labels(seen.drawn[part]),
-        colours=colour,
-        most=2 * len(tokens),
-        first=_attend.middle_first(len(tokens), context),
-    )
+    names = _attend.pair_labels(seen.drawn[part])
+    told = list(seen.example) or list(range(len(names)))
+    _draw.labels(ax, points[told], [names[k] for k in told], colours=colour, most=len(seen.groups))
     said = {"embedded": "embedding", "query": "queries", "key": "keys", "value": "values"}[part]
     if part in PARTS:
         sizes = seen.singular.values[PARTS.index(part)]

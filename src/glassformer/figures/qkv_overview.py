@@ -17,7 +17,7 @@ COST = "c"
 TITLES = {
     "token": "tokens",
     "position": "positions",
-    "embedded": "their sum: the embedding",
+    "embedded": "embedding: token + position",
     "query": "queries",
     "key": "keys",
     "value": "values",
@@ -41,7 +41,9 @@ def plot_qkv_overview(
     seen = qkv_overview(run, sequence=sequence, head=head, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=11, least=60)
     names = sheet.size.fixed is None
-    panels = sheet.panels(3 if names else 2, 3, left=5.6, right=3, bottom=5, top=2.4, gap=(7.6, 5.8 if names else 4.6))
+    panels = sheet.panels(
+        3 if names else 2, 3, left=5.6, right=3, bottom=5, top=2.4, gap=(9.6 if names else 8, 5.8 if names else 4.6)
+    )
     parts = list(TITLES) if names else ["embedded", "query", "key", "value"]  # a slide has six panels at most
     for panel, part in zip(panels.flat, parts, strict=False):
         if part not in seen.planes_of:
@@ -56,14 +58,15 @@ def plot_qkv_overview(
         single = len(values.axes) == 2
         labels = drawn(next(iter(values.axes.values()))) if single else _attend.pair_labels(values)
         _draw.dots(panel, points, colour=colour, marker=_style.MARKER.get(part, "o"), scale=0.45, alpha=0.7)
-        order = None if single else _attend.middle_first(len(values.axes["token"]), len(values.axes["position"]))
-        _draw.labels(
-            panel, points, labels, colours=colour, first=order, most=40 if single else len(values.axes["token"])
-        )
-        panel.set_title(TITLES[part], color=colour)
+        told = list(range(len(labels))) if single or not seen.example else list(seen.example)
+        _draw.labels(panel, points[told], [labels[k] for k in told], colours=colour, most=40 if single else 12)
+        alone = part == "embedded" and "position" not in seen.planes_of
+        panel.set_title("embedding" if alone else TITLES[part], color=colour)
     if names:
         _both(panels[2, 0], seen, sheet)
     _input(panels[-1, 1], panels[-1, 2], seen, sheet, names)
+    if not names:
+        sheet.note("six of nine panels: tokens, positions and the plane of queries with keys are left out")
     return sheet.done(seen, sequence=" ".join(seen.tokens), head=seen.head)
 
 
@@ -75,8 +78,8 @@ def _both(both: Axes, seen: QkvOverview, sheet: _draw.Sheet) -> None:
         _draw.dots(both, points, colour=sheet.theme[part], marker=_style.MARKER[part], scale=0.5, alpha=0.7)
     asks = sorted({q for q, s in enumerate(seen.source) if s >= 0}) or list(range(len(seen.tokens)))
     vocabulary, context = seen.paired["query"].axes["token"], len(seen.paired["query"].axes["position"])
-    tell = [vocabulary.index(seen.tokens[q]) * context + q for q in asks]
-    tell += [len(cloud["query"]) + k for k in _attend.middle_first(len(vocabulary), context)[: len(vocabulary)]]
+    tell = [vocabulary.index(seen.tokens[q]) * context + q for q in asks if seen.tokens[q] in vocabulary]
+    tell += [len(cloud["query"]) + k for k in seen.example]
     texts = _attend.pair_labels(seen.paired["query"]) * 2
     tone = [sheet.theme.query] * len(cloud["query"]) + [sheet.theme.key] * len(cloud["key"])
     _draw.labels(

@@ -58,7 +58,7 @@ def plot_query_focus(
     highest.axvline(0, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line)
     highest.set_title(f"the {len(values)} keys {drawn([seen.query])[0]} scores highest")
     highest.set_xlabel("score")
-    shapes = _style.markers(seen.by_group.axes["group"])
+    shapes = _style.markers(run.task)
     ends = []
     for group, row in zip(seen.by_group.axes["group"], seen.by_group.values, strict=True):
         known = np.flatnonzero(np.isfinite(row))
@@ -72,7 +72,7 @@ def plot_query_focus(
         lines.set_xlim(known_places[0] - 0.3, known_places[-1] + 0.3)
     _names(lines, ends, sheet)
     lines.axhline(0, color=sheet.theme.faint, linewidth=0.5 * sheet.size.line, zorder=0)
-    lines.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True, nbins=8))
+    lines.set_xticks(known_places[:: max(1, -(-len(known_places) // 8))])
     lines.set_xlabel("key position")
     lines.set_ylabel("score")
     lines.set_title("mean score of the keys of each group")

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from glassformer.analyses._attend import not_asking
-from glassformer.analyses._pairs import drawn, in_file
+from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Array, percent
 from glassformer.analyses.query_key import QueryKey, means, query_key, say
 from glassformer.figures import _attend, _draw, _style
@@ -35,7 +35,6 @@ def plot_query_key_space(
     """All queries and keys on one plane; `with_focus="+@5"` adds the plane as one query sees it."""
     seen = query_key(run, query=with_focus, head=head, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
-    tokens = seen.queries.axes["token"]
     cloud = np.vstack([seen.queries.values.reshape(-1, 2), seen.keys.values.reshape(-1, 2)])
     near = _attend.near(cloud)
     panels = sheet.panels(
@@ -46,9 +45,9 @@ def plot_query_key_space(
         bottom=5.4,
         top=2.4,
     )[0]
-    written = _space(panels[0], seen, cloud, sheet)
+    _space(panels[0], seen, cloud, sheet)
     if near is not None and with_focus is None:
-        written |= _space(panels[1], seen, cloud, sheet, near)
+        _space(panels[1], seen, cloud, sheet, near)
         panels[0].set_title("all of them")
         panels[1].set_title("the middle, enlarged")
         (x0, x1), (y0, y1) = panels[1].get_xlim(), panels[1].get_ylim()
@@ -68,22 +67,14 @@ def plot_query_key_space(
         _attend.focus(panels[1], seen, sheet.theme, limit)
         panels[1].set_title(f"the score of {drawn([seen.query])[0]} with a key drawn there")
         _attend.score_bar(sheet, limit, seen.scores.values, beside=panels[1])
-    example = f"{drawn([in_file(tokens[0], 3)])[0]}: token {drawn(tokens[:1])[0]} at position 3"
-    told = f"{len(written)} of {len(cloud)} points are labelled"
-    kept = percent(seen.plane.kept)
-    if sheet.size.fixed is None:
-        told += f" ({example})"
-        kept = f"drawn dot products explain {kept} of the variance of the scores"
-    else:
-        kept = f"{kept} of the scores' variance"
-    sheet.note(told if seen.plane.lossless else f"{told} · {kept}")
+    told = "labelled: the first showcase" if seen.example else "labelled: some of each token"
+    sheet.note(told if seen.plane.lossless else f"{told} · {percent(seen.plane.kept)} of the scores' variance")
     sheet.legend(["query", "key"])
     return sheet.done(seen, head=seen.head, with_focus=with_focus)
 
 
-def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Array | None = None) -> set[int]:
-    """All queries and keys on one plane (or its middle), with rings and labels; which were labelled."""
-    tokens, context = seen.queries.axes["token"], len(seen.queries.axes["position"])
+def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Array | None = None) -> None:
+    """All queries and keys on one plane (or its middle), with rings, and labels at those of the showcase."""
     half = len(cloud) // 2
     _draw.plane_axes(ax, seen.plane, cloud if near is None else near, theme=sheet.theme)
     _attend.rings(ax, sheet.theme)
@@ -91,20 +82,16 @@ def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Arr
     _draw.dots(ax, cloud[half:], colour=sheet.theme.key, marker=_style.MARKER["key"], scale=0.75, alpha=0.75)
     named = _followed(ax, seen, sheet)
     names = _attend.pair_labels(seen.queries)
-    asker = tokens.index(seen.query.rpartition("@")[0])
-    first = [asker * context + p for p in range(context)]
-    order = _attend.middle_first(len(tokens), context)
-    both = [n for k in order for n in (k, k + half)]
-    return set(
-        _draw.labels(
-            ax,
-            cloud,
-            names * 2,
-            first=[*first, *both],
-            most=70,
-            colours=[sheet.theme.query] * half + [sheet.theme.key] * half,
-            keep_clear=named if half > 120 else np.vstack([cloud, named]),
-        )
+    told = list(seen.example) or _attend.middle_first(len(seen.groups), len(seen.queries.axes["position"]))
+    token, _, place = seen.query.rpartition("@")
+    asker = seen.queries.axes["token"].index(token) * len(seen.queries.axes["position"]) + int(place)
+    order = list(dict.fromkeys([asker, *(k + half for k in told), *told]))
+    _draw.labels(
+        ax,
+        cloud[order],
+        [(names * 2)[k] for k in order],
+        colours=[sheet.theme.query if k < half else sheet.theme.key for k in order],
+        keep_clear=named if half > 120 else np.vstack([cloud, named]),
     )
 
 

@@ -1,9 +1,12 @@
 """From the last point to the answer: attention, final, logits, probabilities; the read-out's vectors and biases."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from glassformer.analyses._pairs import shown
+from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses.readout import readout, say
 from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
@@ -33,60 +36,36 @@ def plot_readout(
     turned = 0.0 if longest < 1.6 or len(words) * longest < 18 else longest
     split = 0.5
     wide = min(1.0, 0.35 + 0.05 * seen.final.values.shape[1])
-    parts = [1.0, wide, 1.6, 1.6] if seen.heads else [wide, 1.6, 1.6]
+    upper: dict[str, Any] = {"left": 3.6, "bottom": 3.6 + turned, "top": 2.2}
+    begin, end = 0.38 if seen.heads else 0.24, 0.69 if seen.heads else 0.62
+    parts = [1.0, wide] if seen.heads else [wide]
     top = list(
-        sheet.panels(
-            1,
-            len(parts),
-            widths=parts,
-            left=3.6,
-            right=6.5,
-            bottom=3.6 + turned,
-            top=2.2,
-            gap=(3.8, 3),
-            within=(0, split, 1, 1),
-        )[0]
+        sheet.panels(1, len(parts), widths=parts, right=1, gap=(1.5, 0), within=(0, split, begin, 1), **upper)[0]
     )
+    logits = sheet.panels(1, 1, right=6.5, within=(begin, split, end, 1), **upper | {"left": 0.5})[0, 0]
+    chances = sheet.panels(1, 1, right=6.5, within=(end, split, 1, 1), **upper | {"left": 0.5})[0, 0]
+    asked = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
     if seen.heads:
-        look = top.pop(0)
         future = ~np.tri(len(names), dtype=bool) if seen.causal else None
-        _draw.heat(
-            look, seen.attention.values, kind="share", theme=t, rows=names, columns=names, masked=future, numbers=False
-        )
-        look.set_title("mean attention" if seen.heads > 1 else "attention")
-    final, logits, chances = top
-    _draw.heat(
-        final,
-        seen.final.values,
-        kind="signed",
-        theme=t,
-        rows=names,
-        numbers=None if seen.final.values.shape[1] < 9 else False,
-    )
+        _draw.heat(top[0], seen.attention.values, kind="share", theme=t, rows=names, columns=names, masked=future,
+                   numbers=False)  # fmt: skip
+        top[0].set_title("mean attention" if seen.heads > 1 else "attention")
+    if len(top[0].get_yticks()) < len(names) and asked:  # no room for all: those with an answer to check
+        top[0].set_yticks(asked, drawn([names[k] for k in asked]))
+    final, reach = top[-1], _draw.limits("signed", seen.final.values[seen.place])
+    _draw.heat(final, seen.final.values, kind="signed", theme=t, rows=() if seen.heads else names, numbers=False,
+               limit=reach)  # fmt: skip
     _regions.features(final, seen.final.values.shape[1])
-    final.set_title("final")
-    _draw.heat(
-        logits,
-        seen.logits.values,
-        kind="signed",
-        theme=t,
-        rows=names,
-        columns=words,
-        column_name="next token",
-        numbers=False,
-    )
-    low, high = _draw.limits("signed", seen.logits.values)
-    logits.set_title(f"logits, {_draw.number(low)} to {_draw.number(high)}")
-    _draw.heat(
-        chances,
-        seen.probabilities.values,
-        kind="probability",
-        theme=t,
-        rows=names,
-        columns=words,
-        column_name="next token",
-        numbers=False,
-    )
+    final.set_title(f"final, ± {reach[1]:.2g}")
+    answer = "answer" if max(seen.coming) < 0 else "next token"
+    limit = _draw.limits("signed", seen.logits.values[seen.place])
+    _draw.heat(logits, seen.logits.values, kind="signed", theme=t, limit=limit, columns=words, column_name=answer,
+               numbers=False)  # fmt: skip
+    logits.set_title("logits")
+    beyond = bool((np.abs(np.nan_to_num(seen.logits.values)) > limit[1]).any())
+    _draw.bar(sheet, "signed", limit, "logit", beside=logits, beyond=beyond)
+    _draw.heat(chances, seen.probabilities.values, kind="probability", theme=t, columns=words, column_name=answer,
+               numbers=False)  # fmt: skip
     chances.set_title("probabilities")
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=chances)
     frames = [
@@ -97,14 +76,15 @@ def plot_readout(
         if r in seen.ids
     ]
     for panel in (logits, chances):
-        _draw.outline(panel, frames, t.right)
+        _draw.outline(panel, frames, t.right, width=1.0)
     after = np.array([(seen.ids.index(token), k) for k, token in enumerate(seen.coming) if token in seen.ids]).reshape(
         -1, 2
     )
-    _draw.dots(chances, after, colour=_style.theme("dark").ink, scale=0.6, zorder=5)
-    low_left, low_right = sheet.panels(
-        1, 2, widths=[1, 1.6], left=5, right=1.5, bottom=6.4 + turned, top=2.2, gap=(5.5, 3), within=(0, 0, 1, split)
-    )[0]
+    mark = {"markerfacecolor": _style.theme("dark").ink, "markeredgecolor": t.quiet}
+    for x, y in after:
+        chances.plot([x], [y], marker="o", markersize=0.4 * sheet.size.text, zorder=5, **mark)
+    low_left = sheet.panels(1, 1, left=5, right=1, bottom=4.6, top=2.2, within=(0, 0, 0.42, split))[0, 0]
+    low_right = sheet.panels(1, 1, left=5, right=1.5, bottom=6.4 + turned, top=2.2, within=(0.42, 0, 1, split))[0, 0]
     tips, ends = seen.tips.values, seen.ends.values
     zero = np.broadcast_to(seen.plane.zero, tips.shape)
     scale = 1.0
@@ -115,10 +95,11 @@ def plot_readout(
     _draw.plane_axes(low_left, seen.plane, np.concatenate([shown_tips, ends]), theme=t, margin=0.12)
     _draw.arrows(low_left, zero, shown_tips, colours=t.quiet, width=0.5)
     _draw.dots(low_left, ends, colour=[_regions.colour(v, t) for v in seen.verdicts], scale=0.8, zorder=4)
-    _draw.labels(low_left, shown_tips, [shown(word) for word in words], colours=t.ink, around=True)
+    clear = np.concatenate([shown_tips, ends[[k for k, verdict in enumerate(seen.verdicts) if verdict]]])
+    _draw.labels(low_left, shown_tips, [shown(word) for word in words], colours=t.ink, keep_clear=clear)
     for text in low_left.texts:
         _regions.halo_one(text, t)
-    low_left.set_title("read-out vectors" + (f" (× {scale:.1f})" if scale > 1.001 else "") + ", and final as dots")
+    _draw.heading(low_left, f"read-out vectors{f' × {scale:.2g}' if scale > 1.001 else ''}; dots are final")
     groups = list(dict.fromkeys(seen.groups))
     order = sorted(range(len(words)), key=lambda k: (groups.index(seen.groups[k]), k))
     shades = dict(zip(groups, np.linspace(1.0, 0.35, len(groups)), strict=True))
@@ -142,5 +123,7 @@ def plot_readout(
             color=t.quiet,
         )
         edge += many
-    sheet.legend(["right", "wrong", ("comes next", "o", t.quiet)])
+    met = [verdict for verdict in ("right", "wrong") if verdict in seen.verdicts or (verdict == "right" and frames)]
+    following = [Line2D([], [], linestyle="", marker="o", label="comes next", **mark)] if len(after) else []
+    sheet.legend([*met, *following])
     return sheet.done(seen, sequence=" ".join(seen.tokens))

@@ -41,7 +41,6 @@ def plot_residual(
     style: str = "stream",
     feed_forward: bool = False,
     plane: tuple[int, int] | None = None,
-    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
@@ -50,21 +49,17 @@ def plot_residual(
     if style not in STYLES:
         raise unknown(style, "style", STYLES)
     seen = residual(run, sequence=sequence, step=step, member=member, plane=plane)
-    pages = 2 if size == "slide" and style == "stream" else 1
-    _draw.paged(range(pages), 1, page)
     tall = 4.9 if style == "values" else _style.inches(size, 98) if size == "print_narrow" else 7.4
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall)
     if style == "values":
         _values(sheet, seen)
     else:
-        _stream(sheet, seen, feed_forward, page)
-    return sheet.done(
-        seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward, page=page, pages=pages
-    )
+        _stream(sheet, seen, feed_forward)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward)
 
 
-def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool, page: int) -> None:
-    """Heat maps, planes and arrows; on a slide the planes are the second page."""
+def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
+    """Heat maps, planes (a slide has no room for them) and arrows."""
     t, slide = sheet.theme, sheet.size.name == "slide"
     titles = (
         "embedded" if seen.block == 0 else f"enters block {seen.block}",
@@ -73,11 +68,6 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool, page: int) -
     )
     points = [seen.points[name].values for name in ("before", "attended", "middle")]
     split = 0.0 if slide else 0.46
-    if slide and page:
-        panels = sheet.panels(1, 3, left=5.5, right=1.2, bottom=5.8, top=2.4, gap=(4, 3))[0]
-        _planes(panels, seen, points, titles, t)
-        sheet.note("page 2 of 2")
-        return
     first, second, third = (
         ((0, 0.7, 1, 1), (0, 0.47, 1, 0.7), (0, 0, 1, 0.47))  # one column: below each other
         if sheet.size.name == "print_narrow"
@@ -93,11 +83,20 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool, page: int) -
     _regions.ticks(big, seen.plane)
     big.set_title("arrows over the token that wins there")
     sheet.legend(
-        ["right", "wrong", ("free", ">", t.quiet), *([("feed-forward", "D", t.feed_forward)] if feed_forward else [])]
+        [
+            *_verdicts(seen),
+            ("unconstrained", ">", t.quiet),
+            *([("feed-forward", "D", t.feed_forward)] if feed_forward else []),
+        ]
     )
     scale = f"heat maps: one scale from {_draw.number(limit[0])} to {_draw.number(limit[1])}"
     above = 2 * sheet.em / sheet.inches[1] if sheet.size.name == "print_narrow" else 0.0
-    sheet.note(f"page 1 of 2 · {scale}" if slide else scale, y=above)
+    sheet.note(scale, y=above)
+
+
+def _verdicts(seen: Residual) -> list[str]:
+    """Those that occur, for the legend."""
+    return [each for each in ("right", "wrong") if each in seen.verdicts]
 
 
 def _heats(
@@ -121,7 +120,7 @@ def _planes(
 ) -> None:
     told = _regions.important(seen.verdicts)
     for panel, xy, title in zip(panels, points, titles, strict=True):
-        _draw.plane_axes(panel, seen.plane, xy, theme=t, margin=0.2, names=panel is panels[0])
+        _draw.plane_axes(panel, seen.plane, np.concatenate(points), theme=t, margin=0.12, names=panel is panels[0])
         room = panel.get_window_extent().width / panel.figure.dpi
         name = seen.plane.labels[0]
         fits = _draw.text_width(name, float(panel.xaxis.label.get_fontsize())) < 1.3 * room
@@ -151,13 +150,14 @@ def _moves(ax: Axes, seen: Residual, t: _style.Theme, begin: Array, end: Array, 
     texts = [_regions.signed(name, verdict) for name, verdict in zip(names, seen.verdicts, strict=True)]
     _draw.dots(ax, begin, colour=t.ink, scale=0.4, zorder=3)
     before = len(ax.texts)
+    told = [k for k, each in enumerate(judged) if each] or list(range(len(end)))
     _draw.labels(
         ax,
-        end,
-        texts,
-        colours=colours,
-        first=_regions.important(seen.verdicts),
-        keep_clear=np.concatenate([begin, end]),
+        end[told],
+        [texts[k] for k in told],
+        colours=[colours[k] for k in told],
+        keep_clear=_regions.along(begin, end),
+        tied=True,
     )
     for text in ax.texts[before:]:
         _regions.halo_one(text, t)
@@ -183,4 +183,4 @@ def _values(sheet: _draw.Sheet, seen: Residual) -> None:
         panels, ("value: what each offers", "attended: what each takes", "middle: where that puts it"), strict=True
     ):
         panel.set_title(title)
-    sheet.legend(["value", "right", "wrong"])
+    sheet.legend(["value", *_verdicts(seen)])

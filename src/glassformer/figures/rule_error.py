@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from glassformer.analyses._judged import exactly
-from glassformer.analyses._result import percent
+from glassformer.analyses._result import percent, thousands
 from glassformer.analyses.rule_error import RuleError, rule_error, say
 from glassformer.figures import _draw
 from glassformer.run import Run
@@ -81,7 +81,7 @@ def _life(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
             )
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks(*TICKS)
-    ax.set_ylabel("wrong among such positions")
+    ax.set_ylabel("share wrong")
     ax.set_title("error by step")
 
 
@@ -101,7 +101,7 @@ def _shares(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
     ax.set_ylabel("share of constrained positions")
     ax.set_title("right, wrong, not in view")
     low = np.vstack([np.zeros(values.shape[1]), upto[:-1]])
-    names = ("✓ right", "✗ wrong", f"∅ not in view {percent(seen.hidden)}")
+    names = ("✓ right", "✗ wrong", f"∅ not in view {percent(float(values[2, -1]))}")
     width = at[-1] - at[0]
     for k, name in enumerate(names):
         inner = [j for j in range(len(at)) if k == 1 or 0.3 * width <= at[j] - at[0] <= 0.7 * width] or [len(at) // 2]
@@ -137,7 +137,7 @@ def _distance(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
         ax.plot([low, high], [k, k], color=t.ink, linewidth=0.8 * line, zorder=4)
         ax.plot([sampled, sampled], [k - 0.36, k + 0.36], color=t.ink, linestyle=":", linewidth=line, zorder=4)
         edge = max(high, sampled)
-        text = f"{exactly(float(error))} of {int(counts[k])}"
+        text = f"{exactly(float(error))} of {thousands(int(counts[k]))}"
         beside, within = edge <= 0.55, error > 0.5
         plate = {"facecolor": t.paper, "edgecolor": "none", "alpha": 0.85, "pad": 0.2 * sheet.size.text}
         ax.text(
@@ -158,4 +158,4 @@ def _distance(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
     ax.set_yticks(range(len(names)), [name.replace("not in view", "not in\nview") for name in names])
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("error")
-    ax.set_title("by distance of the answer")
+    ax.set_title("by how far back to look")

@@ -44,7 +44,7 @@ def plot_score_atlas(
             if not seen.terms
             else (0, 0.55, 1, 1)
             if strip
-            else (0, 0, 0.585 if sheet.size.fixed is None else 0.5, 1)
+            else (0, 0, 0.53 if sheet.size.fixed is None else 0.5, 1)
         )
         panel = sheet.panels(
             1,
@@ -87,7 +87,7 @@ def plot_score_atlas(
             limit,
             (0, 0, 1, 0.55)
             if strip
-            else (0.585 if sheet.size.fixed is None else 0.5, 0, 1, 1)
+            else (0.53 if sheet.size.fixed is None else 0.5, 0, 1, 1)
             if whole is not None
             else (0, 0, 1, 1),
             right,
@@ -95,6 +95,8 @@ def plot_score_atlas(
         )
     if seen.causal and whole is not None:
         sheet.legend(["masked"])
+    if seen.terms and sheet.size.fixed is not None and not strip:
+        sheet.note("token·place: the query's token (down) with the key's position (across)")
     return sheet.done(seen, rows=rows, head=seen.head)
 
 
@@ -124,7 +126,6 @@ def _terms(
             top=2.6,
             gap=(beside + (1.2 if slide else max(long, 1.2)), below + 1.8),
             within=part,
-            widths=many if not slide else [1, 1],
             heights=many,
         )
     for panel, name, share in zip(panels.flat, TERMS, seen.shares.values, strict=True):
@@ -138,12 +139,19 @@ def _terms(
         _draw.places(panel, own[meets], "x", most=_attend.fitting(panel, "x", sheet.size.text, each))
         if slide and not row:
             panel.set_yticks([] if panel in panels[:, 1] and asks == "token" else panel.get_yticks())
-            panel.set_title(f"{name} {percent(float(share))}".replace("-", "\u2212") if np.isfinite(share) else name)
+            panel.set_title(_named(name, float(share)))
             continue
         panel.set_ylabel(f"query's {'position' if asks == 'place' else 'token'}")
         panel.set_xlabel(f"key's {'position' if meets == 'place' else 'token'}")
-        _draw.heading(panel, f"{name} {percent(float(share))}".replace("-", "\u2212") if np.isfinite(share) else name)
+        _draw.heading(panel, _named(name, float(share)))
     if not row:
         whole = seen.scores.get("scores")
         values = [whole.values] if whole is not None else [term.values for term in seen.terms.values()]
         _attend.score_bar(sheet, limit, *values, beside=list(panels[:, -1]))
+
+
+def _named(term: str, share: float) -> str:
+    """`token·token 95 %`; shares that round to nothing have no sign."""
+    if not np.isfinite(share):
+        return term
+    return f"{term} {'0 %' if abs(share) < 0.005 else percent(share)}".replace("-", "\u2212")

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses.scoring import say_field, scoring, spoken
+from glassformer.analyses.scoring import Scoring, say_field, scoring, spans, spoken
 from glassformer.figures import _attend, _draw, _style
 from glassformer.run import Run
 
@@ -34,11 +34,7 @@ def plot_score_field(
     length = len(seen.tokens)
     names = drawn(seen.attention.axes["key_position"])
     slide = sheet_is_low(size)
-    chosen = (
-        list(range(length))
-        if length <= 8 and not slide
-        else _some(seen.source, spoken(seen), length, 4 if slide else 8)
-    )
+    chosen = list(range(length)) if length <= 8 and not slide else _some(seen, length, 4 if slide else 8)
     columns = 4
     rows = -(-len(chosen) // columns)
     sheet = _draw.Sheet(ax, theme, size, say_field(seen), seen.clock, height=4.6 + 2.7 * rows, least=60)
@@ -99,8 +95,7 @@ def plot_score_field(
     ]
     _attend.scores_and_attention(sheet, left, right, seen, limit)
     if len(chosen) < length:
-        which = ": those with an answer to look up first" if any(s >= 0 for s in seen.source) else ""
-        sheet.note(f"{len(chosen)} of {length} queries have a plane{which}")
+        sheet.note(f"{len(chosen)} of {length} queries have a plane")
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
 
 
@@ -109,9 +104,9 @@ def sheet_is_low(size: str) -> bool:
     return _style.size(size).fixed is not None
 
 
-def _some(source: tuple[int, ...], spoken_of: int, length: int, most: int) -> list[int]:
-    """The queries that get a plane: those that look something up, from the last back, then evenly among the rest."""
-    asks = [q for q, s in enumerate(source) if s >= 0][-most:]
-    asks = asks or [spoken_of]
-    rest = [q for q in range(length - 1, -1, -1) if q not in asks]
-    return sorted((asks + rest)[:most])
+def _some(seen: Scoring, length: int, most: int) -> list[int]:
+    """The queries with a plane: the two of the title, those that look something up, from the last back, the rest."""
+    told = list(spans(seen))
+    asks = [q for q, s in enumerate(seen.source) if s >= 0][::-1] or [spoken(seen)]
+    order = dict.fromkeys([*told[:1], *told[-1:], *asks, *range(length - 1, -1, -1)])
+    return sorted(list(order)[:most])

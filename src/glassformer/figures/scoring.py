@@ -59,7 +59,7 @@ def plot_scoring(
         if len(features) > 8:
             _draw.places(panel, features, "x", most=5)
         panel.set_title("queries" if part == "query" else "keys", color=sheet.theme[part])
-    _draw.bar(sheet, "signed", limit, "", beside=list(top)[-2:], wide=0.7, gap=0.6)
+    _draw.bar(sheet, "signed", limit, "feature", beside=list(top)[-1:], wide=0.7, gap=0.6)
     _draw.plane_axes(plane, seen.plane, np.vstack([queries, keys, *grey]), theme=sheet.theme)
     for part, each in seen.others.items():
         _draw.dots(plane, each.values, colour=sheet.theme.faint, marker=_style.MARKER[part], scale=0.45)
@@ -84,7 +84,7 @@ def _panels(sheet: _draw.Sheet, cloud: Array) -> tuple[list[Axes], Axes, Axes, A
     A cloud that is taller than wide gets a tall plane in the middle; another a wide one at the top.
     """
     if sheet.size.name == "print_narrow":  # one column: below each other
-        first = sheet.panels(1, 2, left=5.4, right=5.4, bottom=4.4, top=2.4, gap=(5.4, 0), within=(0, 0.76, 1, 1))
+        first = sheet.panels(1, 2, left=5.4, right=6.8, bottom=4.4, top=2.4, gap=(5.4, 0), within=(0, 0.76, 1, 1))
         plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0, 0.5, 1, 0.76))[0, 0]
         last = sheet.panels(2, 1, left=5.4, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 1, 0.5))
         return list(first.flat), plane, *last.flat

@@ -40,7 +40,7 @@ def plot_seeds(
         panel.set_xlim(0, max(seen.steps, 1))
         panel.locator_params(axis="x", nbins=4)
         _draw.steps_axis(panel)
-        if step != -1 and seen.step is not None:
+        if seen.step is not None:
             panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     return sheet.done(seen)
 

@@ -1,13 +1,15 @@
 """Where one input begins: its tokens and positions among all that there could be."""
 
+from itertools import pairwise
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses.sequence_embeddings import SequenceEmbeddings, say, sequence_embeddings
-from glassformer.figures import _draw
-from glassformer.figures.embeddings import roomy, sum_title
+from glassformer.figures import _draw, _style
+from glassformer.figures.embeddings import TIED, keys, named, of_tokens, roomy, sum_title
 from glassformer.run import Run
 
 SECTION = "know"
@@ -23,55 +25,80 @@ def plot_sequence_embeddings(
     sequence: str | None = None,
     step: int = -1,
     member: int = 0,
+    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """The input's rows framed in the embedding tables, and its points in front of all others in the planes."""
+    """The input's rows framed in the embedding tables, and its points in front of all others in the planes.
+
+    On slides the tables and the planes are a page each.
+    """
+    pages = 2 if size == "slide" else 1
+    _draw.paged(range(pages), 1, page)
     seen = sequence_embeddings(run, sequence=sequence, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.4, least=60)
-    _maps(sheet, seen)
+    split = 0.52 if pages == 1 else 0.0
+    if page == 0:
+        _maps(sheet, seen, (0, split, 1, 1))
+    if pages == 1 or page:
+        _planes(sheet, seen, _style.markers(run.task), (0, 0, 1, split or 1))
+    if pages > 1:
+        sheet.note(f"page {page + 1} of 2")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
+
+
+def _planes(
+    sheet: _draw.Sheet, seen: SequenceEmbeddings, shapes: dict[str, str], part: tuple[float, float, float, float]
+) -> None:
     kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
     widths = [1.0] * (len(kinds) - 1) + [1.5]
     panels = sheet.panels(
-        1, len(kinds), widths=widths, left=6, right=1.2, bottom=3.8, top=2.2, gap=(6.4, 0), within=(0, 0, 1, 0.52)
+        1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
     )[0]
+    marks = of_tokens(seen.groups, shapes)
+    words, t = seen.drawn["token"].axes["token"], sheet.theme
     used = sorted({row for row in seen.rows if row >= 0})
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_title({"token": "token", "position": "position", "sum": "token + position"}[kind])
         at = seen.drawn[kind].values
-        _draw.plane_axes(panel, seen.planes[kind], at, theme=sheet.theme)
+        _draw.plane_axes(panel, seen.planes[kind], at, theme=t)
         if kind == "sum":
-            _draw.dots(panel, at, colour=sheet.theme.faint, scale=0.6)
-            _way(panel, seen.drawn["input"].values, drawn(seen.drawn["input"].axes["position"]), sheet)
+            for word, way in zip(words, at, strict=True):
+                _draw.dots(panel, way, colour=t.faint, marker=marks[word], scale=0.6)
+            own = seen.drawn["input"].values
+            _way(panel, own, drawn(seen.drawn["input"].axes["position"]), sheet)
+            for word, place in zip(seen.tokens, own, strict=True):
+                _draw.dots(panel, place, colour=t.ink, marker=marks.get(word, "o"), zorder=3)
         elif kind == "position":
-            _draw.dots(panel, at, colour=sheet.theme.faint, scale=0.8)
             many = len(seen.tokens)
             _way(panel, at[:many], list(seen.drawn[kind].axes["position"][:many]), sheet)
+            _draw.squares(panel, at, theme=t, zorder=3)
         else:
-            names = [shown(word) for word in seen.drawn[kind].axes["token"]]
-            colours = [sheet.theme.ink if k in used else sheet.theme.quiet for k in range(len(names))]
-            rest = [k for k in range(len(names)) if k not in used]
-            _draw.dots(panel, at[rest], colour=sheet.theme.faint, scale=0.8)
-            _draw.dots(panel, at[used], colour=sheet.theme.ink)
-            _draw.labels(panel, at, names, colours=colours, first=used)
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+            for k, (word, place) in enumerate(zip(words, at, strict=True)):
+                _draw.dots(panel, place, colour=t.ink if k in used else t.masked, marker=marks[word])
+            named(panel, at[used], [shown(words[k]) for k in used], t.ink)
+    if len(seen.groups) > 1:
+        sheet.legend(keys(seen.groups, shapes, t))
 
 
 def _way(ax: Axes, points: np.ndarray, names: list[str], sheet: _draw.Sheet) -> None:
-    ax.plot(*points.T, color=sheet.theme.quiet, linewidth=0.4 * sheet.size.line, zorder=2)
-    _draw.dots(ax, points, colour=sheet.theme.ink, zorder=3)
-    _draw.labels(ax, points, names, colours=sheet.theme.ink, first=[0, len(names) - 1])
+    """The order of reading, as thin arrows from each point to the next."""
+    for begin, end in pairwise(points):
+        ax.annotate("", xy=end, xytext=begin, zorder=2, arrowprops={
+            "arrowstyle": "->", "color": sheet.theme.quiet, "linewidth": 0.4 * sheet.size.line,
+            "shrinkA": 0.3 * sheet.size.text, "shrinkB": 0.3 * sheet.size.text})  # fmt: skip
+    _draw.labels(ax, points, names, colours=sheet.theme.ink, first=[0, len(names) - 1], tied=True, most=TIED)
 
 
-def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings) -> None:
+def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float, float, float]) -> None:
     tables, feature = list(seen.tables), seen.features[0]
     wide = min(1.0 + 0.06 * seen.width, 2.0)
     widths = [*[wide] * len(tables), 1.9, wide]
     longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"]) / sheet.em
     panels = sheet.panels(
         1, len(widths), widths=widths, left=max(4.5, longest + 2), right=7.2, bottom=3.6, top=2.2,
-        gap=(max(4.6, longest + 1.6), 0), within=(0, 0.52, 1, 1),
+        gap=(max(4.6, longest + 1.6), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
     ink = sheet.theme.ink
@@ -84,7 +111,8 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings) -> None:
         roomy(panel, table.axes["feature"], table.axes[kind])
         panel.set_title(kind)
         used = {row for row in seen.rows if row >= 0} if kind == "token" else set(range(len(seen.tokens)))
-        _frames(panel, used, table.values.shape[1], ink)
+        if len(used) < len(table.values):  # a frame around everything says nothing
+            _frames(panel, used, table.values.shape[1], ink)
     pair = panels[len(tables)]
     _draw.heat(
         pair, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit, numbers=False,

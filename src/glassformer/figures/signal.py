@@ -4,10 +4,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._result import Labelled, thousands
+from glassformer.analyses._result import Labelled, percent, thousands
 from glassformer.analyses.signal import IDENTITY, Signal, say, signal
-from glassformer.figures import _draw, _style
+from glassformer.figures import _draw, _life, _style
 from glassformer.run import Run
 
 SECTION = "health"
@@ -16,6 +17,7 @@ ANSWERS = ("1.P1", "1.P10")
 COST = "a"
 LOST = 0.02  # a share under which the axis is logarithmic
 DEEP = 4  # blocks, beyond which points are not named one by one
+FAR = 15  # times between branches, beyond which their axis is logarithmic
 
 
 @_draw.drawing
@@ -31,19 +33,23 @@ def plot_signal(
     """Stream and branches by depth; branch over stream; mean, spread and dependence on the input by depth."""
     seen = signal(run, steps=steps, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6, least=60)
-    panels = sheet.panels(2, 2, left=6, right=1.5, bottom=9.2, top=2.4, gap=(6, 8.6))
-    shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, 1, len(seen.steps)))
+    below = _below(seen, (sheet.room[0] - 13.5) / 2)
+    panels = sheet.panels(2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 6.2))
+    end = 0.85 if sheet.theme.name == "light" else 1.0  # away from the colour of the paper
+    shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, end, len(seen.steps)))
     _lines(panels[0, 0], seen.stream, shades, sheet, "size", log=True)
+    panels[0, 0].set_xticklabels([])  # they stand under the panel below
+    panels[0, 0].set_xlabel("")
     _draw.heading(panels[0, 0], "size of the stream by depth")
     _branches(panels[0, 1], seen, shades, sheet)
-    _lines(panels[1, 0], seen.spread, shades, sheet, "over the features")
-    _lines(panels[1, 0], seen.mean, shades, sheet, "over the features", style=":")
-    _draw.heading(panels[1, 0], "spread (solid) and mean (dotted)")
+    _lines(panels[1, 0], seen.spread, shades, sheet, "size")
+    _lines(panels[1, 0], seen.mean, shades, sheet, "size", style=":")
+    _draw.heading(panels[1, 0], "over the features: spread (solid), mean (dotted)")
     _lines(panels[1, 1], seen.differs, shades, sheet, "share")
     low = float(np.nanmin(seen.differs.values, initial=1.0))
     if low < LOST:
-        panels[1, 1].set_yscale("log")
         panels[1, 1].set_ylim(max(low, 1e-9) / 2, 2)
+        _life.logarithmic(panels[1, 1])
     else:
         panels[1, 1].set_ylim(-0.03, 1.05)
     _draw.heading(panels[1, 1], "share of the stream that depends on the window")
@@ -60,7 +66,7 @@ def _lines(
         ax.plot(range(len(names)), row, color=shade, linestyle=style, marker=".", linewidth=0.8 * sheet.size.line)
     finite = table.values[np.isfinite(table.values)]
     if log and len(finite) and finite.min() > 0 and finite.max() > 20 * finite.min():
-        ax.set_yscale("log")
+        _life.logarithmic(ax)
     elif log:
         ax.set_ylim(bottom=0)
     ax.set_ylabel(unit)
@@ -68,9 +74,12 @@ def _lines(
     _depth(ax, names, sheet)
 
 
-def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet) -> None:
+def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet, kind: str = "point") -> None:
     """Names of points along the depth, upright where they would touch; of many blocks only the numbers."""
     blocks = [name.rpartition(" ")[2] for name in names]
+    names = tuple(spoken(name) for name in names)
+    if kind == "branch":
+        names = tuple(name.replace(" ", "\nblock ") for name in names)
     wide = ax.get_window_extent().width / ax.figure.dpi
     if len(names) * 1.3 * sheet.em > wide or len(set(blocks)) > DEEP:
         first = {block: k for k, block in reversed(list(enumerate(blocks))) if block.isdigit()}
@@ -78,9 +87,30 @@ def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet) -> None:
         ax.set_xticks(list(first.values())[:: -int(every)], list(first)[:: -int(every)])
         ax.set_xlabel("block")
         return
-    longest = max((_draw.text_width(name, sheet.size.text) for name in names), default=0)
-    ax.set_xticks(range(len(names)), names, rotation=90 if longest > 0.9 * wide / max(len(names), 1) else 0)
+    longest = max((_draw.text_width(line, sheet.size.text) for name in names for line in name.split("\n")), default=0)
+    ax.set_xticks(range(len(names)), names, rotation=90 if longest > 0.95 * wide / max(len(names), 1) else 0)
     ax.tick_params(axis="x", length=0)
+
+
+SAID = {
+    "embedded": "embedding", "attended": "attention", "fed": "feed-forward", "middle": "+ attention",
+    "out": "+ feed-forward", "normed_1": "norm 1", "normed_2": "norm 2", "final": "final norm",
+}  # fmt: skip
+
+
+def spoken(name: str) -> str:
+    """`middle 0` → + attention 0: the stream with what attention added."""
+    stem, space, block = name.partition(" ")
+    return SAID.get(stem, stem) + space + block
+
+
+def _below(seen: Signal, across: float) -> float:
+    """Ems that the names under a panel so many ems wide take."""
+    names = seen.stream.axes["point"]
+    if seen.blocks > DEEP or len(names) * 1.3 > across:
+        return 3.2
+    longest = max((_draw.text_width(spoken(name), 72) for name in names), default=0.0)
+    return longest + 1.0 if longest > 0.95 * across / max(len(names), 1) else 1.8
 
 
 def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) -> None:
@@ -92,10 +122,19 @@ def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) ->
         ax.bar(at, np.nan_to_num(row), width=0.92 * wide, color=shade)
     if seen.residual:
         ax.axhline(IDENTITY, color=sheet.theme.rung, linestyle="--", linewidth=0.6 * sheet.size.line)
+        sheet.note(f"dashed: {percent(IDENTITY)}, under which a branch hardly changes the stream")
     ax.set_xlim(-0.6, max(len(names), 1) - 0.4)
-    _depth(ax, names, sheet)
-    ax.set_ylabel("share of the stream")
-    _draw.heading(ax, f"what a branch adds; below {IDENTITY:g} a block is nearly the identity" if seen.residual
+    _depth(ax, names, sheet, "branch")
+    tall = seen.ratio.values[np.isfinite(seen.ratio.values) & (seen.ratio.values > 0)]
+    if len(tall) and tall.max() > FAR * tall.min():
+        ax.set_ylim(min(float(tall.min()), IDENTITY) / 1.5, 1.5 * float(tall.max()))
+        _life.logarithmic(ax)
+        ax.yaxis.set_major_formatter(lambda value, _: percent(value))
+    else:
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+        ax.yaxis.set_major_formatter(lambda value, _: percent(value))
+    ax.set_ylabel("of the stream")
+    _draw.heading(ax, "what each branch adds to the stream" if seen.residual
                   else "size of a branch against what it replaces")  # fmt: skip
 
 

@@ -4,10 +4,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses.similarity import KINDS, Similarity, say, similarity
-from glassformer.figures import _draw
+from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
 SECTION = "know"
@@ -15,6 +16,7 @@ ORDER = 20
 ANSWERS = ("1.P3", "1.Q36", "1.Q45")
 COST = "a"
 MOST_NUMBERS = 20  # tokens
+SPLIT = 0.62  # of the width for the table
 STYLES = ("-", ":", "-.")  # of groups
 
 
@@ -31,10 +33,10 @@ def plot_similarity(
         1,
         1,
         left=max(5, longest + 1.2),
-        right=6.5,
+        right=15.5,
         bottom=max(3.2, longest + 1.2),
         top=1.6,
-        within=(0, 0, 0.6, 1),
+        within=(0, 0, SPLIT, 1),
         square=True,
     )[0, 0]
     _draw.heat(
@@ -46,24 +48,13 @@ def plot_similarity(
         table.add_patch(Rectangle((begin - 0.5, begin - 0.5), len(own), len(own), fill=False, edgecolor=t.ink,
                                   linewidth=0.8 * sheet.size.line, clip_on=False, zorder=4))  # fmt: skip
         begin += len(own)
-    _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=table)
+    lengths = _lengths(sheet, seen, table)
+    _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=lengths)
     sorted_too = len(seen.axis.values) > 0
     right = sheet.panels(
-        2 + sorted_too,
-        1,
-        heights=(1, 0.9, 1.3) if sorted_too else (1, 1.3),
-        left=5,
-        right=7.5,
-        bottom=3.8,
-        top=2.2,
-        gap=(0, max(5.2, longest + 4)),
-        within=(0.6, 0, 1, 1),
+        1 + sorted_too, 1, left=5, right=7.5, bottom=3.8, top=2.2, gap=(0, 6.4), within=(SPLIT, 0, 1, 1)
     )[:, 0]
-    lengths, life = right[0], right[-1]
-    lengths.bar(range(len(words)), seen.length.values, color=t.quiet, width=0.7)
-    lengths.set_xlim(-0.6, len(words) - 0.4)
-    _draw.places(lengths, words, "x")
-    lengths.set_title("length of each token's vector")
+    life = right[-1]
     steps = [int(each) for each in seen.over_life.axes["step"]]
     life.axhline(0, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=0)
     curves = [(KINDS[1], seen.over_life.values[:, 1], "--", t.quiet)]
@@ -71,7 +62,7 @@ def plot_similarity(
         (name, k) for k, name in enumerate(seen.by_group.axes["group"]) if np.isfinite(seen.by_group.values[-1, k])
     ]
     for number, (name, k) in enumerate(named):
-        curves.append((name, seen.by_group.values[:, k], STYLES[number % len(STYLES)], t.ink))
+        curves.append((f"inside {name or 'other'}", seen.by_group.values[:, k], STYLES[number % len(STYLES)], t.ink))
     for _, curve, style, colour in curves:
         life.plot(steps, curve, linestyle=style, color=colour)
     if step != -1 and seen.step is not None:
@@ -79,23 +70,32 @@ def plot_similarity(
     life.set_xlim(steps[0], max(steps[-1], steps[0] + 1))
     _draw.steps_axis(life)
     life.locator_params(axis="x", nbins=3)
-    life.set_title("mean cosine of two tokens of")
+    life.set_title("mean cosine by step")
     told = [(float(curve[-1]), name, colour) for name, curve, _, colour in curves if np.isfinite(curve[-1])]
     _draw.beside(life, told, most=6.5)
     if sorted_too:
-        _numbers(right[1], seen)
+        _numbers(right[0], seen, t)
     return sheet.done(seen, names=[shown(word) for word in words])
 
 
-def _numbers(ax: Axes, seen: Similarity) -> None:
+def _lengths(sheet: _draw.Sheet, seen: Similarity, table: Axes) -> Axes:
+    """The length of each token's vector, in the rows of the table."""
+    x, y, wide, high = sheet.rects[table]
+    em = sheet.em / sheet.inches[0]
+    made = sheet.place((x + wide + em, y, 6.5 * em, high))
+    made.barh(range(len(seen.length.values)), seen.length.values, height=0.7, color=sheet.theme.quiet)
+    made.set_ylim(len(seen.length.values) - 0.5, -0.5)
+    made.set_yticks([])
+    made.xaxis.set_major_locator(MaxNLocator(2))
+    made.set_title("length")
+    return made
+
+
+def _numbers(ax: Axes, seen: Similarity, theme: _style.Theme) -> None:
     """Where tokens are numbers: each along the numbers' main axis, and how sorted they are."""
-    _draw.bare(ax)
-    along, names = seen.axis.values, seen.axis.axes["number"]
-    spread = float(np.ptp(along)) or 1.0
-    ax.set_xlim(along.min() - 0.06 * spread, along.max() + 0.06 * spread)
-    ax.set_ylim(0, 1)
-    value = np.array([int(name) for name in names])
-    height = 0.15 + 0.7 * (value - value.min()) / max(int(np.ptp(value)), 1)
-    for x, y, name in zip(along, height, names, strict=True):
-        ax.text(x, y, name, ha="center", va="center")
-    _draw.heading(ax, f"numbers along their main axis, larger ones higher; agreement {seen.agreement:.2f}")
+    value = np.array([int(name) for name in seen.axis.axes["number"]])
+    _draw.dots(ax, np.column_stack([value, seen.axis.values]), colour=theme.ink)
+    ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(4))
+    ax.set_xlabel("number")
+    _draw.heading(ax, "numbers on their main axis")

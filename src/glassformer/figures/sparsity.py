@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from glassformer.analyses._result import percent
 from glassformer.analyses.sparsity import say, sparsity
 from glassformer.figures import _draw
 from glassformer.run import Run
@@ -33,18 +34,19 @@ def plot_sparsity(
     left, right = sheet.panels(1, 2, widths=(1.5, 1), left=5.5, right=2, bottom=3.8, top=2.2, gap=(13, 0))[0]
     steps = [int(each) for each in life.axes["step"]]
     names = []
-    for k, (share, colour) in enumerate(zip(life.axes["share"], (t.feed_forward, t.wrong, t.quiet), strict=True)):
+    for k, (share, colour) in enumerate(zip(life.axes["share"], (t.feed_forward, t.ink, t.quiet), strict=True)):
         for b, block in enumerate(blocks):
             curve = life.values[k, :, b]
             left.plot(
                 steps, curve, color=colour, linestyle=LINES[k], linewidth=sheet.size.line * (1 if b == 0 else 0.6)
             )
             if np.isfinite(curve[-1]):
-                names.append((float(curve[-1]), share if len(blocks) == 1 else f"{share}, {block}", colour))
+                told = f"{share}, of all hidden values" if k == 0 else f"{share}, of the neurons"
+                names.append((float(curve[-1]), told if len(blocks) == 1 else f"{share}, {block}", colour))
     left.set_xlim(steps[0], max(steps[-1], steps[0] + 1))
     left.set_ylim(-0.02, 1.02)
-    left.set_ylabel("share")
-    left.set_title("over training" + ("" if len(blocks) == 1 else " (number = block)"))
+    left.yaxis.set_major_formatter(lambda value, _: percent(value))
+    left.set_title("over training" + ("" if len(blocks) == 1 else " (number: block)"))
     _draw.beside(left, names, most=13)
     _draw.steps_axis(left)
     left.locator_params(axis="x", nbins=5)
@@ -53,8 +55,8 @@ def plot_sparsity(
     counts = seen.histogram.values
     edges = np.linspace(0, 1, counts.shape[1] + 1)
     for b, block in enumerate(blocks):
-        right.stairs(counts[b], edges, color=t.feed_forward, linestyle=LINES[b % 4], fill=False, label=f"block {block}",
-                     linewidth=sheet.size.line)  # fmt: skip
+        right.stairs(counts[b], edges, color=t.feed_forward, fill=False, label=f"block {block}",
+                     linewidth=sheet.size.line * (1 if b == 0 else 0.6))  # fmt: skip
     if len(blocks) == 1:
         right.stairs(counts[0], edges, color=t.feed_forward, fill=True, alpha=0.25)
     else:
@@ -62,7 +64,7 @@ def plot_sparsity(
     right.set_xlim(0, 1)
     right.set_ylim(0, None)
     right.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    right.set_xlabel("share of places at which a neuron is active")
+    right.set_xlabel("share of places where active")
     right.set_ylabel("neurons")
     right.set_title("at this step")
     return sheet.done(seen)

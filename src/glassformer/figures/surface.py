@@ -13,6 +13,7 @@ SECTION = "path"
 ORDER = 90
 ANSWERS = ("1.P8", "3.§3.1.4.1")
 COST = "c"
+FOOT = 0.34  # of the sheet, for the chart below
 LIGHT = _style.THEMES["light"].paper  # lines on the map, in both themes: the map is the same
 DARK = _style.THEMES["light"].ink
 
@@ -26,13 +27,13 @@ def applies(run: Run) -> str | None:
 def plot_surface(
     run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
 ) -> Figure:
-    """Loss over the plane of the path's first two principal components; below, loss on the path and on its shadow."""
+    """Loss over the plane of the path's first two principal components; below, loss on the path and as projected."""
     seen = surface(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.8 if size == "screen" else 7.2, least=60)
-    panel = lay_out(sheet, foot=0.27)
+    panel = lay_out(sheet, foot=FOOT)
     relief(panel, seen, sheet)
     walk(panel, seen, sheet)
-    below = sheet.panels(1, 1, left=6, right=10, bottom=3.8, top=2.4, within=(0, 0, 1, 0.27))[0, 0]
+    below = sheet.panels(1, 1, left=6, right=10, bottom=3.8, top=2.4, within=(0, 0, 1, FOOT))[0, 0]
     _trust(below, seen, sheet)
     return sheet.done(seen, member=member)
 
@@ -51,9 +52,9 @@ def lay_out(sheet: _draw.Sheet, foot: float) -> Axes:
 
 
 def limits(seen: Surface) -> tuple[float, float]:
-    """Colours from the lowest loss to a little above the highest rung and the path; what lies above is cut off."""
+    """Colours from the lowest loss, on map or path, to a little above the highest rung and the path; cut off there."""
     top = max(float(seen.rungs.values[0]), float(seen.on_path.values[0].max()))
-    low = float(np.nanmin(seen.loss.values))
+    low = float(min(np.nanmin(seen.loss.values), seen.on_path.values[0].min()))
     return low, top + 0.15 * (top - low)
 
 
@@ -87,9 +88,10 @@ def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     colours = _draw.bar(sheet, "entropy", (low, high), "loss (nats per token)", beside=ax, gap=5.2)
     colours.yaxis.set_ticks_position("left")
     colours.yaxis.set_label_position("left")
-    for _, price in rungs:
+    shown = [(name, price) for name, price in rungs if low <= price <= high]
+    for _, price in shown:
         colours.axhline(price, color=LIGHT, linewidth=0.6 * sheet.size.line, linestyle="--")
-    names = [(price, f"{name.rpartition(' = ')[2]}  {price:.2f}", sheet.theme.quiet) for name, price in rungs]
+    names = [(price, f"{name.rpartition(' = ')[2]}  {price:.2f}", sheet.theme.quiet) for name, price in shown]
     _draw.beside(colours, names, most=12 if sheet.room[0] > 60 else 9)
 
 
@@ -98,12 +100,15 @@ def walk(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     way, line = seen.path.values, sheet.size.line
     ax.plot(*way.T, color=DARK, linewidth=2.4 * line, solid_joinstyle="round", zorder=3)
     ax.plot(*way.T, color=LIGHT, linewidth=1.1 * line, solid_joinstyle="round", zorder=4)
-    ax.plot(*way[0], marker="o", color=LIGHT, markeredgecolor=DARK, markersize=sheet.size.text * 0.9, zorder=5)
-    ax.plot(*way[-1], marker="*", color=LIGHT, markeredgecolor=DARK, markersize=sheet.size.text * 1.5, zorder=5)
+    (low, high), palette = limits(seen), _style.colormap("entropy", sheet.theme.name)
+    for k, marker, scale in ((0, "o", 0.9), (-1, "*", 1.5)):  # in the colour of the true loss, on or off the plane
+        own = palette((float(seen.on_path.values[0, k]) - low) / (high - low))
+        ax.plot(*way[k], marker=marker, color=own, markeredgecolor=LIGHT, markersize=sheet.size.text * scale,
+                markeredgewidth=line, zorder=5)  # fmt: skip
     moved = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))])
     wanted = np.searchsorted(moved, np.linspace(0, moved[-1], 7)[1:-1])
     picked = [0, *sorted({int(k) for k in wanted if 0 < k < len(way) - 1}), len(way) - 1]
-    texts = [thousands(seen.steps[k]) for k in picked]
+    texts = [thousands(seen.looked_at[k]) for k in picked]
     texts[0], texts[-1] = f"start ({texts[0]})", f"end ({texts[-1]})"
     ax.plot(*way[picked[1:-1]].T, linestyle="", marker="o", color=DARK, markersize=sheet.size.text * 0.4, zorder=5)
     _draw.labels(ax, way[picked], texts, colours=LIGHT, first=[0, len(picked) - 1], keep_clear=_dense(way))
@@ -120,13 +125,12 @@ def _dense(way: Array) -> Array:
 def _trust(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
     true, shadow = seen.on_path.values
-    ax.plot(seen.steps, true, color=t.validation, linewidth=line, marker="o" if len(seen.steps) < 4 else "")
-    ax.plot(seen.steps, shadow, color=t.ink, linewidth=line, linestyle=":")
+    ax.plot(seen.looked_at, true, color=t.validation, linewidth=line, marker="o" if len(seen.looked_at) < 4 else "")
+    ax.plot(seen.looked_at, shadow, color=t.ink, linewidth=line, linestyle=":")
     low, high = limits(seen)
     ax.set_ylim(low - 0.05 * (high - low), max(high, float(np.nanmax(true))))
-    for price in seen.rungs.values:
-        ax.axhline(price, color=t.rung, linewidth=0.5 * line, linestyle="--", zorder=0)
     ax.set_ylabel("loss (nats)")
-    ax.set_title("loss of the weights, and of their shadows in the plane")
-    _draw.beside(ax, [(float(true[-1]), "true weights", t.validation), (float(shadow[-1]), "shadow", t.ink)], most=8)
-    _life.steps_axis(ax, seen.steps[-1], 0.0, True, seen.step)
+    ax.set_title(f"loss of the weights, and of their projections into the plane ({seen.windows} windows)")
+    names = [(float(true[-1]), "true weights", t.validation), (float(shadow[-1]), "projected", t.ink)]
+    _draw.beside(ax, names, most=8)
+    _life.steps_axis(ax, seen.looked_at[-1], 0.0, True, seen.step)

@@ -39,7 +39,7 @@ def plot_temperature(
     for panel, draw, title in (
         (panels[0], partial(_uncertain.mean_entropy, moments=True), "how unsure"),
         (panels[1], _uncertain.loss_over_temperature, "how wrong"),
-        (panels[2], _uncertain.heat, "how sharply that turns"),
+        (panels[2], _uncertain.heat, "how strongly heat stirs it"),
     ):
         draw(panel, seen, sheet)
         panel.set_title(title)

@@ -49,8 +49,11 @@ def plot_thermodynamics(
     height = {"print": 3.4, "print_narrow": 4.0}.get(size, 3.1) * down + 0.35 * words * down / 2 + 1.0
     sheet = _draw.Sheet(ax, theme, size, say_thermodynamics(seen, view), seen.clock, height=height)
     right = 7.0 if view == 3 else 2.8
+    shaded = [draw for _, draw, _ in shown if draw is _uncertain.heat or draw is _mean]
+    entries = _uncertain.by_moments(seen, sheet, mean=_mean in shaded) if shaded else []
+    foot = 3.9 + words + (1.6 if entries or pages > 1 else 0)
     panels = sheet.panels(
-        down, across, left=5.2, right=right, bottom=3.9 + words, top=2.6, gap=(5.6 + right - 2.8, 6.4 + words)
+        down, across, left=5.2, right=right, bottom=foot, top=2.6, gap=(5.6 + right - 2.8, 6.4 + words)
     )
     for panel, (title, draw, sentence) in zip(panels.flat, shown, strict=False):
         limit = draw(panel, seen, sheet)
@@ -63,6 +66,8 @@ def plot_thermodynamics(
             _below(sheet, panel, sentence)
     for spare in panels.flat[len(shown) :]:
         spare.remove()
+    if entries:
+        sheet.legend(entries)
     if len(shown) < len(every):
         sheet.note(f"page {page + 1} of {pages}")
     return sheet.done(seen, view=view, temperature=temperature, page=page, pages=pages, member=member)
@@ -74,7 +79,7 @@ def _across(size: str, many: int) -> int:
         return 1
     if many == 4 or (size == "print" and many > 3):
         return 2
-    return 3 if many <= 6 else 4
+    return min(many, 3) if many <= 6 else 4
 
 
 BARS = {"specific heat over the life": "Var(E)/T²", "memory": "strength", "tape of tokens": "token"}
@@ -160,8 +165,8 @@ def _of_heat(seen: Uncertainty) -> list[tuple[str, Draw, str]]:
         ("free energy F = −T ln Z in the end", _uncertain.energies, ""),
         ("specific heat C = Var(E)/T² = dU/dT", _uncertain.heat, ""),
         ("specific heat over the life: C(T, step)", _uncertain.heat_map, ""),
-        ("path on the plane (H, L)", _path, ""),
-        ("mean entropy ⟨H⟩(T)", partial(_uncertain.mean_entropy, moments=True), ""),
+        ("path: entropy H, loss L", _path, ""),
+        ("entropy H(T)", _mean, ""),
     ]
     return [*found, ("entropy of attention, every head", heads, "")] if seen.attention else found
 
@@ -172,6 +177,10 @@ def _by_step(draw: Callable[..., None]) -> Draw:
         draw(ax, seen, sheet)
 
     return with_axis
+
+
+def _mean(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
+    _uncertain.mean_entropy(ax, seen, sheet, moments=True)
 
 
 def _path(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:

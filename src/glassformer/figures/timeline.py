@@ -35,13 +35,17 @@ def plot_timeline(
     seen = timeline(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.8)
     t = sheet.theme
-    panels = sheet.panels(6, 1, heights=[2.6, 1.5, 1.5, 1.5, 0.9, 1.3], left=9, right=2, bottom=3.8, top=1.4,
+    lanes: tuple[tuple[str, Labelled, str], ...] = (
+        ("rungs reached", seen.rungs, t.ink), ("kinds 95 % right", seen.kinds, t.right),
+        ("parts needed", seen.born, t.ink), ("attention on the answer", seen.attention, t.query),
+    )  # fmt: skip
+    wide = (sheet.room[0] - 12) * sheet.em
+    rows = [_rows(_happened(events, name), wide, seen.steps, sheet, ROWS)[1] for name, events, _ in lanes]
+    needs = [max(2.4, 1.3 * many) for many in rows]
+    rest = max(sheet.room[1] - 10.7 - sum(needs) - 3.2, 3.0)  # ems for the loss
+    panels = sheet.panels(6, 1, heights=[rest, *needs, 3.2], left=10, right=2, bottom=5.4, top=1.4,
                           gap=(0, 0.7))[:, 0]  # fmt: skip
     _loss(panels[0], seen, sheet)
-    lanes: tuple[tuple[str, Labelled, str], ...] = (
-        ("rungs", seen.rungs, t.ink), ("kinds 95 % right", seen.kinds, t.right),
-        ("parts needed", seen.born, t.feed_forward), ("attention on the answer", seen.attention, t.query),
-    )  # fmt: skip
     for panel, (name, events, colour) in zip(panels[1:5], lanes, strict=True):
         _lane(panel, name, events, colour, sheet, seen.steps)
     _phases(panels[5], seen, sheet)
@@ -56,6 +60,8 @@ def plot_timeline(
             panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
         for begin, end in seen.plateaus.values:
             panel.axvspan(begin, end, color=t.unconstrained, alpha=0.35, linewidth=0, zorder=-1)
+    if len(seen.plateaus.values):
+        sheet.note("grey background: plateaus of the loss")
     return sheet.done(seen, member=member)
 
 
@@ -68,38 +74,63 @@ def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
 def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet, steps: int) -> None:
     """Ticks at the events with their names, on a few rows so that they do not touch."""
     labels = next(iter(events.axes.values()))
-    happened = sorted((float(at), _named(label, name)) for at, label in zip(events.values, labels, strict=True)
-                      if np.isfinite(at))  # fmt: skip
-    together: dict[float, list[str]] = {}
-    for at, label in happened:
-        together.setdefault(at, []).append(label)
-    ax.set_ylim(ROWS, 0)
+    together = _happened(events, name)
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    room = max(1, min(ROWS, int(ax.get_window_extent().height / ax.figure.dpi / (1.15 * sheet.em))))
+    placed, rows = _rows(together, wide, steps, sheet, room)
+    ax.set_ylim(rows, 0)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     lines = _draw.wrap(name, sheet.size.text, 8 * sheet.em)
     ax.annotate("\n".join(lines), (0, 0.5), xycoords="axes fraction", xytext=(-0.6 * sheet.size.text, 0),
                 textcoords="offset points", ha="right", va="center")  # fmt: skip
-    wide = ax.get_window_extent().width / ax.figure.dpi
-    rows = max(1, min(ROWS, int(ax.get_window_extent().height / ax.figure.dpi / (1.2 * sheet.em))))
-    ends, each = [-1.0] * rows, ROWS / rows
-    for at, labels_here in together.items():
-        x, text = at / max(steps, 1) * wide, ", ".join(labels_here)
-        long = _draw.text_width(text, sheet.size.text) + 0.8 * sheet.em
-        left = x + long > wide  # no room to the right
-        row = next((k for k in range(rows) if ends[k] <= (x - long if left else x)), None)
-        if row is None:  # no room for its name: a tick alone
-            ax.plot([at, at], [0.85 * ROWS, ROWS], color=colour, linewidth=0.7 * sheet.size.line)
-            continue
-        ends[row] = wide if left else x + long
-        ax.plot([at, at], [each * row, each * (row + 1)], color=colour, linewidth=sheet.size.line)
-        ax.text(at, (row + 0.5) * each, f"{text} " if left else f" {text}", ha="right" if left else "left",
+    for at, (row, left) in placed.items():
+        text = ", ".join(together[at])
+        ax.plot([at, at], [row, row + 1], color=colour, linewidth=sheet.size.line)
+        ax.text(at, row + 0.5, f"{text} " if left else f" {text}", ha="right" if left else "left",
                 va="center", color=colour)  # fmt: skip
     if not labels:
         ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, ha="center", va="center", color=sheet.theme.quiet)
     missing = [_named(label, name) for at, label in zip(events.values, labels, strict=True) if not np.isfinite(at)]
-    text = f"not yet: {', '.join(missing)} "
-    if missing and _draw.text_width(text, sheet.size.text) < wide - max(ends[-1], 0):
+    text = f"not reached: {', '.join(missing)} "
+    ends = [_end(at, together[at], left, wide, steps, sheet) for at, (row, left) in placed.items() if row == rows - 1]
+    if missing and _draw.text_width(text, sheet.size.text) < wide - max(ends, default=0):
         ax.text(1, 0.5 / rows, text, transform=ax.transAxes, ha="right", va="center", color=sheet.theme.quiet)
+
+
+def _happened(events: Labelled, lane: str) -> dict[float, list[str]]:
+    """Step → names of what happened then, in order."""
+    labels = next(iter(events.axes.values()))
+    found: dict[float, list[str]] = {}
+    for at, label in sorted((float(at), _named(label, lane)) for at, label in zip(events.values, labels, strict=True)
+                            if np.isfinite(at)):  # fmt: skip
+        found.setdefault(at, []).append(label)
+    return found
+
+
+def _end(at: float, names: list[str], left: bool, wide: float, steps: int, sheet: _draw.Sheet) -> float:
+    """How far to the right (inches) a tick and its name reach."""
+    x = at / max(steps, 1) * wide
+    return wide if left else x + _draw.text_width(", ".join(names), sheet.size.text) + 0.8 * sheet.em
+
+
+def _rows(
+    together: dict[float, list[str]], wide: float, steps: int, sheet: _draw.Sheet, most: int
+) -> tuple[dict[float, tuple[int, bool]], int]:
+    """Step → row and whether the name stands at the left of its tick, so that none touch; and how many rows that takes.
+
+    What finds no room in any row is left out.
+    """
+    ends, placed = [-1.0] * most, {}
+    for at, names in together.items():
+        x = at / max(steps, 1) * wide
+        long = _draw.text_width(", ".join(names), sheet.size.text) + 0.8 * sheet.em
+        left = x + long > wide  # no room to the right
+        row = next((k for k in range(most) if ends[k] <= (x - long if left else x)), None)
+        if row is not None:
+            ends[row] = _end(at, names, left, wide, steps, sheet)
+            placed[at] = (row, left)
+    return placed, max((row for row, _ in placed.values()), default=0) + 1
 
 
 def _named(label: str, lane: str) -> str:
@@ -111,9 +142,9 @@ def _named(label: str, lane: str) -> str:
 def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
     """Measured phases above, claimed ones below, each with its share of the fall."""
     t = sheet.theme
-    shades = (t.unconstrained, t.right, t.unconstrained)
+    shades = (t.unconstrained, t.rung, t.unconstrained)
     wide = ax.get_window_extent().width / ax.figure.dpi
-    for row, (whose, table) in enumerate((("measured", seen.phases), ("claimed", seen.claimed))):
+    for row, (whose, table) in enumerate((("phases measured", seen.phases), ("by the source", seen.claimed))):
         for k, (begin, end) in enumerate(table.values):
             if not np.isfinite(begin) or end <= begin:
                 continue

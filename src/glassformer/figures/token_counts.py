@@ -25,7 +25,7 @@ def plot_token_counts(run: Run, *, ax: _draw.Host = None, theme: str = "light", 
     counts, names = seen.counts.values, seen.counts.axes["token"]
     ranked = np.argsort(-counts, kind="stable")
     groups = list(dict.fromkeys(seen.groups))
-    marks, shades = _style.markers(groups), dict(zip(groups, _shades(len(groups)), strict=True))
+    marks, shades = _style.markers(run.task), dict(zip(groups, _shades(len(groups)), strict=True))
     bars, rank = sheet.panels(1, 2, left=5, right=1.5, bottom=5.5, top=2.4, gap=7, widths=(1.5, 1))[0]
     top = [int(k) for k in ranked[:MOST] if counts[k] > 0]
     share = counts / max(seen.total, 1)

@@ -6,6 +6,7 @@ from matplotlib.path import Path
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import percent
+from glassformer.analyses._sought import sought
 from glassformer.analyses.sequences import say, sequences
 from glassformer.figures import _draw
 from glassformer.run import Run
@@ -37,8 +38,8 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
             plain = (seen.one or seen.text) and verdict == "unconstrained"  # a question is given, not judged
             said = None if plain else verdict
             _draw.cell(panel, column, y, word, said, theme=sheet.theme, size=sheet.size.text, line=sheet.size.line)
-            if source[column] >= 0 and source[column] != column - 1:
-                begin, end = column - 1, source[column]
+            begin, end = column - 1 if seen.read < 0 else seen.read, source[column]
+            if 0 <= end != begin:
                 lift = min(0.62, 0.3 + 0.06 * abs(begin - end))
                 over = [
                     (begin, y - 0.46),
@@ -69,7 +70,8 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
         sheet.note(shares + f" · {percent(away)} not in view", y=3.6 * sheet.em / sheet.inches[1])
     notes = []
     if any(s >= 0 and s != c - 1 for source in seen.source for c, s in enumerate(source[:columns])):
-        notes.append("arc: from the token that asks to where the answer lies")
+        target = "the token that is the answer" if seen.copied else sought(seen.copied)
+        notes.append(f"arc: from where the answer is read to {target}")
     if longest > columns:
         notes.append("+: so many more tokens do not fit the page")
     if notes:

@@ -3,7 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import percent, thousands
+from glassformer.analyses._judged import exactly
+from glassformer.analyses._result import thousands
 from glassformer.analyses.training_log import say, training_log
 from glassformer.figures import _draw, _table
 from glassformer.run import Run
@@ -52,7 +53,7 @@ def _cell(name: str, value: float) -> str:
     if not np.isfinite(value):
         return "–"
     if name == "right":
-        return percent(value)
+        return exactly(value)
     if name == "epoch":
         return f"{value:.1f}"
     small = name in ("update / weights", "rate") and value != 0

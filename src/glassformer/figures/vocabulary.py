@@ -22,7 +22,7 @@ def plot_vocabulary(
     """Id, token, group and count of every token; below, one text as tokens, as ids, and back."""
     seen = vocabulary(run, sequence=sequence)
     chosen = order(seen)
-    marks = _style.markers(dict.fromkeys(seen.groups))
+    marks = _style.markers(run.task)
     words = [
         (str(k), shown(seen.counts.axes["token"][k]), seen.groups[k], thousands(int(seen.counts.values[k])))
         for k in chosen

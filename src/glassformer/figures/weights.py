@@ -14,7 +14,9 @@ ANSWERS = ("3.§3.1", "1.P1")
 COST = "b"
 CELL = (3.7, 1.5)  # ems of a cell that holds a number
 GAP = (3.4, 3.6)  # ems between tensors
-MOST_PANELS, ON_A_SLIDE = 16, 5  # matrices on a page; on a slide the spread of values is the sixth panel
+MOST_PANELS, ON_A_SLIDE = 16, 6  # matrices on a page; on slides the spread of values is the last page
+SLIDE = 31.0  # ems of a slide for tensors with numbers
+Tile = tuple[str, tuple[float, float, float, float]]  # a tensor and its left, top, width and height in ems
 
 
 @_draw.drawing
@@ -30,22 +32,37 @@ def plot_weights(
 ) -> Figure:
     """All tensors in the order of the computation: with numbers in small models, as maps and spreads in large ones."""
     seen = weights(run, step=step, member=member)
-    small = seen.parameters <= FEW and size != "slide" and ax is None
-    tiles = _flow(seen, 94 if size == "screen" else 70) if small else []
-    high = (
-        (tiles[-1][1][1] + max(t[1][3] for t in tiles if t[1][1] == tiles[-1][1][1]) + 4.5) * 9 / 72 + 0.6
-        if small
-        else 8.5
-    )
+    small = seen.parameters <= FEW and ax is None
+    tiles = _flow(seen, 94 if size == "screen" else 68 if size == "slide" else 70) if small else []
+    bands = _bands(tiles, SLIDE if size == "slide" else float("inf")) if small else []
+    high = (max(y + tall for _, (_, y, _, tall) in bands[0]) + 4.5) * 9 / 72 + 0.6 if small else 8.5
     sheet = _draw.Sheet(
         ax, theme, size, say(seen), seen.clock, height=high * (1.0 if size == "screen" else 1.12), least=60
     )
     if small:
-        _, pages = _draw.paged(tiles, len(tiles), page)
-        _numbered(sheet, seen, tiles)
+        (band,), pages = _draw.paged(bands, 1, page)
+        _numbered(sheet, seen, band)
     else:
         pages = _mapped(sheet, seen, page)
+    notes = [f"page {page + 1} of {pages}"] if pages > 1 else []
+    if small:
+        most = _draw.number(_draw.limits("signed", *(tensor.values for tensor in seen.tensors.values()))[1])
+        notes.append(f"one scale for all: blue to −{most}, white 0, red to {most}")
+    sheet.note(" · ".join(notes))
     return sheet.done(seen, page=page, pages=pages)
+
+
+def _bands(tiles: list[Tile], room: float) -> list[list[Tile]]:
+    """The lines of tensors, as many on a page as fit in so many ems, counted from the top of each page."""
+    pages: list[list[Tile]] = [[]]
+    begin = 0.0
+    for name, (x, y, wide, high) in tiles:
+        line = [tall for _, (_, at, _, tall) in tiles if at == y]
+        if pages[-1] and y - begin + max(line) > room and pages[-1][-1][1][1] != y - begin:
+            pages.append([])
+            begin = y - 2.2
+        pages[-1].append((name, (x, y - begin, wide, high)))
+    return pages
 
 
 def _lying(values: np.ndarray) -> bool:
@@ -53,9 +70,9 @@ def _lying(values: np.ndarray) -> bool:
     return bool(values.shape[0] > 16 and values.shape[1] <= 4)
 
 
-def _flow(seen: Weights, room: float) -> list[tuple[str, tuple[float, float, float, float]]]:
+def _flow(seen: Weights, room: float) -> list[Tile]:
     """Tensor → (left, top, width, height) in ems: side by side while there is room, then the next line."""
-    found: list[tuple[str, tuple[float, float, float, float]]] = []
+    found: list[Tile] = []
     x, y, tallest = 3.5, 2.2, 0.0
     for name, tensor in seen.tensors.items():
         values = tensor.values.T if _lying(tensor.values) else tensor.values
@@ -71,7 +88,7 @@ def _flow(seen: Weights, room: float) -> list[tuple[str, tuple[float, float, flo
     return found
 
 
-def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[tuple[str, tuple[float, float, float, float]]]) -> None:
+def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[Tile]) -> None:
     limit = _draw.limits("signed", *(tensor.values for tensor in seen.tensors.values()))
     room_x, room_y = sheet.room
     for name, (x, y, wide, high) in tiles:
@@ -89,42 +106,43 @@ def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[tuple[str, tuple[fl
 
 
 def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> int:
-    """The matrices as maps; how many pages they take."""
+    """The matrices as maps, and the spread of all values: beside them, on slides after them. How many pages."""
     slide = sheet.size.name == "slide"
-    most = ON_A_SLIDE if slide else MOST_PANELS
     every = [name for name, shape in seen.shapes.items() if len(shape) == 2]
-    matrices, pages = _draw.paged(every, most, page)
-    columns = min(3 if slide else 4, len(matrices))
+    most = ON_A_SLIDE if slide else MOST_PANELS
+    maps = [every[k : k + most] for k in range(0, len(every), most)]
+    (matrices,), pages = _draw.paged([*maps, []] if slide else maps, 1, page)
+    if matrices:
+        _matrices(sheet, seen, matrices, every, 1.0 if slide else 0.66)
+    if not matrices or not slide:
+        part = (0.0 if slide else 0.66, 0, 1, 1)
+        _spread(sheet.panels(1, 1, left=9, right=1.5, bottom=3.4, top=2.2, within=part)[0, 0], sheet, seen)
+    return pages
+
+
+def _matrices(sheet: _draw.Sheet, seen: Weights, matrices: list[str], every: list[str], part: float) -> None:
+    columns = min(3 if sheet.size.name == "slide" else 4, len(matrices))
     rows = -(-len(matrices) // columns)
     limit = _draw.limits("signed", *(seen.tensors[name].values for name in every))  # one scale on all pages
-    panels = sheet.panels(rows, columns, left=1.2, right=7, bottom=2.2, top=2.2, gap=(1.2, 2.4), within=(0, 0, 0.66, 1))
+    panels = sheet.panels(rows, columns, left=1.2, right=7, bottom=2.2, top=2.2, gap=(1.2, 2.4), within=(0, 0, part, 1))
     for panel, name in zip(panels.flat, matrices, strict=False):
         _draw.heat(panel, seen.tensors[name].values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
-        shape = " × ".join(map(str, seen.shapes[name]))
+        shape = " × ".join(map(str, seen.shapes[name])) + ("" if seen.whole[name] else ", averaged")
         plain = _short(name, any(each.startswith("blocks.1.") for each in seen.shapes))
         title = f"{plain} {shape}"
         room = panel.get_window_extent().width / panel.figure.dpi
         panel.set_title(title if _draw.text_width(title, 1.1 * sheet.size.text) <= room else plain)
     for panel in panels.flat[len(matrices) :]:
         panel.remove()
-    if pages > 1:
-        sheet.note(f"page {page + 1} of {pages}: {len(matrices)} of {len(every)} matrices")
-    _draw.bar(
-        sheet,
-        "signed",
-        limit,
-        "value",
-        beside=list(panels[:, min(columns, len(matrices)) - 1][: max(1, len(matrices) // columns)]),
-    )
-    _spread(sheet.panels(1, 1, left=9, right=1.5, bottom=3.4, top=2.2, within=(0.66, 0, 1, 1))[0, 0], sheet, seen)
-    return pages
+    full = panels[: max(1, len(matrices) // columns), columns - 1]
+    _draw.bar(sheet, "signed", limit, "value", beside=list(full))
 
 
 def _spread(ax: Axes, sheet: _draw.Sheet, seen: Weights) -> None:
     names, q = seen.quantiles.axes["tensor"], seen.quantiles.values
     several = any(name.startswith("blocks.1.") for name in names)
     room = ax.get_window_extent().height / ax.figure.dpi / sheet.em
-    every = max(1, int(np.ceil(len(names) * 1.15 / room)))
+    every = max(1, int(np.ceil(len(names) * 1.02 / room)))
     t, line = sheet.theme, sheet.size.line
     at = np.arange(len(names))
     for (low, high), width in (((0, 6), 0.5), ((1, 5), 1.8), ((2, 4), 3.6)):
@@ -133,7 +151,7 @@ def _spread(ax: Axes, sheet: _draw.Sheet, seen: Weights) -> None:
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_yticks(at[::every], [_short(name, several) for name in names][::every])
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("value")
+    ax.set_xlabel("value (thick: middle half)")
     ax.set_title("spread of values")
 
 

@@ -14,57 +14,71 @@ ROUNDS = 60  # of pushing labels apart
 FAR = 0.7  # text heights from which a label is tied to its point by a line
 
 
-class Calm:
-    """Moving labels: those that would cover another are left out, and one that is shown stays as long as it can."""
+class Spread:
+    """Moving labels that are all shown: where points coincide, their labels stand around them, tied by thin lines.
+
+    `above`: text heights between a point, which then has a mark of its own, and its label.
+    """
 
     def __init__(
-        self, stage: Stage, ax: Axes, texts: Sequence[str], colours: Sequence[str], side: tuple[float, float]
+        self,
+        stage: Stage,
+        ax: Axes,
+        texts: Sequence[str],
+        colour: str,
+        scale: float = 1.0,
+        *,
+        above: float = 0.0,
+        halo: str | None = None,
     ) -> None:
-        self.ax, self.stamps = ax, stage.labels(ax, texts, colours, halo=stage.theme.paper)
-        dot = stage.size.text * ax.figure.dpi / 72
-        self.halves = _halves(stage, ax, texts)
-        self.aside = np.array(side) * (self.halves + 0.45 * dot)
-        self.shown: list[int] = []
-
-    def move(self, points: Array) -> None:
-        """Put the labels beside their points."""
-        at = self.ax.transData.transform(np.reshape(points, (-1, 2))) + self.aside
-        order = [*self.shown, *(k for k in range(len(at)) if k not in self.shown)]
-        kept: list[int] = []
-        for k in order:
-            if np.isfinite(at[k]).all() and not any(
-                (np.abs(at[k] - at[j]) < self.halves[k] + self.halves[j]).all() for j in kept
-            ):
-                kept.append(k)
-        self.shown = kept
-        hidden = np.full_like(at, np.nan)
-        hidden[kept] = self.ax.transData.inverted().transform(at[kept]) if kept else hidden[kept]
-        self.stamps.move(hidden)
-
-
-class Spread:
-    """Moving labels that are all shown: where points coincide, their labels stand around them, tied by thin lines."""
-
-    def __init__(self, stage: Stage, ax: Axes, texts: Sequence[str], colour: str, scale: float = 1.0) -> None:
-        self.ax, t = ax, stage.theme
-        self.ties = stage.moving(LineCollection([], colors=t.quiet, linewidths=0.4 * stage.size.line, zorder=4))
+        self.ax, self.above, self._look, t = ax, above, (stage, scale), stage.theme
+        tied = t.quiet if halo is None else colour
+        self.ties = stage.moving(LineCollection([], colors=tied, linewidths=0.4 * stage.size.line, zorder=4))
         ax.add_collection(self.ties, autolim=False)
-        self.ends = stage.moving(_draw.dots(ax, np.zeros((0, 2)), colour=t.quiet, scale=0.4, zorder=4))
-        self.stamps = stage.labels(ax, texts, colour, scale, halo=t.paper)
+        self.ends = stage.moving(_draw.dots(ax, np.zeros((0, 2)), colour=tied, scale=0.4, zorder=4))
+        self.stamps = stage.labels(ax, texts, colour, scale, halo=halo or t.paper)
         self.halves = _halves(stage, ax, texts, scale)
 
-    def move(self, points: Array) -> None:
-        """Put the labels at their points, or as near as there is room."""
+    def write(self, texts: Sequence[str], colours: Sequence[str]) -> None:
+        """Other texts from now on, as many as before."""
+        stage, scale = self._look
+        self.stamps.write(texts, colours)
+        self.halves = _halves(stage, self.ax, texts, scale)
+
+    def move(self, points: Array) -> Array:
+        """Put the labels at their points, or as near as there is room; where they stand comes back, (label, 2)."""
         flat = np.reshape(points, (-1, 2))
         here = np.isfinite(flat).all(axis=1)
         at = self.ax.transData.transform(flat)
+        wanted = at + np.array([0, 2 * self.above]) * self.halves
         to = np.full_like(at, np.nan)
-        to[here] = apart(at[here], self.halves[here])
-        places = self.ax.transData.inverted().transform(to)
+        to[here] = apart(wanted[here], self.halves[here])
+        low, high = np.array(self.ax.bbox.get_points())
+        inside = here & ((at >= low) & (at <= high)).all(axis=1)
+        to[inside] = np.clip(to, low + self.halves, high - self.halves)[inside]  # none beyond the panel
+        places: Array = self.ax.transData.inverted().transform(to)
+        self.put(flat, places, here & (np.hypot(*(to - wanted).T) > FAR * 2 * self.halves[:, 1]))
+        return places
+
+    def put(self, points: Array, places: Array, tied: Array) -> None:
+        """Labels at places, and lines from the points of those that are `tied` to theirs."""
+        self.now = points, places, tied
         self.stamps.move(places)
-        moved = here & (np.hypot(*(to - at).T) > FAR * 2 * self.halves[:, 1])
-        self.ties.set_segments(list(np.stack([flat, places], axis=1)[moved]))
-        self.ends.set_offsets(flat[moved])
+        self.ties.set_segments(list(np.stack([points, places], axis=1)[tied]))
+        self.ends.set_offsets(points[tied])
+
+
+def few(points: Array, most: int, among: Sequence[int] | None = None) -> list[int]:
+    """Up to so many of some points (n, 2), those farthest from one another, the outermost first."""
+    left = [k for k in (range(len(points)) if among is None else among) if np.isfinite(points[k]).all()]
+    if not left:
+        return []
+    away = np.linalg.norm(points - points[left].mean(axis=0), axis=1)
+    found = [max(left, key=lambda k: away[k])]
+    while len(found) < min(most, len(left)):
+        nearest = np.linalg.norm(points[left][:, None] - points[found], axis=-1).min(axis=1)
+        found.append(left[int(nearest.argmax())])
+    return sorted(set(found))
 
 
 def apart(at: Array, halves: Array) -> Array:

@@ -32,13 +32,14 @@ def film_aligned(
 
     def scene(stage: Stage) -> Update:
         t = stage.theme
-        ax = stage.panels(1, 1, left=4.5, right=1, bottom=3.6, top=1.8, within=(0, 0, 0.6, 1))[0, 0]
-        strip = stage.panels(1, 1, left=4, right=2, bottom=3.6, top=1.8, within=(0.6, 0, 1, 1))[0, 0]
-        some = [aligned(run, step=each, fit=last).points.values for each in _clock.kept(run, 6)]
-        _draw.plane_axes(ax, end.plane, np.concatenate([each.reshape(-1, 2) for each in some]), theme=t)
+        ax = stage.panels(1, 1, left=6, right=1, bottom=3.6, top=1.8, within=(0, 0, 0.6, 1))[0, 0]
+        strip = stage.panels(1, 1, left=6, right=2, bottom=3.6, top=1.8, within=(0.6, 0, 1, 1))[0, 0]
+        some = [aligned(run, step=each, fit=last).points.values for each in _clock.kept(run, 25)]
+        _draw.plane_axes(ax, end.plane, np.concatenate([each.reshape(-1, 2) for each in some]), theme=t,
+                         origin=False)  # fmt: skip
         ax.set_xlabel("aligned axis 1" if end.plane.lossless else end.plane.labels[0])
         ax.set_ylabel("aligned axis 2" if end.plane.lossless else end.plane.labels[1])
-        marks = _style.markers(end.groups)
+        marks = _style.markers(run.task)
         seeds = [
             (
                 list(tokens),
@@ -84,14 +85,14 @@ def film_aligned(
     return Film(
         run,
         scene,
-        title=words.title.replace("At step", "By step", 1),
+        title=words.title.replace("At step", "By step", 1).partition("; ")[0],  # what follows is not drawn here
         alt=words.alt,
         steps=None if steps is None else [_clock.resolve(run, int(step)) for step in steps],
         frames=frames,
         pace=pace,
         theme=theme,
         member=None,
-        clock=lambda step: f"{run.members} seeds · step {thousands(step)} of {thousands(_clock.total(run))}",
+        clock=lambda step: _told(run, step),
         caption="Token embeddings of all seeds (marks, shape by token group) and their mean (labels); the "
         "rotation, reflection and "
         "scale of each seed are those that fit best at the last step and do not change. Right: the distance of "
@@ -99,3 +100,13 @@ def film_aligned(
         "the best turn at that very step (dashes, median as a diamond), with the middle 90 % of random "
         "embeddings in grey.",
     )
+
+
+def _told(run: Run, step: int) -> str:
+    """The clock of all seeds: the median of their losses, on which the mark of the strip stands."""
+    losses = run.metrics.get("validation_loss")
+    text = f"{run.members} seeds · step {thousands(step)} of {thousands(_clock.total(run))}"
+    if losses is None or not len(losses):
+        return text
+    value, exact = _clock.between(run.metrics["step"], np.nanmedian(losses, axis=1), step)
+    return f"{text} · median loss {'' if exact else '≈ '}{value:.2f}"

@@ -7,7 +7,8 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Result, percent, thousands
-from glassformer.analyses.attention import Attention, attention
+from glassformer.analyses._sought import sought
+from glassformer.analyses.attention import Attention, attention, named, told
 from glassformer.analyses.attention_history import attention_history, target
 from glassformer.errors import CallError
 from glassformer.figures import _draw
@@ -64,6 +65,7 @@ def film_attention(
                 panel.set_title(f"block {b}, head {h}")
             _draw.outline(panel, ((q, s) for q, s in enumerate(last.source) if s >= 0), stage.theme.right)
             for frame in panel.patches:
+                frame.set_clip_on(False)
                 stage.moving(frame)
             pictures.append(stage.picture(panel, kind="share"))
         for panel in panels.flat[len(every) :]:
@@ -85,18 +87,24 @@ def film_attention(
 
     text = " ".join(map(shown, last.tokens))
     asks = [q for q, s in enumerate(last.source) if s >= 0]
-    ends = [
-        float(each.on_answer.values[..., asks].max(axis=(0, 1)).mean()) if asks else np.nan for each in (begin, last)
-    ]
+    block, head = told(last)
+    ends = [float(each.on_answer.values[block, head, asks].mean()) if asks else np.nan for each in (begin, last)]
     title = _grown(run, begin, last, text)
     if np.isfinite(ends).all():
+        many = run.architecture.blocks * run.architecture.heads > 1
+        names = drawn(last.attention.axes["query_position"])
+        who = f" that {names[asks[0]]} puts" if len(asks) == 1 else ""
+        rows = [f"mean of {len(asks)} framed rows"] if len(asks) > 1 else []
+        rows += [named(block, head, run.architecture.blocks)] if many else []
+        where = f" ({', '.join(rows)})" if rows else ""
         title = (
-            f"On {text}, the weight on the answer goes from {percent(ends[0])} to {percent(ends[1])} between steps "
-            f"{thousands(begin.step or 0)} and {thousands(last.step or 0)}"
+            f"On {text}, the weight{who} on {sought(last.copied)}{where} goes from {percent(ends[0])} to "
+            f"{percent(ends[1])} between steps {thousands(begin.step or 0)} and {thousands(last.step or 0)}"
         )
     caption = (
         "Each square is one head: rows look at columns, each row sums to 1; cross-hatched cells are masked, framed "
-        "cells hold the answer."
+        f"cells are {sought(last.copied)}. The curves beside a single map are those of one row, named above them; the "
+        "number in the title is the mean of all rows with a frame."
     )
     return Film(
         run, scene, title=title, caption=caption, steps=steps, frames=frames, pace=pace, theme=theme, member=member
@@ -153,5 +161,5 @@ def _life(stage: Stage, run: Run, sequence: str | None, member: int) -> Line2D:
     ax.set_ylabel("share of attention")
     ax.locator_params(axis="x", nbins=5)
     _draw.steps_axis(ax)
-    made: Line2D = stage.moving(ax.axvline(0, color=stage.theme.ink, linewidth=0.6 * stage.size.line))
+    made: Line2D = stage.moving(ax.axvline(0, color=stage.theme.ink, linewidth=0.6 * stage.size.line, clip_on=False))
     return made

@@ -11,15 +11,17 @@ from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Labelled, Result
 from glassformer.analyses.attention import attention
 from glassformer.analyses.query_key import query_key
-from glassformer.analyses.score_atlas import MOST_PAIRS, score_atlas
+from glassformer.analyses.score_atlas import score_atlas
 from glassformer.errors import CallError
 from glassformer.figures import _attend, _draw
 from glassformer.films import _film
 from glassformer.films._film import Film, Pace, Stage, Update
-from glassformer.films.query_key_space import CAPTION, cloud, told
+from glassformer.films.query_key_space import CAPTION, cloud, lived, noted, told
 from glassformer.run import Run
 
 ANSWERS = ("4.D4",)
+MOST = 120  # pairs, for each of which a row and a column of the atlas can still be seen
+GLANCE = 24  # steps looked at for the limits of the colours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,16 +53,21 @@ def film_attention_space(
     head = checked(run, 0, head, member=member)
     last = query_key(run, head=head, member=member)
     tokens, context = last.queries.axes["token"], len(last.queries.axes["position"])
-    atlas = maps == "atlas" and len(tokens) * context <= MOST_PAIRS
+    atlas = maps == "atlas" and len(tokens) * context <= MOST
 
     def scene(stage: Stage) -> Update:
-        left = stage.panels(1, 1, left=5, right=2, bottom=4, top=2, within=(0, 0, 0.5, 1))[0, 0]
-        right = stage.panels(1, 1, left=5, right=7.5, bottom=4, top=2, within=(0.5, 0, 1, 1), square=True)[0, 0]
-        move = cloud(stage, left, run, last, member)
+        foot = 4 + max(1.2, _attend.longest([shown(token) for token in tokens]) - 1)
+        left = stage.panels(1, 1, left=5, right=2, bottom=foot, top=2, within=(0, 0, 0.5, 1))[0, 0]
+        right = stage.panels(1, 1, left=5, right=7.5, bottom=foot, top=2, within=(0.5, 0, 1, 1), square=True)[0, 0]
+        move = cloud(stage, left, last, lived(run, last, member, steps))
+        noted(stage, run, last)
         if atlas:
-            whole = score_atlas(run, head=head, member=member).scores["scores"]
-            limit = _draw.limits("signed", whole.values)
-            side = len(whole.axes["query"])
+            some = [
+                score_atlas(run, head=head, step=step, member=member).scores["scores"]
+                for step in _film.glance(run, steps, GLANCE)
+            ]
+            limit = _draw.limits("signed", *(each.values for each in some))
+            side = len(some[-1].axes["query"])
             right.set_title("scores of every query with every key")
         else:
             demo = attention(run, sequence=sequence, member=member)

@@ -8,7 +8,7 @@ import numpy as np
 from glassformer.analyses import _judged
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, Result, thousands
-from glassformer.analyses.confusion import Confusion, confusion, say
+from glassformer.analyses.confusion import MOST_TOKENS, Confusion, confusion, say
 from glassformer.figures import _draw
 from glassformer.films import _film
 from glassformer.films._film import Film, Pace, Stage, Update
@@ -40,32 +40,40 @@ def film_confusion(
     several = sorted({first, int(run.steps[len(run.steps) // 4]), int(run.steps[len(run.steps) // 2]), last})
     whole = confusion(run, steps=several, member=member)
     words = whole.share.axes["true"]
+    asked = tuple(word for word, row in zip(words, whole.count.values.sum(axis=(0, 2)), strict=True) if row > 0)
+    every = run.task.vocabulary[: run.architecture.answers]
+    guessed = tuple(every) if len(every) <= MOST_TOKENS else words
     hits = [_right(confusion(run, steps=[step], member=member)) for step in (first, last)]
 
     def scene(stage: Stage) -> Update:
         both = whole.answered_as is not None
-        longest = max(_draw.text_width(shown(word), stage.size.text) for word in words) / stage.em
+        longest = max(_draw.text_width(shown(word), stage.size.text) for word in guessed) / stage.em
         foot = 4.0 if longest < 2.5 else 3.2 + longest
-        ax = stage.panels(1, 1, left=3.4 + longest, right=1.5 if both else 8, bottom=foot, top=1.6,
+        ax = stage.panels(1, 1, left=3.4 + longest, right=1.5 if both else 8, bottom=foot, top=2.2,
                           within=(0, 0, 0.56 if both else 0.86, 1))[0, 0]  # fmt: skip
-        picture = _map(stage, ax, words, words, "the token that came", "likeliest token of the model")
-        _draw.outline(ax, ((k, k) for k in range(len(words))), stage.theme.right, 0.6)
+        picture = _map(stage, ax, asked, guessed, "the token that came", "likeliest token of the model")
+        same = ((k, guessed.index(word)) for k, word in enumerate(asked) if word in guessed)
+        _draw.outline(ax, same, stage.theme.right, 0.6)
         for frame in ax.patches:
+            frame.set_clip_on(False)
             stage.moving(frame)
+        never = len(guessed) - len(asked)
+        if never and guessed is not words:
+            ax.set_title(f"{never} of {len(guessed)} tokens are never the answer and have no row")
         beside, second = ax, None
         if both and whole.answered_as is not None:
-            asked, fits = whole.answered_as.axes["asked"], whole.answered_as.axes["answered_as"]
-            beside = stage.panels(1, 1, left=6, right=8, bottom=foot, top=1.6, within=(0.56, 0, 1, 1))[0, 0]
-            second = _map(stage, beside, asked, fits, "operation asked", "operation that the answer fits")
+            kinds, fits = whole.answered_as.axes["asked"], whole.answered_as.axes["answered_as"]
+            beside = stage.panels(1, 1, left=7, right=8, bottom=foot, top=2.2, within=(0.56, 0, 1, 1))[0, 0]
+            second = _map(stage, beside, kinds, fits, "operation asked", "operation that the answer fits")
         _draw.bar(stage, "probability", (0, 1), "share of the row", beside=beside)
 
         def update(step: int) -> Result:
             seen = confusion(run, steps=[step], member=member)
-            table = _placed(seen, words)
+            table = _placed(seen, asked, guessed)
             picture.show(table)
             if second is not None and seen.answered_as is not None:
                 second.show(seen.answered_as.values[0])
-            return _result(seen, table, words)
+            return _result(seen, table, asked, guessed)
 
         return update
 
@@ -91,23 +99,22 @@ def _map(
     return stage.picture(ax, kind="probability")
 
 
-def _placed(seen: Confusion, words: Sequence[str]) -> Array:
-    """The shares of one step, in the rows and columns of the film; NaN rows are never asked for."""
-    place = {word: k for k, word in enumerate(words)}
-    table = np.zeros((len(words), len(words)))
-    table[[k for word, k in place.items() if word not in seen.share.axes["true"]]] = np.nan
-    for row, true in enumerate(seen.share.axes["true"]):
-        for column, guess in enumerate(seen.share.axes["predicted"]):
-            if true in place and guess in place:
-                table[place[true], place[guess]] = seen.share.values[0, row, column]
+def _placed(seen: Confusion, asked: Sequence[str], guessed: Sequence[str]) -> Array:
+    """The shares of one step, in the rows and columns of the film."""
+    table = np.zeros((len(asked), len(guessed)))
+    rows, columns = seen.share.axes["true"], seen.share.axes["predicted"]
+    for row, true in enumerate(asked):
+        for column, guess in enumerate(guessed):
+            if true in rows and guess in columns:
+                table[row, column] = seen.share.values[0, rows.index(true), columns.index(guess)]
     return table
 
 
-def _result(seen: Confusion, table: Array, words: tuple[str, ...]) -> Table:
+def _result(seen: Confusion, table: Array, asked: tuple[str, ...], guessed: tuple[str, ...]) -> Table:
     fits = seen.answered_as
     return Table(
         step=seen.step,
-        share=Labelled(table, {"true": words, "predicted": words}, "share"),
+        share=Labelled(table, {"true": asked, "predicted": guessed}, "share"),
         answered_as=None
         if fits is None
         else Labelled(fits.values[0], {axis: fits.axes[axis] for axis in ("asked", "answered_as")}, "share"),

@@ -14,11 +14,12 @@ from glassformer.analyses.embedding_paths import embedding_paths, say
 from glassformer.analyses.embeddings import Embeddings, embeddings
 from glassformer.figures import _draw
 from glassformer.films._film import Film, Pace, Stage, Update, film
-from glassformer.films._labels import Calm, Spread
+from glassformer.films._labels import Spread, few
 from glassformer.run import Run
 
 ANSWERS = ("4.D1",)
 TRAIL = 12  # frames
+NAMED, SUMS = 16, 8  # names in the panels of tokens and positions, and in that of their sums
 NAMES = {"token": "token", "position": "position", "sum": "token + position"}
 
 
@@ -70,22 +71,20 @@ def film_embeddings(
             )
             panel.add_collection(trail, autolim=False)
             cloud = stage.moving(_draw.dots(panel, np.zeros((0, 2)), colour=stage.theme.rung, scale=0.6))
-            names: Calm | Spread = (
-                Calm(stage, panel, texts, [stage.theme.ink] * len(texts), (1, 0))
-                if kind == "sum"
-                else Spread(stage, panel, texts, stage.theme.ink)
-            )
-            movers[kind] = (names, trail, deque[Array](maxlen=TRAIL), cloud)
+            told = _told(run, last, kind)
+            names = Spread(stage, panel, [texts[k] for k in told], stage.theme.ink, above=0.9 if kind == "sum" else 0.0)
+            movers[kind] = (names, told, trail, deque[Array](maxlen=TRAIL), cloud)
 
         def update(step: int) -> Result:
             now = embeddings(run, step=step, member=member, planes=last.planes)
-            for kind, (names, trail, past, cloud) in movers.items():
+            for kind, (names, told, trail, past, cloud) in movers.items():
                 at = now.drawn[kind].values.reshape(-1, 2)
                 if kind == "sum":  # every pair is a dot, with names only at the last position
                     cloud.set_offsets(at)
-                    names.move(at[places - 1 :: places])
-                else:
-                    names.move(at)
+                    names.move(at[places - 1 :: places][told])
+                else:  # a name stands for its point
+                    cloud.set_offsets(np.delete(at, told, axis=0))
+                    names.move(at[told])
                 past.append(at)
                 trail.set_segments(list(np.stack(past, axis=1)) if len(past) > 1 and kind != "sum" else [])
             return Moved(step=now.step, clock=now.clock, drawn=now.drawn)
@@ -96,6 +95,20 @@ def film_embeddings(
         run, scene, title=words.title, caption=caption, alt=f"Film of the embeddings. {words.title}.", steps=moments,
         frames=frames, pace=pace, theme=theme, member=member,
     )  # fmt: skip
+
+
+def _told(run: Run, last: Embeddings, kind: str) -> list[int]:
+    """Which have a name, the same in all frames: all where they are few, else those that end farthest apart."""
+    points = last.drawn[kind].values.reshape(-1, 2)
+    if kind == "sum":
+        places = len(last.summed.axes["position"])
+        words, points = last.summed.axes["token"], points[places - 1 :: places]
+    else:
+        words = last.tables[kind].axes[kind]
+    special = {run.task.vocabulary[k] for k in run.task.groups.get("special", ())} if kind != "position" else set()
+    some = [k for k, word in enumerate(words) if word not in special]
+    most = SUMS if kind == "sum" else NAMED
+    return list(range(len(words))) if len(words) <= most else few(points, most, some)
 
 
 def _texts(seen: Embeddings, kind: str) -> list[str]:

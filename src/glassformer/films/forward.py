@@ -23,7 +23,6 @@ ANSWERS = ("3.§3.3.2", "3.§8", "3.§9")
 HOLD = 4  # frames a finished stage stands still
 MOST_COLUMNS = 64
 MOST_NAMES = 21  # rows or columns with a name each
-MOST_NUMBERS = (12, 8)  # rows and columns of a table in whose cells the numbers are written
 KINDS = ("signed", "share", "probability")
 
 
@@ -60,20 +59,27 @@ def film_forward(
         _draw.bare(box)
         head = stage.text(box, 0.012, 0.45, transform=box.transAxes, fontsize=stage.size.title, va="center")
         foot = stage.text(box, 0.4, 0.45, transform=box.transAxes, va="center", color=stage.theme.quiet)
-        panels = stage.panels(
-            1, 3, widths=[1, 1, 1.25], left=4, right=1.5, bottom=3.4, top=3.2, gap=(5, 3), within=(0, 0, 1, 0.9)
-        )[0]
         words = tuple(shown(word) for word in run.task.vocabulary)
-        slots = [Slot(stage, panel, drawn(placed(tokens)), words) for panel in panels]
+
+        def slots_of(*widths: float) -> list[Slot]:
+            panels = stage.panels(
+                1, len(widths), widths=widths, left=4, right=1.5, bottom=3.4, top=3.2, gap=(5, 3), within=(0, 0, 1, 0.9)
+            )
+            return [Slot(stage, panel, drawn(placed(tokens)), words) for panel in panels[0]]
+
+        three, two = slots_of(1, 1, 1.25), slots_of(1, 1)
 
         def update(frame: int) -> Result:
             part, filled = stages[frame // each], min(frame % each + 1, len(tokens))
             head.set_text(f"{frame // each + 1} of {len(stages)} · {part.result.name}")
             foot.set_text(part.says)
             most = _largest([table for table in (*part.operands, part.result) if table.rows is None])
-            for slot, operand in zip(slots, [*part.operands, None][:2], strict=False):
+            slots, others = (three, two) if len(part.operands) == 2 else (two, three)
+            for slot in others:
+                slot.show(None, most)
+            for slot, operand in zip(slots, part.operands, strict=False):
                 slot.show(operand, most)
-            slots[2].show(part.result, most, filled, f"= {part.result.name}")
+            slots[-1].show(part.result, most, filled, f"= {part.result.name}")
             values = part.result.values
             axes = {"position": placed(tokens)[:filled], "column": numbers(values.shape[1])}
             return Seen(step=frame, stage=part.result.name, value=Labelled(values[:filled], axes))
@@ -85,8 +91,9 @@ def film_forward(
         run, scene, title=_title(run, seen, tokens),
         caption="Each stage of one pass, in order: one or two operands at the left, the result at the right, filled "
         "position by position. Signed numbers share one scale within a stage, 0 at the centre, and weights have "
-        "their own; shares and probabilities run from 0 to 1. Masked places stay empty; frames mark the position "
-        "that holds the answer and the tokens that are right.",
+        "their own; the number after ± is that of the full colours. Shares and probabilities run from 0 to 1. "
+        "Cross-hatched places are masked; frames mark the position that holds the answer and the tokens that are "
+        "right.",
         steps=shown_frames, frames=max(len(shown_frames), 2), theme=theme, member=member,
         clock=lambda _: text, mark=lambda _: seen.step,
     )  # fmt: skip
@@ -101,10 +108,10 @@ def _title(run: Run, seen: Trace, tokens: tuple[str, ...]) -> str:
     place = _decide.place(want, None)
     best = int(chances[place].argmax())
     verdict = want.verdicts(chances.argmax(-1))[place]
-    said = f", which is {verdict}" if verdict in ("right", "wrong") else ""
+    said = f", {verdict}" if verdict in ("right", "wrong") else ""
     return (
-        f"From {text} to {shown(run.task.vocabulary[best])} after {drawn(placed(tokens))[place]}, "
-        f"probability {percent(float(chances[place, best]))}{said}: every step on the way"
+        f"How {text} becomes {shown(run.task.vocabulary[best])} after {drawn(placed(tokens))[place]} "
+        f"({percent(float(chances[place, best]))}{said}), step by step"
     )
 
 
@@ -127,6 +134,10 @@ class Slot:
         self.pictures = {
             kind: stage.picture(panel, kind=kind, limit=(-1, 1) if kind == "signed" else (0, 1)) for kind in KINDS
         }
+        self.hatched = stage.moving(PatchCollection(
+            [], facecolor=self.theme.paper, edgecolor=self.theme.masked, hatch="xxxx", linewidth=0, zorder=1
+        ))  # fmt: skip
+        panel.add_collection(self.hatched, autolim=False)
         self.cells = stage.labels(panel, [], [])
         self.frames = stage.moving(PatchCollection([], facecolor="none", edgecolor=stage.theme.right, zorder=4))
         self.frames.set_linewidth(1.4 * stage.size.line)
@@ -151,12 +162,19 @@ class Slot:
             picture.set_visible(table is not None and kind == table.kind)
             if table is not None and kind == table.kind:
                 picture.show(values / most if kind == "signed" else values)
-        self.title.set_text(title or (table.name if table else ""))
+        self.title.set_text(f"{title or table.name}{self._scale(table, most)}" if table else "")
         self._names(table, values.shape)
-        self._numbers(table, values, most)
-        marks = [mark for mark in (table.marked if table else ()) if mark[0] < (filled or len(values))]
+        done = range(filled if filled is not None else len(values))
+        marks = [mark for mark in (table.marked if table else ()) if mark[0] in done]
+        self._numbers(table, values, most, marks)
+        masked = np.argwhere(~np.isfinite(table.values[:, :MOST_COLUMNS])).tolist() if table else list[list[int]]()
         high, wide = 1 / len(values), 1 / max(values.shape[1], 1)
-        self.frames.set_paths([Rectangle((c * wide, r * high), wide, high) for r, c in marks])
+        for boxes, cells in ((self.frames, marks), (self.hatched, [cell for cell in masked if cell[0] in done])):
+            boxes.set_paths([Rectangle((c * wide, r * high), wide, high) for r, c in cells])
+
+    def _scale(self, table: Table, most: float) -> str:
+        """The value of the full colours."""
+        return {"signed": f"  ±{most:.2g}", "plain": ""}.get(table.kind, ", 0 to 1")
 
     def _names(self, table: Table | None, shape: tuple[int, ...]) -> None:
         rows = self.positions if table is None or table.rows is None else list(table.rows)
@@ -182,26 +200,37 @@ class Slot:
         )
         return max(1, int(np.ceil(len(names) * long * dpi / (box.height if along else box.width))))
 
-    def _numbers(self, table: Table | None, values: Array, most: float) -> None:
-        """Write the numbers into the cells of a small table."""
+    def _numbers(self, table: Table | None, values: Array, most: float, marks: Sequence[tuple[int, int]]) -> None:
+        """Write the numbers into the cells, where there is room for all; else into those that are framed."""
         high, wide = values.shape
-        fits = table is not None and high <= MOST_NUMBERS[0] and wide <= MOST_NUMBERS[1]
-        cells = np.argwhere(np.isfinite(values)) if fits else np.zeros((0, 2), dtype=int)
         plain = table is not None and table.kind == "plain"
-        texts, colours = self._fitting([float(values[row, column]) for row, column in cells], wide, plain), []
+        room = self.panel.bbox.height / self.panel.figure.dpi * 72 / high  # points
+        every = max(1, int(np.ceil(1.05 * self.size / room))) if plain else 1
+        cells = [(int(r), int(c)) for r, c in np.argwhere(np.isfinite(values)) if r % every == 0]
+        texts = self._fitting([float(values[cell]) for cell in cells], wide, table) if table else []
+        if not texts or (room < 1.05 * self.size and not plain):
+            cells = [cell for cell in marks if np.isfinite(values[cell])]
+            texts = self._fitting([float(values[cell]) for cell in cells], wide, table) if table else []
         cells = cells[: len(texts)]
-        for row, column in cells:
-            share = values[row, column] if table and table.kind != "signed" else (values[row, column] / most + 1) / 2
+        colours = []
+        for cell in cells:
+            share = values[cell] if table and table.kind != "signed" else (values[cell] / most + 1) / 2
             palette = None if plain or table is None else _style.colormap(table.kind, self.theme.name)
             colours.append(to_hex(_style.on(palette(float(share)))) if palette else self.theme.ink)
         self.cells.write(texts, colours)
-        self.cells.move((cells[:, ::-1] + 0.5) / np.array([max(wide, 1), high]))
+        middles = np.reshape(np.array(cells, dtype=float), (-1, 2))[:, ::-1] + 0.5
+        self.cells.move(middles / np.array([max(wide, 1), high]))
 
-    def _fitting(self, values: list[float], wide: int, plain: bool) -> list[str]:
-        """The numbers, all with as many digits as there is room for; none where even whole ones would touch."""
+    def _fitting(self, values: list[float], wide: int, table: Table) -> list[str]:
+        """The numbers, all with as many digits as there is room for; none where they would touch.
+
+        Of shares, those that would be written as zero are left out: a pale cell says it.
+        """
         room = self.panel.bbox.width / self.panel.figure.dpi / max(wide, 1)
-        for digits in (0,) if plain else (2, 1, 0):
+        for digits in (0,) if table.kind == "plain" else (2, 1):
             texts = [_draw.number(value, digits) for value in values]
-            if all(_draw.text_width(f" {text}", self.size) <= room for text in texts):
+            if table.kind in ("share", "probability"):
+                texts = ["" if float(text) == 0 else text for text in texts]
+            if all(_draw.text_width(f"{text}  ", self.size) <= room for text in texts):
                 return texts
         return []

@@ -11,6 +11,7 @@ from glassformer.films._film import Film, Pace, Stage, Update
 from glassformer.run import Run
 
 ANSWERS = ("new",)
+GLANCE = 40  # steps looked at for the limit
 
 
 def applies(run: Run) -> str | None:
@@ -29,10 +30,10 @@ def film_fourier(
     theme: str = "light",
 ) -> Film:
     """The spectrum of the token embedding over the numbers; key frequencies rise above the even spectrum."""
-    few = sorted(
-        {int(run.steps[0]), *(int(run.steps[len(run.steps) * k // 5]) for k in range(1, 5)), int(run.steps[-1])}
-    )
-    found = [spectrum_at(run, step=step, member=member).spectrum.values for step in few]
+    found = [
+        spectrum_at(run, step=step, member=member).spectrum.values
+        for step in sorted({int(run.steps[0]), *_film.glance(run, steps, GLANCE), int(run.steps[-1])})
+    ]
     even = 1 / len(found[0])
     most = 1.15 * max(float(np.nanmax(found)), 2 * KEY * even)
     keys = int((found[-1] >= KEY * even).sum())

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Result, percent
-from glassformer.analyses.generated import generated, say
+from glassformer.analyses._result import Result
+from glassformer.analyses.generated import VERDICTS, generated, say
 from glassformer.figures import _draw
 from glassformer.films._film import Cells, Film, Pace, Stage, Update, film
 from glassformer.run import Run
 
 ANSWERS = ("4.04",)
+TOLD = ("right", "wrong", "not in view")
 
 
 def applies(run: Run) -> str | None:
@@ -48,9 +49,10 @@ def film_generated(
             )
             codes, ids = seen.verdicts.values[0, 0], seen.tokens.values[0, 0]
             cells.show(codes, ids)
-            wrong, asked = seen.counts.values[0, 0]
-            error = f"{percent(wrong / asked)}: {int(wrong)} of {int(asked)}" if asked else "none of 0"
-            said.set_text(f"wrong among the constrained tokens of these six: {error}")
+            right, wrong, hidden = (int((codes == VERDICTS.index(name)).sum()) for name in TOLD)
+            told = f"{wrong} of {right + wrong} answers are wrong" if right + wrong else "there is no answer to check"
+            out = f"; {hidden} more lie out of view and are not counted" if hidden else ""
+            said.set_text(f"in these six sequences, {told}{out}")
             return seen
 
         return update

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Array, Result, thousands
 from glassformer.analyses.neurons import Neurons, neurons, say
 from glassformer.figures import _draw
@@ -15,6 +16,7 @@ from glassformer.run import Run
 
 ANSWERS = ("1.P2",)
 ROWS = 20  # neurons shown
+GLANCE = 9  # steps looked at for the limits; each takes as long as a frame
 
 
 def applies(run: Run) -> str | None:
@@ -40,14 +42,19 @@ def film_neurons(
     def at(step: int) -> Neurons:
         return neurons(run, block=block, step=step, member=member, first=first)
 
-    some = [at(int(run.steps[k * (len(run.steps) - 1) // 4])) for k in range(5)]
+    some = [at(step) for step in _film.glance(run, steps, GLANCE)]
     limit = _draw.limits("signed", *(each.mean[kind].values for each in some for kind in each.mean))
     widest = max(max(float(np.nanmax(each.bits.values[: len(first)], initial=0)) for each in some), 1e-3)
 
     def scene(stage: Stage) -> Update:
         kinds = [kind for kind in ("token", "position") if kind in last.mean]
         widths = [*(max(4.0, float(last.mean[kind].values.shape[1])) for kind in kinds), 9.0]
-        panels = stage.panels(1, len(widths), widths=widths, left=4.5, right=2, bottom=4, top=2.2, gap=(3.4, 0))[0]
+        words = [word for kind in kinds for word in drawn(some[-1].mean[kind].axes["label"])]
+        longest = max(_draw.text_width(word, stage.size.text) for word in words) / stage.em
+        panels = stage.panels(
+            1, len(widths), widths=widths, left=4.5, right=8.5, bottom=4 if longest < 2 else 3.4 + longest, top=2.2,
+            gap=(3.4, 0),
+        )[0]  # fmt: skip
         pictures = {}
         for panel, kind in zip(panels, kinds, strict=False):
             labels = some[-1].mean[kind].axes["label"]
@@ -57,7 +64,9 @@ def film_neurons(
             _draw.places(panel, labels, "x", name=f"{kind} here")
             panel.set_title("mean hidden value")
             pictures[kind] = stage.picture(panel, kind="signed", limit=limit)
-        _draw.places(panels[0], [str(k) for k in first], "y", name="neuron (most selective at the end first)")
+        told = f"neuron ({len(first)} of {run.architecture.feed_forward}, most selective at the end first)"
+        _draw.places(panels[0], [str(k) for k in first], "y", name=told)
+        _draw.bar(stage, "signed", limit, "mean hidden value (maps)", beside=panels[-1])
         bars = _bars(panels[-1], len(first), widest, stage)
 
         def update(step: int) -> Result:
@@ -85,7 +94,7 @@ def film_neurons(
 
 def _bars(ax: Axes, many: int, widest: float, stage: Stage) -> list[Any]:
     made = ax.barh(range(many), np.zeros(many), color=stage.theme.feed_forward, height=0.7)
-    ax.set_xlim(0, 1.05 * widest)
+    ax.set_xlim(0, 1.15 * widest)
     ax.set_ylim(many - 0.5, -0.5)
     ax.set_yticks([])
     ax.set_xlabel("bits")

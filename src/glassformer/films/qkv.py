@@ -4,18 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glassformer.analyses import _clock
 from glassformer.analyses._attend import checked, must_ask
 from glassformer.analyses._result import thousands
 from glassformer.analyses.qkv import PARTS, Qkv, qkv
 from glassformer.figures import _attend, _draw, _style
 from glassformer.films import _film
 from glassformer.films._film import Film, Pace, Stage, Update
-from glassformer.films._labels import Calm
+from glassformer.films._labels import Spread, few
 from glassformer.run import Run
 
 ANSWERS = ("4.D2",)
 MOST_NUMBERS = 4  # cells of a matrix in which its numbers are written
+GLANCE = 30  # steps looked at for the limits
+NAMED = 6  # tokens with a name
 TITLES = {"embedded": "embedding", "query": "queries", "key": "keys", "value": "values"}
 
 
@@ -34,21 +35,22 @@ def film_qkv(
     must_ask(run)
     head = checked(run, 0, head, member=member)
     last = qkv(run, head=head, member=member)
-    some = dict.fromkeys(_clock.nearest(run, int(s)) for s in np.linspace(run.steps[0], run.steps[-1], 7))
-    lives = [qkv(run, head=head, step=s, member=member, planes=last.planes) for s in some]
+    lives = [qkv(run, head=head, step=s, member=member, planes=last.planes) for s in _film.glance(run, steps, GLANCE)]
     first = lives[0]
 
     def scene(stage: Stage) -> Update:
         tokens, context = last.drawn["query"].axes["token"], len(last.drawn["query"].axes["position"])
         names = _attend.pair_labels(last.drawn["query"])
-        told = [token * context + context // 2 for token in range(len(tokens))]
-        told = told if len(told) <= 21 else told[:: -(-len(told) // 21)]
-        panels = stage.panels(1, 4, left=4.5, right=1.5, bottom=2.6, top=2.2, gap=(4, 0), within=(0, 0.36, 1, 1))[0]
-        low = stage.panels(1, 4, left=4.5, right=1.5, bottom=2.2, top=2.2, gap=(4, 0), within=(0, 0, 1, 0.38))[0]
+        special = {run.task.vocabulary[k] for k in run.task.groups.get("special", ())}  # padding and the like
+        words = [k for k, token in enumerate(tokens) if token not in special]
+        middle = context // 2
+        told = few(last.drawn["query"].values.reshape(-1, 2), NAMED, [k * context + middle for k in words])
+        panels = stage.panels(1, 4, left=5, right=1.5, bottom=3.8, top=2.2, gap=(5.4, 0), within=(0, 0.36, 1, 1))[0]
+        low = stage.panels(1, 4, left=5, right=1.5, bottom=3.6, top=1.8, gap=(5.4, 0), within=(0, 0, 1, 0.38))[0]
         limit = _draw.limits("signed", *(m.values for each in lives for m in each.matrices.values()))
         _draw.bare(low[0])
         low[0].text(
-            0, 0.9, _note(context // 2, last, limit[1]), va="top", transform=low[0].transAxes, color=stage.theme.quiet
+            0, 0.9, _note(middle, last, limit[1]), va="top", transform=low[0].transAxes, color=stage.theme.quiet
         )
         moving, stamps, pictures, written = {}, {}, {}, {}
         palette = _style.colormap("signed", stage.theme.name)
@@ -59,7 +61,6 @@ def film_qkv(
                 last.planes[part],
                 np.concatenate([each.drawn[part].values.reshape(-1, 2) for each in lives]),
                 theme=stage.theme,
-                names=False,
             )
             panel.set_title(TITLES[part], color=colour)
             panel.locator_params(nbins=4)
@@ -73,16 +74,15 @@ def film_qkv(
                     alpha=0.7,
                 )
             )
-            stamps[part] = Calm(stage, panel, [names[k] for k in told], [colour] * len(told), (0, 1))
+            stamps[part] = Spread(stage, panel, [names[k] for k in told], colour, above=0.9)
         for panel, part in zip(low[1:], PARTS, strict=True):
             matrix = last.matrices[part]
             rows, columns = matrix.values.shape
             panel.set_xlim(-0.5, columns - 0.5)
             panel.set_ylim(rows - 0.5, -0.5)
             _draw.bare(panel)
-            if rows <= 8:
-                _draw.places(panel, matrix.axes["feature"], "y")
-                _draw.places(panel, matrix.axes["head_feature"], "x")
+            _draw.places(panel, matrix.axes["feature"], "y", name="feature" if panel is low[1] else "", most=8)
+            _draw.places(panel, matrix.axes["head_feature"], "x", name="head feature", most=12)
             panel.set_title(f"{part} matrix", color=stage.theme[part])
             pictures[part] = stage.picture(panel, kind="signed", limit=limit)
             written[part] = [
@@ -128,9 +128,5 @@ def film_qkv(
 
 
 def _note(place: int, last: Qkv, most: float) -> str:
-    told = f"labels: each token\nat position {place}"
-    return (
-        told
-        + (f"\nhead {last.head} of {last.heads}" if last.heads > 1 else "")
-        + f"\nred: up to {most:.1f}\nblue: down to −{most:.1f}"
-    )
+    head = f"block 0, head {last.head} of {last.heads}\n" if last.heads > 1 else ""
+    return f"{head}named: some tokens\nat position {place}\ncolours of the\nmatrices: ±{most:.1f}"

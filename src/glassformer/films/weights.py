@@ -13,6 +13,8 @@ from glassformer.run import Run
 
 ANSWERS = ("1.P7",)
 MOST_PANELS = 18
+LARGEST = 8  # matrices of a larger model that are drawn
+GLANCE = 24  # steps looked at for the limits of the colours
 
 
 @_film.film
@@ -28,13 +30,19 @@ def film_weights(
     """All tensors in the order of the computation, one scale for all and for the whole film."""
     ends = [weights(run, step=step, member=member) for step in (int(run.steps[0]), -1)]
     names = _shown(ends[1].shapes, run.parameters)
-    middle = weights(run, step=int(run.steps[len(run.steps) // 2]), member=member)
-    limits = {name: _draw.limits("signed", *(each.tensors[name].values for each in (*ends, middle))) for name in names}
+    some = [weights(run, step=step, member=member) for step in _film.glance(run, steps, GLANCE)]
+    limits = {name: _draw.limits("signed", *(each.tensors[name].values for each in (*ends, *some))) for name in names}
 
     def scene(stage: Stage) -> Update:
-        columns = min(6, -(-len(names) // 2)) if len(names) > 3 else len(names)
+        columns = min(6, -(-len(names) // 2)) if len(names) > 3 else len(names)  # in two rows, or three
         rows = -(-len(names) // columns)
-        panels = stage.panels(rows, columns, left=1.5, right=1.5, bottom=1, top=2.2, gap=(1.5, 2.6))
+        left_out = len(ends[1].shapes) - len(names)
+        panels = stage.panels(
+            rows, columns, left=1.5, right=1.5, bottom=2.6 if left_out else 1, top=2.2, gap=(1.5, 2.6)
+        )
+        if left_out:
+            told = f"{len(names)} of {len(ends[1].shapes)} tensors, the largest matrices"
+            stage.note(told, y=(stage.foot + 0.1) * stage.em / stage.inches[1])
         single = not any(name.startswith("blocks.1.") for name in ends[1].shapes)
         pictures = []
         for panel, name in zip(panels.flat, names, strict=False):
@@ -56,13 +64,12 @@ def film_weights(
     counts = np.array([np.prod(shape) for shape in ends[1].shapes.values()])
     sizes = [float(np.sqrt((counts * each.typical.values**2).sum() / counts.sum())) for each in ends]
     first, last = (thousands(each.step or 0) for each in ends)
-    title = f"From step {first} to {last} all {thousands(run.parameters)} weights"
-    grown = f" grow from a typical size of {sizes[0]:.2f} to {sizes[1]:.2f}"
-    shrunk = f" shrink from a typical size of {sizes[0]:.2f} to {sizes[1]:.2f}"
-    title += (
-        (grown if sizes[1] >= sizes[0] else shrunk)
+    many = f"{thousands(run.parameters)} weights"
+    title = (
+        f"The typical size of the {many} {'grows' if sizes[1] >= sizes[0] else 'shrinks'} from {sizes[0]:.2f} at step "
+        f"{first} to {sizes[1]:.2f} at step {last}"
         if np.isfinite(sizes).all()
-        else " become something that is no number"
+        else f"By step {last} some of the {many} are not numbers"
     )
     caption = (
         "Each map is one tensor: a matrix maps its rows to its columns, a vector is one row; in brackets its block. "
@@ -86,5 +93,5 @@ def _shown(shapes: dict[str, tuple[int, ...]], parameters: int) -> list[str]:
     if parameters <= FEW and len(shapes) <= MOST_PANELS:
         return list(shapes)
     matrices = [name for name, shape in shapes.items() if len(shape) > 1]
-    largest = sorted(matrices, key=lambda name: -int(np.prod(shapes[name])))[:MOST_PANELS]
+    largest = sorted(matrices, key=lambda name: -int(np.prod(shapes[name])))[:LARGEST]
     return [name for name in shapes if name in largest]

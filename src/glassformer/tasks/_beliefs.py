@@ -20,6 +20,7 @@ class Source:
     law: FloatArray  # (state, token) chance of each next token
     next: IntArray  # (state, token) the state after it; -1 where the chance is zero
     constrained: BoolArray  # (state,)
+    states: tuple[Hashable, ...] = ()  # what the rule remembers in each
 
     @cached_property
     def edges(self) -> tuple[IntArray, IntArray, FloatArray]:
@@ -73,7 +74,8 @@ def explore(
             raise LimitError(f"this rule has more than {MOST_STATES} states; let it remember less of the past")
         laws.append(chances)
         nexts.append(row)
-    return Source(np.array(laws), np.array(nexts, dtype=np.int32), np.array([is_constrained(state) for state in found]))
+    bound = np.array([is_constrained(state) for state in found])
+    return Source(np.array(laws), np.array(nexts, dtype=np.int32), bound, tuple(found))
 
 
 def weigh(where: IntArray, weight: FloatArray, size: int = 0) -> FloatArray:

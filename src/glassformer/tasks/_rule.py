@@ -237,6 +237,18 @@ class Rule(Task):
         settled: BoolArray = self._beliefs(context).answerable[self._followed(tokens, context)]
         return settled
 
+    def settles(self, window: IntArray) -> bool:
+        """Whether any past at all, followed by these tokens, right or wrong, asks the same of the next one.
+
+        Unlike `answerable`, which looks for pasts that fit and so cannot read on where the rule was broken.
+        """
+        found = iter(_after(self._lawful, tuple(np.asarray(window).tolist())))
+        first = next(found)
+        asks = self.law(first) > 0
+        return self.is_constrained(first) and all(
+            self.is_constrained(state) and np.array_equal(self.law(state) > 0, asks) for state in found
+        )
+
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): where the answer after each token can be read off; -1 where the window does not settle it."""
         row = np.asarray(tokens).tolist()
@@ -285,3 +297,11 @@ def _ladder(rule: Rule, context: int) -> tuple[Rung, ...]:
         return rule.law(rule._states(tokens)[-1])
 
     return ladder(_tables(rule), _beliefs(rule, context), rule.prior(context), context, unlimited)
+
+
+@lru_cache(maxsize=4096)
+def _after(rule: Rule, window: tuple[int, ...]) -> frozenset[Hashable]:
+    """The states in which some tokens may end, whatever came before them."""
+    if not window:
+        return frozenset(rule._tables.states)
+    return frozenset(rule.advance(state, window[-1]) for state in _after(rule, window[:-1]))

@@ -9,7 +9,7 @@ from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, 
 from glassformer.figures._draw.label import labels
 from glassformer.figures._draw.legend import handle
 from glassformer.figures._draw.pages import paged
-from glassformer.figures._draw.plane import arrows, dots, frame, plane_axes
+from glassformer.figures._draw.plane import arrows, dots, frame, plane_axes, squares
 from glassformer.figures._draw.sheet import Host, Sheet
 from glassformer.figures._draw.text import text_width, wrap
 from glassformer.figures._draw.verdict import VERDICTS, cell, cells
@@ -47,6 +47,7 @@ __all__ = [
     "plane_axes",
     "save",
     "save_numbers",
+    "squares",
     "steps_axis",
     "text_width",
     "wrap",

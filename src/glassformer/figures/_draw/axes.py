@@ -72,6 +72,7 @@ def beside(ax: Axes, names: Sequence[tuple[float, str, str]], most: float = 14.0
     size = float(matplotlib.rcParams["font.size"])
     dot = size * ax.figure.dpi / 72
     box = ax.get_window_extent()
+    ax.get_ylim()  # limits that wait to be fitted to the data are fitted now: transData alone would use the old ones
     texts = [wrap(text, size, most * size / 72) for _, text, _ in names]
     wanted = [float(np.clip(ax.transData.transform((0, height))[1], box.y0, box.y1)) for height, _, _ in names]
     half = [0.62 * dot * len(lines) for lines in texts]

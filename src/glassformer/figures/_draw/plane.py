@@ -79,6 +79,13 @@ def dots(
                       zorder=zorder, **more)  # fmt: skip
 
 
+def squares(ax: Axes, points: Array, *, theme: _style.Theme, scale: float = 0.8, zorder: float = 2) -> PathCollection:
+    """Positions (n, 2): empty squares, so that none wears the mark of a token group."""
+    line = 0.6 * float(matplotlib.rcParams["lines.linewidth"])
+    return dots(ax, points, colour=theme.paper, marker=_style.POSITION, scale=scale, zorder=zorder,
+                edgecolors=theme.ink, linewidths=line)  # fmt: skip
+
+
 def arrows(ax: Axes, begin: Array, end: Array, *, colours: Any, width: float = 1.0, zorder: float = 3) -> None:
     """Arrows from points (n, 2) to points (n, 2)."""
     line = width * float(matplotlib.rcParams["lines.linewidth"])

@@ -6,10 +6,11 @@ from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import Labelled
 from glassformer.analyses._uncertain import Uncertainty
+from glassformer.analyses.attention import named
 from glassformer.figures import _draw
 from glassformer.figures._uncertain.parts import fitting, level, reach
 
-HEADS = 8  # lines up to which each head is named
+HEADS = 4  # lines up to which each head is named
 
 
 def attention(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
@@ -36,7 +37,7 @@ def attention_entropy(ax: Axes, entropies: Labelled, even: Labelled, sheet: _dra
         ax.plot(steps, values, color=sheet.theme.query, linestyle=styles[block % 4], linewidth=0.8 * sheet.size.line,
                 marker="o" if len(steps) == 1 else "")  # fmt: skip
         if np.isfinite(values[-1]):
-            said = "entropy" if blocks * heads == 1 else f"{block}·{head}"
+            said = "entropy" if blocks * heads == 1 else named(block, head, blocks)
             near.append((float(values[-1]), f"{said}  {values[-1]:.2f}", sheet.theme.query))
     height = float(even.values.max())
     level(ax, height, sheet, floor=True)
@@ -46,4 +47,4 @@ def attention_entropy(ax: Axes, entropies: Labelled, even: Labelled, sheet: _dra
         near.sort()
         if len(near) > HEADS:
             near = [near[0], near[len(near) // 2], near[-1]]
-        _draw.beside(ax, [*near, (height, f"even  {height:.2f}", sheet.theme.ink)], most=names)
+        _draw.beside(ax, [*near, (height, f"everywhere alike  {height:.2f}", sheet.theme.ink)], most=names)

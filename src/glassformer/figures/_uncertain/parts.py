@@ -24,7 +24,7 @@ def life(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, label: str = "step", l
     ax.set_xlim(0, max(seen.total, 1))
     _draw.steps_axis(ax, label)
     if not log:
-        ax.xaxis.set_major_locator(MaxNLocator(fitting(ax, sheet), integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator(fitting(ax, sheet), steps=[1, 2, 2.5, 5, 10], integer=True))
     if not label:
         ax.tick_params(labelbottom=False)
     if seen.step is not None:

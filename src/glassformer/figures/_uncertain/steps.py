@@ -2,11 +2,10 @@
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from glassformer.analyses._result import Labelled, percent, thousands
 from glassformer.analyses._uncertain import Uncertainty
-from glassformer.figures import _draw, _style
+from glassformer.figures import _draw, _life, _style
 from glassformer.figures._uncertain.parts import curve, key, last, level, reach, sound
 
 
@@ -23,11 +22,11 @@ def entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0, a
     true = seen.true("entropy") if seen.subject == "run" else float("nan")
     level(ax, true, sheet, floor=seen.exact)
     ax.set_ylabel("entropy (nats)")
-    reach(ax, one.values if at is not True else warm.values, warm.values[0], seen.highest, true)
+    reach(ax, one.values if at is not True else warm.values, warm.values[0], seen.highest, true, zero=False)
     if names:
-        near = [(seen.highest, f"knowing nothing: ln {thousands(seen.tokens)} = {seen.highest:.3f}", t.quiet)]
+        near = [(seen.highest, f"uniform guess  ln {thousands(seen.tokens)} = {seen.highest:.3f}", t.quiet)]
         if np.isfinite(true):
-            said = "the truth = floor" if seen.exact else "best count table"
+            said = "exact predictor" if seen.exact else "best count table"
             near.append((true, f"{said}  {true:.3f}", t.ink))
         ends = [("at T = 1", one, t.ink)] if not same else [("entropy", one, t.ink)]
         ends += [] if same else [(f"at T = {seen.temperature:.4g}", warm, t.quiet)]
@@ -43,15 +42,14 @@ def loss(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0) -> N
     level(ax, true, sheet, floor=seen.exact)
     level(ax, seen.highest, sheet)
     ax.set_ylabel("loss (nats)")
-    reach(ax, lines.values, seen.highest, true)
+    reach(ax, lines.values, seen.highest, true, zero=False)
     if names:
         near = [(seen.highest, f"uniform guess  {seen.highest:.3f}", t.quiet)]
         if np.isfinite(true):
-            near.append(
-                (true, f"{'floor of the same inputs' if seen.exact else 'best count table'}  {true:.3f}", t.ink)
-            )
+            near.append((true, f"{'exact predictor' if seen.exact else 'best count table'}  {true:.3f}", t.ink))
         if sound(lines):
-            near.append((last(lines), f"loss at T = {seen.temperature:.4g}  {last(lines):.3f}", t.validation))
+            at = "" if seen.temperature == 1 else f" at T = {seen.temperature:.4g}"
+            near.append((last(lines), f"loss{at}  {last(lines):.3f}", t.validation))
         _draw.beside(ax, near, most=names)
 
 
@@ -80,12 +78,9 @@ def change(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, wide: bool = False) 
         shown.append(seen.change["same_window"].values)
     flat = np.concatenate([np.ravel(each) for each in shown])
     flat = flat[np.isfinite(flat) & (flat > 0)]
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(numticks=7))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
     low, high = (float(flat.min()), float(flat.max())) if len(flat) else (1e-3, 1.0)
     ax.set_ylim(max(low / 1.6, high * 1e-9), high * 2)
+    _life.logarithmic(ax)
     ax.set_ylabel("divergence per step (nats)" if wide else "divergence (nats)")
     if "same_window" in seen.change:
         both = ("weights and window", "weights alone, on the same window") if wide else ("all", "weights alone")
@@ -97,30 +92,28 @@ def _positive(lines: Labelled) -> Labelled:
     return Labelled(np.where(lines.values > 0, lines.values, np.nan), lines.axes, lines.unit)
 
 
-def _power(value: float) -> str:
-    if value >= 0.001:
-        return f"{value:g}"
-    return "10" + str(round(np.log10(value))).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def crossings(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
-    """A tick above the panel for each rung of the ladder, where the loss reached it; names as far as there is room."""
+def crossings(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rows: int) -> None:
+    """A dotted line where the loss reached each rung, with its name above the panel; none where there is no room."""
     t, size = sheet.theme, sheet.size.text
-    ends = ax.get_window_extent()
-    free, dot = np.inf, size * ax.figure.dpi / 72
-    reached = [
-        (name, step) for name, step in zip(seen.rungs.axes["rung"], seen.crossed.values, strict=True) if step >= 0
-    ]
-    for name, step in reversed(reached):  # the latest first: early rungs are passed within a few steps
-        ax.axvline(step, color=t.rung, linestyle=":", linewidth=0.7 * sheet.size.line, zorder=0)
-        said = name.rpartition(" = ")[2]
+    box, dot = ax.get_window_extent(), size * ax.figure.dpi / 72
+    free = [float(box.x1)] * rows  # of each row of names, all to the left of this
+    together: dict[float, str] = {}
+    for name, step in zip(seen.rungs.axes["rung"], seen.crossed.values, strict=True):
+        if step >= 0:  # of rungs passed at once, the lowest
+            together[float(step)] = name.rpartition(" = ")[2]
+    for step, said in sorted(together.items(), reverse=True):  # the latest first
         wide = _draw.text_width(said, size) * ax.figure.dpi
         x = float(ax.transData.transform((step, 1))[0])
-        begin = min(max(x - wide / 2, ends.x0), ends.x1 - wide)
-        if begin + wide < free:
-            ax.text((begin - ends.x0) / ends.width, 1 + 0.35 * dot / ends.height, said, transform=ax.transAxes,
-                    color=t.quiet, ha="left", va="bottom")  # fmt: skip
-            free = begin - dot
+        begin = min(x, box.x1 - wide)
+        row = next((k for k in range(rows) if begin + wide <= free[k]), None)
+        if row is None:
+            continue
+        free[row] = begin - 0.8 * dot
+        y = 1 + (0.35 + 1.25 * row) * dot / box.height
+        ax.plot([step, step], [0, y], transform=ax.get_xaxis_transform(), color=t.rung, linestyle=":",
+                linewidth=0.7 * sheet.size.line, zorder=0, clip_on=False)  # fmt: skip
+        ax.text((begin - box.x0 + 0.25 * dot * (begin == x)) / box.width, y, said, transform=ax.transAxes,
+                color=t.quiet, ha="left", va="bottom")  # fmt: skip
 
 
 def sharpening(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0, kind: str = "") -> None:
@@ -128,9 +121,8 @@ def sharpening(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0
     t, after = sheet.theme, f" {kind}" if kind else ""
     most, right = seen.by_step[f"p_max{after}"], seen.by_step[f"p_target{after}"]
     curve(ax, right, t.right)
-    curve(ax, Labelled(most.values[:1], {**most.axes, "line": ("mean",)}), t.ink, linestyle="--")
-    for edge in most.values[1:]:  # a second band over the first could not be read
-        ax.plot(seen.looked_at, edge, color=t.ink, linewidth=0.35 * sheet.size.line, alpha=0.6, zorder=2)
+    mean = Labelled(most.values[:1], {**most.axes, "line": ("mean",)})  # a second band over the first: unreadable
+    curve(ax, mean, t.ink, linestyle="--")
     true = {name: seen.true(f"{name}{after}") for name in ("p_max", "p_target")} if seen.subject == "run" else {}
     ends = np.array([seen.looked_at[0], max(seen.total, 1)])
     for name, colour in (("p_max", t.ink), ("p_target", t.right)):
@@ -142,12 +134,14 @@ def sharpening(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     ax.set_ylabel("probability")
     if not names:
-        key(ax, ("p(max)", t.ink, "--"), ("p(target)", t.right, "-"), loc="best")
+        key(ax, ("likeliest token", t.ink, "--"), ("right token", t.right, "-"), loc="best")
         return
     near = []
-    for text, lines, name, colour in (("p(max)", most, "p_max", t.ink), ("p(target)", right, "p_target", t.right)):
+    for text, lines, name, colour in (
+        ("likeliest token", most, "p_max", t.ink), ("right token", right, "p_target", t.right),
+    ):  # fmt: skip
         if sound(lines):
             best = true.get(name, float("nan"))
-            of = f" ({'truth' if seen.exact else 'counts'} {percent(best)})" if np.isfinite(best) else ""
-            near.append((last(lines), f"{text}  {percent(last(lines))}{of}", colour))
+            of = f" ({'at best' if seen.exact else 'by counts'} {percent(best)})" if np.isfinite(best) else ""
+            near.append((last(lines), f"{text} {percent(last(lines))}{of}", colour))
     _draw.beside(ax, near, most=names)

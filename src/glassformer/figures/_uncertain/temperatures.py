@@ -16,7 +16,8 @@ from glassformer.figures._uncertain.parts import curve, key, level, life, reach
 def shades(seen: Uncertainty, sheet: _draw.Sheet) -> list[Any]:
     """One shade for each moment, early to late."""
     palette = _style.colormap("time", sheet.theme.name)
-    return [palette(k / max(len(seen.moments) - 1, 1)) for k in range(len(seen.moments))]
+    end = 0.85 if sheet.theme.name == "light" else 1.0  # away from the colour of the paper
+    return [palette(end * k / max(len(seen.moments) - 1, 1)) for k in range(len(seen.moments))]
 
 
 def over_temperature(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str, moments: bool = True) -> None:

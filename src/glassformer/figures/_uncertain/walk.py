@@ -25,14 +25,12 @@ def rung_points(seen: Uncertainty) -> Array:
     return found
 
 
-def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True) -> None:
-    """What stands still on the plane: limits, the line of the calibrated, the rungs."""
+def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, names: float = 10.0) -> None:
+    """What stands still on the plane: limits, the line of the calibrated, the rungs with names at the right."""
     t, walked = sheet.theme, path(seen)
     prices = rung_points(seen)
     known = prices if len(prices) else np.array([[0, 0], [seen.highest] * 2])
-    span = float(np.ptp(known)) or 1.0
-    room = np.array([[known.max() + (0.25 * span if len(prices) and rungs else 0), known.max()]])  # for their names
-    _draw.frame(ax, np.vstack([walked, known, room]), margin=0.07)
+    _draw.frame(ax, np.vstack([walked, known]), margin=0.07)
     ends = (min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1]))
     limits = ax.get_xlim(), ax.get_ylim()
     ax.plot(ends, ends, color=t.ink, linestyle="--", linewidth=0.8 * sheet.size.line, zorder=1)
@@ -43,43 +41,29 @@ def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True) -
         axis.set_major_locator(MaxNLocator(int(np.clip(length / ax.figure.dpi / sheet.em / each, 2, 7))))
     ax.set_xlabel("entropy (nats)")
     ax.set_ylabel("loss (nats)")
-    if len(prices):
+    if len(prices) and rungs:
         _draw.dots(ax, known, colour=t.rung, scale=1.5, zorder=2)
-    if rungs:
-        _rung_names(ax, seen, sheet)
-        _truth(ax, seen, sheet)
+        _rung_names(ax, seen, sheet, names)
 
 
-def _rung_names(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
-    """Below and right of their points, the floor's first, none over another."""
-    taken: list[float] = []
-    t, size = sheet.theme, sheet.size.text
+def _rung_names(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, most: float) -> None:
+    """At the right of the panel, each joined to its point by a thin line, which runs under the path."""
+    t, end = sheet.theme, ax.get_xlim()[1]
     names = [name for name, ok in zip(seen.rungs.axes["rung"], seen.reachable, strict=True) if ok]
-    for (entropy, price), name in list(zip(rung_points(seen).tolist(), names, strict=True))[::-1]:
-        x, y = map(float, ax.transData.transform((entropy, price)))
-        if all(abs(y - other) > 1.25 * size * ax.figure.dpi / 72 for other in taken):
-            taken.append(y)
-            said = f"{name.rpartition(' = ')[2]}  {price:.2f}"
-            wide = _draw.text_width(said, size) * ax.figure.dpi
-            off = min(
-                0.8 * size, (ax.get_window_extent().x1 - x - wide) * 72 / ax.figure.dpi
-            )  # points; kept inside the panel
-            ax.annotate(said, (entropy, price), xytext=(off, (-0.3 if off > 0 else -0.8) * size),
-                        textcoords="offset points", ha="left", va="top", color=t.quiet, zorder=4,
-                        bbox={"facecolor": (t.paper, 0.7), "edgecolor": "none", "pad": 0.4})  # fmt: skip
+    told = []
+    for (entropy, price), name in zip(rung_points(seen).tolist(), names, strict=True):
+        ax.plot([entropy, end], [price] * 2, color=t.faint, linewidth=0.4 * sheet.size.line, zorder=0.5,
+                scalex=False, scaley=False)  # fmt: skip
+        told.append((float(price), f"{name.rpartition(' = ')[2]}  {price:.2f}", t.quiet))
+    _draw.beside(ax, told, most=most)
 
 
-def _truth(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
-    """Where the exact predictor stands on these very inputs, which are a sample: near the last rung, not on it."""
-    at = np.array([[seen.true("entropy"), seen.true("loss")]])
-    if seen.subject == "run" and seen.exact and np.isfinite(at).all():
-        ax.plot(at[:, 0], at[:, 1], marker="P", color=sheet.theme.ink, markeredgecolor=sheet.theme.paper, zorder=5.5)
-
-
-def phase(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, arrows: int = 5) -> None:
-    """The path on the plane, early to late in shade, with arrow heads and the spread at some moments."""
+def phase(
+    ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, arrows: int = 5, names: float = 10.0
+) -> None:
+    """The path on the plane, early to late in shade, with arrow heads."""
     t = sheet.theme
-    plane(ax, seen, sheet, rungs)
+    plane(ax, seen, sheet, rungs, names)
     walked = path(seen)
     sound: Array = np.asarray(np.isfinite(walked).all(axis=1))
     palette = _style.colormap("time", t.name)
@@ -93,14 +77,6 @@ def phase(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, a
         autolim=False,
     )
     _draw.dots(ax, walked[sound], colour=shade[sound], scale=0.75 if len(walked) < 100 else 0.6, zorder=3.5)
-    if seen.inputs > 1 and rungs:
-        at = [int(np.flatnonzero(seen.looked_at == step)[0]) for step in (seen.moments[0], seen.moments[-1])]
-        low_x, high_x = seen.by_step["entropy_at"].values[1:]
-        low_y, high_y = seen.by_step["loss_at"].values[1:]
-        for k in at:
-            style = {"color": shade[k], "linewidth": 0.5 * sheet.size.line, "zorder": 2.5}
-            ax.plot([low_x[k], high_x[k]], [walked[k, 1]] * 2, **style)
-            ax.plot([walked[k, 0]] * 2, [low_y[k], high_y[k]], **style)
     _heads(ax, walked[sound], shade[sound], arrows)
     if sound.sum() > 1 and rungs:
         for which, side in ((0, 0.5), (-1, -0.5)):

@@ -3,7 +3,7 @@
 from glassformer.films._film.cells import Cells
 from glassformer.films._film.encode import COLOURS, FORMATS, GIF_WIDTH, HOLD, LEAST_WIDTH, MOST_BYTES, WIDTH, ffmpeg
 from glassformer.films._film.pasted import Picture, Stamps
-from glassformer.films._film.scene import FPS, REACH, Film, Pace, Progress, Scene, Update, film
+from glassformer.films._film.scene import FPS, REACH, Film, Pace, Progress, Scene, Update, film, glance
 from glassformer.films._film.stage import Stage
 from glassformer.films._film.strip import loss_curves
 from glassformer.films._film.workers import SECOND, work
@@ -30,6 +30,7 @@ __all__ = [
     "Update",
     "ffmpeg",
     "film",
+    "glance",
     "loss_curves",
     "work",
 ]

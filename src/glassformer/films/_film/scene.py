@@ -43,6 +43,12 @@ FPS = 20
 REACH = 15  # frames that a trail may reach back
 
 
+def glance(run: Run, steps: Iterable[int] | None, most: int) -> list[int]:
+    """Some of a film's steps, evenly spread, to find limits that hold all of it."""
+    every = _clock.kept(run, most) if steps is None else [_clock.resolve(run, int(step)) for step in steps]
+    return [every[k] for k in np.unique(np.round(np.linspace(0, len(every) - 1, most)).astype(int))] if every else []
+
+
 def film(make: Callable[P, "Film"]) -> Callable[P, "Film"]:
     """Remember how a film was asked for, so that a second process can make the same one and draw half of it."""
     names = signature(make)

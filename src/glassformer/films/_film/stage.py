@@ -22,6 +22,7 @@ class Stage(_draw.Sheet):
     """A sheet with the clock at the top and the loss along the bottom; the rest is the film's."""
 
     foot = 8.0
+    edges = 5.0, 14.0  # ems left of the strip, and right of it for the names of its lines
 
     def __init__(self, run: Run, words: Words, theme: str, member: int | None, width: int) -> None:
         self.run, self.member = run, member
@@ -64,7 +65,7 @@ class Stage(_draw.Sheet):
         """Move the clock and the mark on the loss."""
         self._now.set_text(clock)
         self._line.set_xdata([step, step])
-        self._dot.set_data([step], [np.interp(step, *self._curve) if len(self._curve[0]) else np.nan])
+        self._dot.set_data([step], [_clock.between(*self._curve, step)[0] if len(self._curve[0]) else np.nan])
 
     def draw(self) -> Array:
         """(height, width, 3): the frame as it stands."""
@@ -91,8 +92,8 @@ class Stage(_draw.Sheet):
     def _strip(self) -> None:
         """The loss on its ladder; a line and a dot say where the film is."""
         width, height = (inches / self.em for inches in self.inches)
-        names = 13.0
-        ax = self.place((5.0 / width, 2.0 / height, 1 - (5.0 + names) / width, (self.foot - 3.2) / height))
+        edge, names = self.edges
+        ax = self.place((edge / width, 2.0 / height, 1 - (edge + names) / width, (self.foot - 3.2) / height))
         self.strip = ax
         self._curve: tuple[Array, Array] = np.zeros(0), np.zeros(0)
         if (losses := self.run.metrics.get("validation_loss")) is not None and len(losses):

@@ -6,8 +6,11 @@ from matplotlib.axes import Axes
 
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array
-from glassformer.figures import _style
+from glassformer.figures import _draw, _style
 from glassformer.run import Run
+from glassformer.tasks import Rung
+
+APART = 0.015  # of the strip's height, from which the floor of the windows is drawn beside that of the task
 
 
 def loss_curves(ax: Axes, run: Run, theme: _style.Theme, member: int | None) -> tuple[Array, Array]:
@@ -32,20 +35,35 @@ def loss_curves(ax: Axes, run: Run, theme: _style.Theme, member: int | None) -> 
         ax.plot(steps, many, color=theme.validation, linewidth=0.4 * line, alpha=0.6)
     mean = np.nanmedian(many, axis=1) if member is None else many[:, member if many.shape[1] > 1 else 0]
     ax.plot(steps, mean, color=theme.validation, linewidth=0.9 * line)
-    finite = mean[np.isfinite(mean)]
+    finite, own = mean[np.isfinite(mean)], _floor_here(run, member or 0)
     top = max([rungs[0].nats, *finite[:1]])
     low = min([rungs[-1].nats, *finite])
     ax.set_ylim(low - 0.12 * (top - low), top + 0.08 * (top - low))
-    dot = float(matplotlib.rcParams["font.size"]) * ax.figure.dpi / 72
-    free = np.inf
-    for rung in [rungs[-1], *rungs[:-1][::-1]]:  # names beside their rungs, the floor's first, none over another
-        y = ax.transData.transform((0, rung.nats))[1]
-        if free == np.inf or y - free > 1.1 * dot:
-            free = y
-            ax.annotate(_short(rung.name), (1, rung.nats), xycoords=("axes fraction", "data"), xytext=(8, 0),
-                        va="center", textcoords="offset points", color=theme.ink if rung is rungs[-1] else theme.quiet,
-                        annotation_clip=False)  # fmt: skip
+    if apart := abs(own - rungs[-1].nats) > APART * (top - low):
+        ax.axhline(own, color=theme.ink, linestyle=":", linewidth=0.6 * line, zorder=1)
+    names = [(rungs[-1].nats, _short(rungs[-1].name), theme.ink)]
+    names += [(own, "floor of these windows", theme.ink)] if apart else []
+    _name(ax, names, rungs, theme)
     return steps, mean
+
+
+def _name(ax: Axes, names: list[tuple[float, str, str]], rungs: list[Rung], theme: _style.Theme) -> None:
+    """Names beside their lines: the floor's, the highest rung's, and those between that have room."""
+    box, line = ax.get_window_extent().height, float(matplotlib.rcParams["font.size"]) * ax.figure.dpi / 72
+    low, high = ax.get_ylim()
+    near = 1.25 * line / box * (high - low)
+    for rung in [rungs[0], *rungs[1:-1][::-1]] if len(rungs) > 1 else []:
+        if rung is rungs[0] or all(abs(rung.nats - taken) > near for taken, _, _ in names):
+            names.append((rung.nats, _short(rung.name), theme.quiet))
+    _draw.beside(ax, names, most=12.3)
+
+
+def _floor_here(run: Run, member: int) -> float:
+    """What the exact predictor pays on the very windows that are judged, from which excess is counted; NaN: unknown."""
+    found = [_clock.metric(run, name, member) for name in ("validation_loss", "excess")]
+    if found[0] is None or found[1] is None or not getattr(run.task, "exact", False):
+        return float("nan")
+    return float(found[0][0] - found[1][0])
 
 
 def _short(name: str) -> str:
