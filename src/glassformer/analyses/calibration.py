@@ -35,7 +35,7 @@ class Calibration(Result):
 def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     """How stated and actual probabilities agree on held-out windows, at a step and over the life."""
     step = _clock.resolve(run, step)
-    seen = _logged.windows(run, _judged.enough(run, WINDOWS, 2.0))
+    seen = _logged.windows(run, _judged.enough(run, WINDOWS, 1.0))
     stated = probabilities(run, seen.windows, step, member)  # (example, place, token)
     target = targets(run, seen)
     top = stated.argmax(axis=-1)

@@ -87,7 +87,7 @@ def high(effect: np.ndarray, top: float) -> np.ndarray:
     """The height of a row, 0 to 1, for a rise of the loss; logarithmic beyond 1 nat where there are far larger ones."""
 
     def bent(rise: np.ndarray) -> np.ndarray:
-        return np.where(rise < 1, rise, 1 + np.log(np.maximum(rise, 1)))  # type: ignore[no-any-return]
+        return np.where(rise < 1, rise, 1 + np.log(np.maximum(rise, 1)))
 
     rise = np.clip(effect, 0, top)
     return rise / top if top <= FAR else bent(rise) / bent(np.array(top))  # type: ignore[no-any-return]

@@ -85,7 +85,8 @@ def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     ax.set_ylim(y0, y1)
     ax.set_xlabel(f"component 1 · {percent(float(shares[0]))} of the path's variance")
     ax.set_ylabel(f"component 2 · {percent(float(shares[1]))}" if len(shares) > 1 else "component 2")
-    colours = _draw.bar(sheet, "entropy", (low, high), "loss (nats per token)", beside=ax, gap=5.2)
+    beyond = ", brightest: or more" if finite.max(initial=low) > high else ""
+    colours = _draw.bar(sheet, "entropy", (low, high), f"loss (nats{beyond})", beside=ax, gap=5.2)
     colours.yaxis.set_ticks_position("left")
     colours.yaxis.set_label_position("left")
     shown = [(name, price) for name, price in rungs if low <= price <= high]

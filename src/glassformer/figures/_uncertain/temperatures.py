@@ -23,8 +23,9 @@ def shades(seen: Uncertainty, sheet: _draw.Sheet) -> list[Any]:
 def over_temperature(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str, moments: bool = True) -> None:
     """A quantity against temperature: averaged over the life, at some moments, or both."""
     if moments:
-        for values, colour in zip(seen.at_moments[name].values, shades(seen, sheet), strict=True):
-            ax.plot(seen.temperatures, values, color=colour, linewidth=0.9 * sheet.size.line, zorder=3)
+        for k, (values, colour) in enumerate(zip(seen.at_moments[name].values, shades(seen, sheet), strict=True)):
+            wide = 1.5 if k == len(seen.moments) - 1 else 0.9  # the last is what the words are about
+            ax.plot(seen.temperatures, values, color=colour, linewidth=wide * sheet.size.line, zorder=3)
     if name != "heat":
         curve(ax, seen.by_temperature[name], sheet.theme.ink, linewidth=1.5 * sheet.size.line, zorder=4)
     temperature_axis(ax, seen, sheet)
