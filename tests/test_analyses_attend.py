@@ -107,7 +107,7 @@ def test_focus_on_a_query_that_wants_a_position(back: Run) -> None:
     place, share = by_position(seen)
     assert place == 4
     assert share == pytest.approx(1)
-    assert "keys at position 4 highest, whatever the token: position accounts for 100 %" in say_focus(seen).title
+    assert "keys at position 4 highest on average: the position accounts for 100 %" in say_focus(seen).title
 
 
 def test_scoring_follows_the_input(even: Run) -> None:

@@ -185,8 +185,8 @@ def test_signs_to_stop_and_their_steps(tmp_path):
     signs = dict(_checks.signs(Symptoms(made(tmp_path / "run", rising, falling(1.7)))))
     assert signs["95 % right"] is None
     gap = rising - falling(1.7)
-    assert signs["training loss far below"] == STEPS[gap > 0.1][0]
-    assert 600 < signs["held-out loss rises"] < 700
+    assert signs["training loss far below held-out"] == STEPS[gap > 0.1][0]
+    assert 600 < signs["held-out loss above its best"] < 700
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------

@@ -344,9 +344,9 @@ def signs(s: Symptoms) -> Iterator[tuple[str, int | None]]:
     close = SLACK * s.height
     good = s.metric("accuracy") if "accuracy" in s.run.metrics else 1 - s.metric("rule_error_answerable")
     for name, met in (
-        ("no progress for a fifth of it", waited >= some),
-        ("held-out loss rises", low > best + close),
-        ("training loss far below", s.gap > max(GAP, GAP * s.height)),
+        ("no progress for a fifth of the run", waited >= some),
+        ("held-out loss above its best", low > best + close),
+        ("training loss far below held-out", s.gap > max(GAP, GAP * s.height)),
         ("95 % right", good >= 0.95),
     ):
         first = np.flatnonzero(met)

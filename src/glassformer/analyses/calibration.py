@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock, _judged, _logged
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
@@ -133,8 +133,8 @@ def say(seen: Calibration) -> Words:
         title = f"At step {seen.step} the probabilities are not numbers: the training has diverged"
     else:
         title = (
-            f"The model's first choice comes true {percent(came)} of the time, and it expects {percent(mean)}; sorted "
-            f"by confidence the two differ by {100 * seen.error:.1f} points"
+            f"The model's first choice comes true {100 * came:.1f} % of the time, and it expects {100 * mean:.1f} %; "
+            f"sorted by confidence the two differ by {100 * seen.error:.1f} points"
         )
     truth = (
         ""

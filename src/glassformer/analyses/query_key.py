@@ -223,7 +223,7 @@ def say_focus(seen: QueryKey) -> Words:
                 title += f", and the later of two {best} keys above the earlier{again}"
         elif share >= 0.5:
             title = (
-                f"{asker} scores keys at position {place} highest, whatever the token: position accounts for "
+                f"{asker} scores keys at position {place} highest on average: the position accounts for "
                 f"{percent(share)} of the differences between scores"
             )
         else:
@@ -246,7 +246,7 @@ def _points(seen: QueryKey, mean: dict[str, float]) -> str:
     place, share = by_position(seen)
     if beats(seen, next(iter(mean))) < CLEAR and share >= 0.5:
         query = f"The query of {_asker(seen)}{_who(seen)}"
-        return f"{query} points furthest towards the keys at position {place}, whatever their token"
+        return f"{query} points furthest towards the keys at position {place}, on average over those it may see"
     if not toward or not away:
         return f"{_asker(seen)}{_who(seen)} gives {_told(mean)}"
     return (

@@ -26,17 +26,16 @@ def plot_calibration(
     reliable, confident, true, life = sheet.panels(2, 2, left=5.5, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
     count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))
     centres = (np.arange(BINS) + 0.5) / BINS
-    for x, n in zip(centres, count, strict=True):
-        if n:
-            reliable.text(x, 1.1, thousands(int(n)), ha="center", va="center", color=t.quiet)
     some = count > 0
+    for k, (x, n) in enumerate(zip(mean[some], count[some], strict=True)):  # neighbours in two rows: they never touch
+        reliable.text(x, 1.08 + 0.1 * (k % 2), thousands(int(n)), ha="center", va="center", color=t.quiet)
     low, high = (seen.reliability[name].values for name in ("low", "high"))
     reliable.vlines(mean[some], low[some], high[some], color=t.ink, linewidth=sheet.size.line * 0.6)
     for which, fill in ((count >= FEW, t.ink), ((count > 0) & (count < FEW), t.paper)):
         reliable.plot(mean[which], came[which], marker="o", color=t.ink, markerfacecolor=fill, linestyle="")
     reliable.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=1)
     reliable.set_xlim(0, 1.01)
-    reliable.set_ylim(-0.02, 1.18)
+    reliable.set_ylim(-0.02, 1.26)
     reliable.set_yticks([0, 0.25, 0.5, 0.75, 1])
     reliable.set_xlabel("confidence in the first choice")
     reliable.set_ylabel("share that came")

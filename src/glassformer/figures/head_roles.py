@@ -101,7 +101,7 @@ def _table(ax: Axes, seen: HeadRoles, labels: list[str], sheet: _draw.Sheet) -> 
     names = seen.excess.axes["role"]
     flat = seen.excess.values.reshape(len(labels), len(names))
     _draw.heat(ax, flat, kind="signed", theme=sheet.theme, limit=_draw.limits("signed", flat), numbers=True, digits=0)
-    _draw.outline(ax, [(k, r) for k, r in np.argwhere(flat >= HAS).tolist()], sheet.theme.ink, 1.0)
+    _draw.outline(ax, [(k, r) for k, r in np.argwhere(np.round(flat) >= HAS).tolist()], sheet.theme.ink, 1.0)
     ax.set_yticks(range(len(labels)), labels)
     ax.tick_params(length=0)
     wide = ax.get_window_extent().width / ax.figure.dpi

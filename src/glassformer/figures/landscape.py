@@ -15,7 +15,7 @@ SECTION = "decide"
 ORDER = 30
 ANSWERS = ("4.07", "4.11", "4.r06", "4.r12")
 COST = "c"
-MOST = {"slide": 6}  # panels on one page; else 24
+MOST = {"slide": 8}  # panels on one page; else 24
 NAMED = 4  # pairs named in each panel
 
 
@@ -68,6 +68,8 @@ def plot_landscape(
         sheet.legend([_key(name, marks[name], sheet.theme) for name in marks if name in seen.pair_groups])
     left = len(seen.words) - len(every)
     notes = [f"page {page + 1} of {pages}"] if pages > 1 else []
+    if seen.shown_points == "embedded" and seen.at == "middle":
+        notes.append("large marks say this token")
     notes += [f"{left} tokens nowhere get {percent(TELLING)} and have no map"] if left else []
     sheet.note(" · ".join(notes))
     return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page, pages=pages)

@@ -16,7 +16,7 @@ SECTION = "decide"
 ORDER = 5
 ANSWERS = ("new",)
 COST = "b"
-MOST_KEYS, MOST_ANSWERS = 12, 6
+MOST_KEYS, MOST_ANSWERS = 8, 6
 LEAST = 0.005  # probability from which an answer is worth a bar
 
 
@@ -41,7 +41,7 @@ def plot_one_answer(
     seen = one_answer(run, sequence=sequence, head=head, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4, least=70)
     edge = max(5.0, 1.5 + max(_draw.text_width(name, 72) for name in drawn(seen.scores.axes["key_position"])))
-    bars = sheet.panels(2, 2, left=edge, right=1.5, bottom=4, top=2.8, gap=(3.2, 7.2), within=(0, 0, 0.56, 1))
+    bars = sheet.panels(2, 2, left=edge, right=1.5, bottom=4, top=2.8, gap=(3.2, 5.6), within=(0, 0, 0.56, 1))
     _keys(bars[0, 0], seen, sheet, "score")
     _keys(bars[0, 1], seen, sheet, "share")
     wide = bars[1, 0].get_position().union([bars[1, 0].get_position(), bars[1, 1].get_position()])
@@ -104,7 +104,8 @@ def _answers(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
     ax.yaxis.set_major_locator(MaxNLocator(3))
     ax.set_xlabel("answer")
     ax.set_ylabel("probability")
-    _draw.heading(ax, "4  its answer without attention (pale), and with it")
+    which = "attention" if seen.blocks == 1 else "the last block's attention"
+    _draw.heading(ax, f"4  its answer without {which} (pale), and with it")
 
 
 def _push(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
@@ -116,5 +117,14 @@ def _push(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
     _draw.arrows(ax, begin[None], end[None], colours=[colour], width=1.6, zorder=4)
     ax.plot(*begin, marker="o", color=colour, markerfacecolor=t.paper, markersize=0.7 * sheet.size.text, zorder=5)
     ax.plot(*end, marker="o", color=colour, markersize=0.7 * sheet.size.text, zorder=5)
+    names = [shown(seen.answer.axes["token"][int(each.values.argmax())]) for each in (seen.without, seen.answer)]
+    onward = 1 if end[0] >= begin[0] else -1
+    for at, name, side in ((begin, names[0], -onward), (end, names[1], onward)):  # away from the arrow
+        text = ax.annotate(
+            f"says {name}", at, (0.9 * side * sheet.size.text, 0), textcoords="offset points", va="center",
+            ha="left" if side > 0 else "right", color=colour, zorder=6,
+        )  # fmt: skip
+        _regions.halo_one(text, t)
     _regions.ticks(ax, seen.plane)
-    _draw.heading(ax, "3  attention moves it from ○ to ●")
+    heading = "3  attention moves it from ○ to ●"
+    _draw.heading(ax, heading if seen.plane.lossless else f"{heading} (large names: winners on a slice)")

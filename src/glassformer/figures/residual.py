@@ -81,7 +81,10 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
     big = sheet.panels(1, 1, left=edge, right=1, bottom=5.8, top=2.2, within=third, square=True)[0, 0]
     _moves(big, seen, t, points[0], points[2], seen.points["out"].values if feed_forward else None)
     _regions.ticks(big, seen.plane)
-    big.set_title("arrows over the token that wins there")
+    heading = (
+        "arrows over the token that wins there" if seen.plane.lossless else "winners on a slice; ✓: as it really says"
+    )
+    big.set_title(heading)
     sheet.legend(
         [
             *_verdicts(seen),

@@ -52,7 +52,7 @@ def plot_similarity(
     _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=lengths)
     sorted_too = len(seen.axis.values) > 0
     right = sheet.panels(
-        1 + sorted_too, 1, left=5, right=7.5, bottom=3.8, top=2.2, gap=(0, 6.4), within=(SPLIT, 0, 1, 1)
+        1 + sorted_too, 1, left=5, right=9.2, bottom=3.8, top=2.2, gap=(0, 6.4), within=(SPLIT, 0, 1, 1)
     )[:, 0]
     life = right[-1]
     steps = [int(each) for each in seen.over_life.axes["step"]]
@@ -72,7 +72,7 @@ def plot_similarity(
     life.locator_params(axis="x", nbins=3)
     life.set_title("mean cosine by step")
     told = [(float(curve[-1]), name, colour) for name, curve, _, colour in curves if np.isfinite(curve[-1])]
-    _draw.beside(life, told, most=6.5)
+    _draw.beside(life, told, most=7.0)
     if sorted_too:
         _numbers(right[0], seen, t)
     return sheet.done(seen, names=[shown(word) for word in words])

@@ -61,7 +61,7 @@ def plot_timeline(
         for begin, end in seen.plateaus.values:
             panel.axvspan(begin, end, color=t.unconstrained, alpha=0.35, linewidth=0, zorder=-1)
     if len(seen.plateaus.values):
-        sheet.note("grey background: plateaus of the loss")
+        sheet.note("grey background: the loss falls slowly, though much is left to learn")
     return sheet.done(seen, member=member)
 
 

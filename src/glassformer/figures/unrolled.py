@@ -126,10 +126,9 @@ def plot_unrolled(
     bars.text(top + 0.1, -0.62, "other", **up)
     bars.text(top + 1.68, -0.62, "surprise", ha="right", **up)
     known = [v for v in ("right", "wrong", "unconstrained") if v in seen.verdict]
-    sheet.legend(
-        [*known, Line2D([], [], color=t.ink, linewidth=1.8 * line, label="edge of the window")],
-        columns=4,
-    )
+    edge_drawn = bool(panel.lines)
+    window = Line2D([], [], color=t.ink, linewidth=1.8 * line, label="edge of the window")
+    sheet.legend([*known, *([window] if edge_drawn else [])], columns=4)
     return sheet.done(seen, seed=seed, member=member)
 
 

@@ -66,6 +66,8 @@ def labels(
                 continue
             if len(clear) and _covers(spot, clear, index if keep_clear is None else -1):
                 continue
+            if around and not line and _is_anothers(spot, at, index):
+                continue
             taken.append(spot)
             written.append(index)
             where = ax.transData.inverted().transform((x, y))
@@ -102,3 +104,13 @@ def _covers(spot: tuple[float, float, float, float], points: Array, own: int) ->
     if own >= 0:
         inside[own] = False
     return bool(inside.any())
+
+
+def _is_anothers(spot: tuple[float, float, float, float], points: Array, own: int) -> bool:
+    """Whether a label there would be read as that of another point, which lies clearly nearer to it."""
+    x0, y0, x1, y1 = spot
+    far = np.hypot(
+        np.clip(points[:, 0], x0, x1) - points[:, 0],
+        np.clip(points[:, 1], y0, y1) - points[:, 1],
+    )
+    return bool((far < 0.8 * far[own]).any())
