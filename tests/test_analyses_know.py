@@ -1,5 +1,7 @@
 """What the model knows, judged on models whose knowledge was put there and on numbers worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from glassformer.analyses.neurons import information, neurons
 from glassformer.analyses.probes import _last, probes, reader
 from glassformer.analyses.sequence_embeddings import sequence_embeddings
 from glassformer.analyses.similarity import cosines, similarity
+from glassformer.analyses.similarity import say as say_similarity
 from glassformer.analyses.sparsity import sparsity
 from glassformer.analyses.weights import binned, weights
 
@@ -71,6 +74,10 @@ def test_cosines_of_known_directions(groups):
     assert seen.cosine.values[0, 11] == -1
     assert seen.over_life.values[0, 0] == 1
     assert seen.over_life.values[0, 1] == pytest.approx(-6 / 41)
+    told = say_similarity(replace(seen, by_group=replace(seen.by_group, values=np.array([[0.01, 0.44, np.nan]]))))
+    assert told.title == (
+        "Odd tokens are most alike (mean cosine 0.44), even ones hardly (0.01), tokens of two groups \N{MINUS SIGN}0.15"
+    )
     assert seen.length.values.tolist() == [1] * 6 + [2] * 5 + [3]
 
 
@@ -146,7 +153,9 @@ def test_sparsity_counts_who_works(groups):
 
 def test_sparsity_and_neurons_count_the_same_places(groups):
     seen, one = sparsity(groups), neurons(groups)
-    assert seen.places == one.samples > seen.some
+    assert seen.places == one.samples
+    last = [float(rates.mean()) for rates in (seen.rates.values, seen.rates.values == 0, seen.rates.values == 1)]
+    np.testing.assert_allclose(seen.over_life.values[:, -1].mean(axis=-1), last)  # the curves end at the title's shares
     for k, name in enumerate(one.order):
         assert seen.rates.values[one.block, int(name)] == pytest.approx(one.rate.values[k], abs=1e-12)
 

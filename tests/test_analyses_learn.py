@@ -1,5 +1,6 @@
 """What is said about learning, held against models whose every answer is known."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from glassformer.analyses.seeds import seeds
 from glassformer.analyses.unrolled import unrolled
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables
+from glassformer.figures.next_token import _order
 from glassformer.record import Recorder
 from glassformer.run import Run
 
@@ -148,6 +150,17 @@ def test_next_token_and_unrolled_show_the_known_chances(gambler):
     close(written.chosen.values[:, 2], -np.log(CHANCES[tokens]))
     close(written.top.values[:, :, 0], np.tile([4, 11, 10], (12, 1)))
     assert [int(t) if t != "+" else PLUS for t in written.tokens[written.prompt :]] == tokens.tolist()
+
+
+def test_the_token_of_the_title_has_a_bar_at_every_step(gambler):
+    seen = next_token(gambler, sequence="4 9 +")
+    early, late = np.arange(12, 0, -1) / 78, np.eye(12)[11]  # the last of all at first, sure in the end
+    axes = {**seen.chances.axes, "step": ("0", "10")}
+    chances = replace(seen.chances, values=np.stack([early, late])[None], axes=axes)
+    seen = replace(seen, chances=chances, steps=(0, 10))
+    assert _order(seen, 0, 0) == [0, 1, 2, 3, 4, 11]
+    assert _order(seen, 0, 1)[0] == 11
+    assert len(_order(seen, 0, 1)) == 5
 
 
 def test_a_wilson_interval_holds_textbook_values():

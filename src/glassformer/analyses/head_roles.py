@@ -41,7 +41,7 @@ class HeadRoles(Result):
     def roles(self, block: int, head: int) -> list[str]:
         """The roles a head has, clearest first: those at least `HAS` points beyond looking everywhere alike."""
         row, names = self.excess.values[block, head], self.excess.axes["role"]
-        return [names[k] for k in np.argsort(-np.nan_to_num(row), kind="stable") if round(row[k]) >= HAS]
+        return [names[k] for k in np.argsort(-np.nan_to_num(row), kind="stable") if np.round(row[k]) >= HAS]
 
     def described(self, block: int, head: int, most: int | None = None) -> str:
         """What a head does, in words, from the numbers alone; the clearest `most`."""

@@ -81,7 +81,8 @@ def say(seen: NextToken) -> Words:
     caption = (
         "Bars are the model's five likeliest "
         + ("answers" if seen.one else "next tokens")
-        + " after each input (rows) at a few training steps (columns), with their probabilities. A tick is "
+        + " after each input (rows) at a few training steps (columns), with their probabilities; below them, "
+        "where it is not one of the five, the token that is likeliest in the end. A tick is "
         f"the probability of the same token, given the same window, by {seen.predictor}; a check marks tokens that "
         "the rule allows where it constrains the place. Exact numbers."
         + (" Bars that end at their ticks are perfect knowledge." if seen.truth_known else "")

@@ -1,6 +1,7 @@
 """From queries and keys to attention: one input, one head, every number on the way."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -101,7 +102,20 @@ def where(seen: Scoring) -> str:
     return f" ({named(seen.block, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
 
 
-def spoken(seen: Scoring) -> int:
+class Looking(Protocol):
+    """An input with the attention of one head on it."""
+
+    @property
+    def tokens(self) -> tuple[str, ...]: ...
+    @property
+    def source(self) -> tuple[int, ...]: ...
+    @property
+    def attention(self) -> Labelled: ...
+    @property
+    def causal(self) -> bool: ...
+
+
+def spoken(seen: Looking) -> int:
     """The query to speak of: the last with an answer to look up; else the one whose attention is sharpest."""
     places = [query for query, source in enumerate(seen.source) if source >= 0]
     if places:

@@ -12,6 +12,7 @@ from glassformer.run import Run
 
 MOST_STEPS = 80
 KINDS = ("one group", "two groups")
+HARDLY = 0.1  # a cosine so near 0 that two vectors have next to nothing in common
 FEW = 4  # numbers under which their order says nothing
 
 
@@ -125,11 +126,13 @@ def say(seen: Similarity) -> Words:
         caption += f" {seen.left_out} rarer tokens are left out."
     if not np.isfinite(seen.cosine.values).all():
         title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
-    elif (told := _extremes(seen, steps.index(seen.step))) and np.isfinite(now).all():
+    elif (told := _extremes(seen, steps.index(seen.step))) and np.isfinite(now).all() and told[0][1] > now[1]:
         (most, alike), (least, unlike) = told
+        name = most or "other"
+        how = "hardly" if abs(unlike) < HARDLY else "less" if unlike > 0 else "not at all"
         title = (
-            f"Two {most or 'other'} tokens are most alike (mean cosine {_sign(alike)}), two {least or 'other'} ones "
-            f"least ({_sign(unlike)}), tokens of two groups {_sign(now[1])}"
+            f"{name[0].upper()}{name[1:]} tokens are most alike (mean cosine {_sign(alike)}), {least or 'other'} ones "
+            f"{how} ({_sign(unlike)}), tokens of two groups {_sign(now[1])}"
         )
     elif np.isfinite(now).all():
         one = [name for name, words in seen.groups.items() if len(words) > 1]

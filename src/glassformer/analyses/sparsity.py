@@ -11,9 +11,8 @@ from glassformer.analyses.neurons import sample
 from glassformer.errors import CallError
 from glassformer.run import Run
 
-WINDOWS = 64  # of those at whose places `neurons` counts, for the whole life
 MOST_STEPS = 60
-WORK = 30_000_000  # hidden values over a life, about
+WORK = 40_000_000  # hidden values over a life, about
 BINS = 20
 SHARES = ("active", "never active", "always active")
 
@@ -26,26 +25,24 @@ class Sparsity(Result):
     rates: Labelled  # (block, neuron): share of places at which each neuron is active, at the chosen step
     histogram: Labelled  # (block, bin): neurons by that share
     activation: str
-    places: int  # counted at the chosen step, the same as in `neurons`
-    some: int  # of them, counted at every step of the curves
+    places: int  # counted at every step, the same as in `neurons`
 
 
 def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
-    """Activity over the same validation windows at up to 60 kept steps, and, over more windows, at one."""
+    """Activity over the same validation windows at up to 60 kept steps, the chosen one among them."""
     a = run.architecture
     if not a.feed_forward:
         raise CallError("this model has no feed-forward part")
     step = _clock.resolve(run, step)
     windows = sample(run).windows[:, : a.context]
-    few = windows[:: max(1, len(windows) // WINDOWS)][:WINDOWS]
-    work = few.size * a.blocks * max(a.feed_forward, a.width)
+    work = windows.size * a.blocks * max(a.feed_forward, a.width)
     steps = sorted({*_clock.kept(run, int(np.clip(WORK // work, 12, MOST_STEPS))), step})
-    life = np.zeros((len(SHARES), len(steps), a.blocks))
+    life, now = np.zeros((len(SHARES), len(steps), a.blocks)), np.zeros((a.blocks, a.feed_forward))
     for k, at in enumerate(steps):
-        rate = _rates(run, few, at, member)
+        rate = _rates(run, windows, at, member)
+        now = rate if at == step else now
         life[:, k] = rate.mean(axis=1), (rate == 0).mean(axis=1), (rate == 1).mean(axis=1)
         life[1:, k, np.isnan(rate).any(axis=1)] = np.nan
-    now = _rates(run, windows, step, member)
     edges = np.linspace(0, 1, BINS + 1)
     counts = np.array([np.histogram(row[np.isfinite(row)], edges)[0] for row in now]).astype(float)
     bins = tuple(f"{low:.2f} to {high:.2f}" for low, high in pairwise(edges))
@@ -58,7 +55,6 @@ def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
         histogram=Labelled(counts, {"block": blocks, "active": bins}, "neurons"),
         activation=a.activation,
         places=int(windows.size),
-        some=int(few.size),
     )
 
 
@@ -81,11 +77,10 @@ def say(seen: Sparsity) -> Words:
         else f" (a convention for {seen.activation}, whose values below 0 are small but not 0)"
     )
     caption = (
-        f"A neuron is active at a place when {meaning}; measured at {seen.some} places of validation windows, "
-        f"always the same, at {len(steps)} kept steps. Left: share of all (place, neuron) pairs that are active, share "
-        "of neurons active at none of these places, and at all of them. Right: at how many places each neuron is "
-        f"active at the chosen step, counted, as in the title and in `neurons`, at {seen.places} places, so that fewer "
-        "may be found that never or always are. "
+        f"A neuron is active at a place when {meaning}; measured at {thousands(seen.places)} places of validation "
+        f"windows, always the same, at {len(steps)} kept steps. Left: share of all (place, neuron) pairs that are "
+        "active, share of neurons active at none of these places, and at all of them. Right: at how "
+        "many places each neuron is active at the chosen step. The same places are counted in `neurons`. "
         "A neuron that is never active here may still fire on an input that was not drawn."
     )  # fmt: skip
     if not np.isfinite(rates).all():

@@ -6,6 +6,7 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
+from glassformer.analyses._sought import copied, sought
 from glassformer.analyses.birth import LARGE, birth
 from glassformer.analyses.by_kind import FREE, NOT_IN_VIEW, by_kind
 from glassformer.analyses.head_roles import ANSWER, NEEDED, head_roles
@@ -31,6 +32,7 @@ class Timeline(Result):
     claimed: Labelled  # (phase, end): as the source has them
     fall: Labelled  # (phase, whose): share of the whole fall of the loss within each phase
     steps: int
+    copied: bool  # whether what attention looks up is the answer itself, or a token the rule needs
 
 
 @shared
@@ -59,6 +61,7 @@ def timeline(run: Run, *, step: int = -1, member: int = 0) -> Timeline:
         claimed=Labelled(np.stack([claimed[:-1], claimed[1:]], -1), ends, "step"),
         fall=Labelled(both, {"phase": PHASES, "whose": ("measured", "claimed")}, "share"),
         steps=steps,
+        copied=copied(run),
     )
 
 
@@ -171,8 +174,9 @@ def say(seen: Timeline) -> Words:
         f"{percent(LONG)} of the training in which it falls by less than {percent(STILL)} of the ladder while more "
         f"than {percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % "
         "right; parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its "
-        "attention on the answer. Phases: early, middle and late are by definition divided where the three straight "
-        "lines that fit the loss curve best meet; below them the source's, epochs 1 to 10, 11 to 30 and 31 to 50 of "
-        "50; each with its share of the fall. Events between two looks are dated to the later one."
+        f"attention on {sought(seen.copied)}. Phases: early, middle and late are by definition divided where "
+        "the three straight lines that fit the loss curve best meet; below them the source's, epochs 1 to 10, "
+        "11 to 30 and 31 to 50 of 50; each with its share of the fall. Events between two looks are "
+        "dated to the later one."
     )
     return Words(title, caption, f"A time line of events of the training in lanes. {title}.")

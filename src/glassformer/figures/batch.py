@@ -4,6 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
 from glassformer.analyses.batch import Batch, batch, say
 from glassformer.figures import _draw
@@ -24,12 +25,13 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
     share, low = 0.68, min(0.3, 7.6 / sheet.room[1])
     panel = sheet.panels(1, 1, left=6.5, right=1, bottom=0.4, top=0.8, within=(0, low, share, 1))[0, 0]
     many, line = len(seen.tokens), sheet.size.line
-    panel.set_xlim(-0.5, seen.context - 0.5)
+    fits = _fits(panel, seen, sheet)
+    panel.set_xlim(-0.5, fits - 0.5)
     panel.set_ylim((many - 1) * APART + 1.6, -0.6)
     ticks, names = [], []
     for k, (words, asked) in enumerate(zip(seen.tokens, seen.asked, strict=True)):
         y = k * APART
-        for x, (word, target) in enumerate(zip(words, asked, strict=True)):
+        for x, (word, target) in enumerate(zip(words[:fits], asked[:fits], strict=True)):
             _draw.cell(panel, x, y, word, None, theme=sheet.theme, size=sheet.size.text, line=line)
             if target:
                 face = (sheet.theme.train, 0.16)
@@ -43,7 +45,7 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
                         linewidth=0.5 * line,
                     )
                 )
-                panel.text(x, y + 1, target, ha="center", va="center", parse_math=False)
+                panel.text(x, y + 1, shown(target), ha="center", va="center", parse_math=False)
             else:
                 panel.text(x, y + 1, "·", ha="center", va="center", color=sheet.theme.quiet)
         ticks += [y, y + 1]
@@ -72,9 +74,9 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
     corpus.set_position((other.x0, box.y0, other.width, box.height)) if not isinstance(sheet.host, Axes) else None
     corpus.set_ylim((many - 1) * APART + 1.6, -0.6)
     _draw.bare(corpus)
-    shown = f"\n{many} of the {seen.batch} windows shown" if seen.batch > many else ""
+    part = f"\n{many} of the {seen.batch} windows shown" if seen.batch > many else ""
     whole = f"{thousands(seen.corpus)} tokens" if seen.read_position < 0 else f"{thousands(seen.pieces)} questions"
-    corpus.set_xlabel(f"place in the {whole}{shown}")
+    corpus.set_xlabel(f"place in the {whole}{part}")
     weight = sheet.panels(1, 1, left=6.5, right=1, bottom=3.6, top=1.8, within=(0, 0, share, low))[0, 0]
     shares = seen.weights.values
     weight.bar(range(seen.context), shares, width=0.8, color=sheet.theme.train)
@@ -83,7 +85,15 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
     weight.set_yticks([0, float(shares.max())], ["0", f"1/{round(1 / shares.max())}"])
     _draw.places(weight, seen.weights.axes["position"], "x", name="position")
     weight.set_title("share of the step's loss that one prediction carries")
+    if fits < seen.context:
+        sheet.note(f"of each window the first {fits} of {seen.context} tokens are written")
     return sheet.done(seen, seed=seed)
+
+
+def _fits(ax: Axes, seen: Batch, sheet: _draw.Sheet) -> int:
+    """How many tokens can be written side by side."""
+    widest = max(_draw.text_width(word, 72) for words in (*seen.tokens, *seen.asked) for word in words) + 0.5
+    return min(seen.context, max(4, int(ax.get_window_extent().width / ax.figure.dpi / sheet.em / widest)))
 
 
 def _place(seen: Batch, begin: int) -> str:

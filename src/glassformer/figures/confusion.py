@@ -17,6 +17,7 @@ SECTION = "learn"
 ORDER = 50
 ANSWERS = ("1.P5",)
 COST = "b"
+SIDE = 0.33  # of a slide for the tokens, so that beside them every operation of four steps has room for its name
 
 
 @_draw.drawing
@@ -71,15 +72,15 @@ def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Lab
     flat = sheet.room[1] < 0.6 * sheet.room[0]  # a slide has room for the tokens of one step, beside the operations
     first = many - 1 if flat else 0
     above = sheet.panels(
-        1, many - first, bottom=6.2, right=1.5 if flat else 7.0, gap=(1.2, 0),
-        within=(0, 0, 0.4, 1) if flat else (0, 0.5, 1, 1), left=6.5, top=2.2,
+        1, many - first, bottom=6.2, right=0.5 if flat else 7.0, gap=(1.2, 0),
+        within=(0, 0, SIDE, 1) if flat else (0, 0.5, 1, 1), left=5.5 if flat else 6.5, top=2.2,
     )[0]  # fmt: skip
     for k, ax in enumerate(above, first):
         _map(ax, seen.share.values[k], seen.count.values[k], words, sheet, names=True, rows=k == first)
         ax.set_title(f"step {thousands(seen.steps[k])}")
     below = sheet.panels(
         2, many, bottom=6.4, right=7.0, gap=(1.2, 4.2 if flat else 2.6),
-        within=(0.4, 0, 1, 1) if flat else (0, 0, 1, 0.5), left=6.5, top=2.2,
+        within=(SIDE, 0, 1, 1) if flat else (0, 0, 1, 0.5), left=6.5, top=2.2,
     )  # fmt: skip
     most = _draw.limits("signed", beyond.values)
     looks = (("probability", (0.0, 1.0), fits, ()), ("signed", most, beyond, fits.axes["answered_as"]))

@@ -30,7 +30,8 @@ def plot_gradients(
     seen = gradients(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.4, least=60)
     right = 14 if sheet.room[0] > 60 else 10.5
-    top, bottom = sheet.panels(2, 1, heights=(2.6, 1), left=6.5, right=right, bottom=5, top=2.2, gap=(0, 2.8))[:, 0]
+    foot = 6.6 if seen.per_pass else 5.2  # epochs are a second row of numbers; below the label stands a note
+    top, bottom = sheet.panels(2, 1, heights=(2.6, 1), left=6.5, right=right, bottom=foot, top=2.2, gap=(0, 2.8))[:, 0]
     steps = [int(each) for each in seen.rms.axes["step"]]
     _sizes(top, seen, steps, sheet, right - 2)
     _ratio(bottom, seen, steps, sheet)

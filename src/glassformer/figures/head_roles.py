@@ -52,7 +52,10 @@ def plot_head_roles(
     grid.xaxis.tick_top()
     _table(grid, seen, labels, sheet)
     grid.set_xticks(range(roles), texts, rotation=0 if fits else 35, ha="center" if fits else "left")
-    lines = sheet.panels(down, across, left=5, right=10, bottom=4.4, top=2.4, gap=(12.5, 3.4), within=(0, 0, 1, cut))
+    beside = 3 + max(_draw.text_width(role, 72) for role in seen.excess.axes["role"])  # ems beside each panel
+    lines = sheet.panels(
+        down, across, left=5, right=beside, bottom=4.4, top=2.4, gap=(beside + 2.5, 3.4), within=(0, 0, 1, cut)
+    )
     life = seen.life.values
     span = (min(float(np.nanmin(life, initial=0)), 0), max(float(np.nanmax(life, initial=0)), 1))
     for k, (b, h) in enumerate(small):

@@ -72,10 +72,18 @@ def plot_next_token(
     return sheet.done(seen, steps=list(times), member=member)
 
 
+def _order(seen: NextToken, row: int, column: int) -> list[int]:
+    """The likeliest tokens, and as last row the one that is likeliest in the end, which the title follows."""
+    chances = np.nan_to_num(seen.chances.values[row])
+    order = [int(token) for token in np.argsort(-chances[column], kind="stable")[:TOP]]
+    best = int(chances[-1].argmax())
+    return order if best in order else [*order, best]
+
+
 def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) -> None:
     t = sheet.theme
     chances, truth, right = seen.chances.values[row, column], seen.truth.values[row], seen.right.values[row]
-    order = np.argsort(-np.nan_to_num(chances), kind="stable")[:TOP]
+    order = _order(seen, row, column)
     asked = right.any()
     for k, token in enumerate(order):
         colour = t.unconstrained if not asked else t.right if right[token] else t.wrong
@@ -101,6 +109,7 @@ def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) 
     words = seen.chances.axes["token"]
     ax.set_yticks(range(len(order)), [shown(words[token]) for token in order])
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(len(order) - 0.4, -0.6)
+    most = max(len(_order(seen, row, other)) for other in range(len(seen.steps)))
+    ax.set_ylim(most - 0.4, -0.6)
     ax.set_xlim(0, 1.02)
     ax.set_xticks([0, 0.5, 1])

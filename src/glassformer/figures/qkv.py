@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses.qkv import PARTS, Qkv, qkv, say
-from glassformer.figures import _attend, _draw, _style
+from glassformer.figures import _attend, _draw, _on_grey, _style
 from glassformer.run import Run
 
 SECTION = "attend"
@@ -88,6 +88,9 @@ def plot_qkv(
     dashes.set_label(f"image of the unit {shape}")
     if seen.circles:
         sheet.legend([dashes])
+    if seen.example:
+        tokens = _on_grey.input_of(seen.drawn["query"], seen.example)
+        sheet.note(_on_grey.fitting(sheet, "coloured: the input ", tokens, " (all others grey)", 0.66))
     return sheet.done(seen, head=seen.head, extended=extended)
 
 
@@ -101,10 +104,10 @@ def plane(ax: Axes, seen: Qkv, part: str, sheet: _draw.Sheet) -> None:
     _draw.plane_axes(ax, seen.planes[part], np.vstack([points, circle]), theme=sheet.theme)
     if len(circle):
         ax.plot(*circle.T, color=sheet.theme.quiet, linewidth=0.8 * sheet.size.line, linestyle="--", zorder=3)
-    _draw.dots(ax, points, colour=colour, marker=_style.MARKER.get(part, "o"), scale=0.55, alpha=0.8)
+    _on_grey.cloud(ax, points, seen.example, colour=colour, marker=_style.MARKER.get(part, "o"), theme=sheet.theme)
     names = _attend.pair_labels(seen.drawn[part])
     told = list(seen.example) or list(range(len(names)))
-    _draw.labels(ax, points[told], [names[k] for k in told], colours=colour, most=len(seen.groups))
+    _on_grey.named(ax, points[told], [names[k] for k in told], colours=colour, theme=sheet.theme)
     said = {"embedded": "embedding", "query": "queries", "key": "keys", "value": "values"}[part]
     if part in PARTS:
         sizes = seen.singular.values[PARTS.index(part)]

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses.qkv_overview import QkvOverview, qkv_overview, say
-from glassformer.figures import _attend, _draw, _style
+from glassformer.analyses.scoring import spoken
+from glassformer.figures import _attend, _draw, _on_grey, _style
 from glassformer.run import Run
 
 SECTION = "attend"
@@ -57,17 +58,39 @@ def plot_qkv_overview(
         _draw.plane_axes(panel, seen.planes[part], points, theme=sheet.theme, names=names)
         single = len(values.axes) == 2
         labels = drawn(next(iter(values.axes.values()))) if single else _attend.pair_labels(values)
-        _draw.dots(panel, points, colour=colour, marker=_style.MARKER.get(part, "o"), scale=0.45, alpha=0.7)
-        told = list(range(len(labels))) if single or not seen.example else list(seen.example)
-        _draw.labels(panel, points[told], [labels[k] for k in told], colours=colour, most=40 if single else 12)
+        chosen = () if single else seen.example
+        _on_grey.cloud(panel, points, chosen, colour=colour, marker=_style.MARKER.get(part, "o"), theme=sheet.theme)
+        told = list(chosen) or list(range(len(labels)))
+        _on_grey.named(
+            panel,
+            points[told],
+            [labels[k] for k in told],
+            colours=colour,
+            theme=sheet.theme,
+            first=[told.index(k) for k in _spoken(seen) if k in told],
+            most=40 if single else _on_grey.MOST,
+        )
         alone = part == "embedded" and "position" not in seen.planes_of
         panel.set_title("embedding" if alone else TITLES[part], color=colour)
     if names:
         _both(panels[2, 0], seen, sheet)
     _input(panels[-1, 1], panels[-1, 2], seen, sheet, names)
     if not names:
-        sheet.note("six of nine panels: tokens, positions and the plane of queries with keys are left out")
+        left_out = "; left out: tokens, positions, the plane of queries with keys"
+        tokens = " ".join(drawn(seen.tokens))
+        sheet.note(_on_grey.fitting(sheet, "coloured: the input ", tokens, left_out, 0.97))
     return sheet.done(seen, sequence=" ".join(seen.tokens), head=seen.head)
+
+
+def _spoken(seen: QkvOverview) -> list[int]:
+    """The pairs that the title is about, in a list of all pairs; then other queries with an answer and its place."""
+    values = seen.planes_of["query"]
+    vocabulary, context = list(values.axes["token"]), len(values.axes["position"])
+    query = spoken(seen)
+    asks = [(query, int(np.argmax(seen.attention.values[query])))]
+    asks += [(q, s) for q, s in reversed(list(enumerate(seen.source))) if s >= 0]
+    places = dict.fromkeys(place for pair in asks for place in pair)
+    return [vocabulary.index(seen.tokens[p]) * context + p for p in places if seen.tokens[p] in vocabulary]
 
 
 def _both(both: Axes, seen: QkvOverview, sheet: _draw.Sheet) -> None:
@@ -75,15 +98,19 @@ def _both(both: Axes, seen: QkvOverview, sheet: _draw.Sheet) -> None:
     cloud = {part: each.values.reshape(-1, 2) for part, each in seen.paired.items()}
     _draw.plane_axes(both, seen.pair, np.vstack(list(cloud.values())), theme=sheet.theme)
     for part, points in cloud.items():
-        _draw.dots(both, points, colour=sheet.theme[part], marker=_style.MARKER[part], scale=0.5, alpha=0.7)
-    asks = sorted({q for q, s in enumerate(seen.source) if s >= 0}) or list(range(len(seen.tokens)))
-    vocabulary, context = seen.paired["query"].axes["token"], len(seen.paired["query"].axes["position"])
-    tell = [vocabulary.index(seen.tokens[q]) * context + q for q in asks if seen.tokens[q] in vocabulary]
-    tell += [len(cloud["query"]) + k for k in seen.example]
-    texts = _attend.pair_labels(seen.paired["query"]) * 2
-    tone = [sheet.theme.query] * len(cloud["query"]) + [sheet.theme.key] * len(cloud["key"])
-    _draw.labels(
-        both, np.vstack([cloud["query"], cloud["key"]]), texts, colours=tone, first=tell, most=min(len(tell), 12)
+        _on_grey.cloud(
+            both, points, seen.example, colour=sheet.theme[part], marker=_style.MARKER[part], theme=sheet.theme
+        )
+    told = list(seen.example) or list(range(len(cloud["query"])))
+    texts = _attend.pair_labels(seen.paired["query"])
+    about = [told.index(k) for k in _spoken(seen) if k in told]
+    _on_grey.named(
+        both,
+        np.vstack([cloud["query"][told], cloud["key"][told]]),
+        [texts[k] for k in told] * 2,
+        colours=[sheet.theme.query] * len(told) + [sheet.theme.key] * len(told),
+        theme=sheet.theme,
+        first=[*about[:1], *(len(told) + k for k in about[1:]), *range(len(told), 2 * len(told))],
     )
     both.set_title("● queries with ■ keys")
 
@@ -112,5 +139,7 @@ def _input(grid: Axes, last: Axes, seen: QkvOverview, sheet: _draw.Sheet, names:
     _draw.plane_axes(last, seen.planes["value"], np.vstack([values, mixed]), theme=sheet.theme, names=names)
     _draw.dots(last, values, colour=sheet.theme.faint, marker=_style.MARKER["value"], scale=0.5)
     _draw.dots(last, mixed, colour=sheet.theme.value, marker=_style.MARKER["value"], scale=1.0, zorder=3)
-    _draw.labels(last, mixed, drawn(seen.mixed.axes["query_position"]), colours=sheet.theme.ink)
+    asks = [spoken(seen)]
+    texts = drawn(seen.mixed.axes["query_position"])
+    _on_grey.named(last, mixed, texts, colours=sheet.theme.value, theme=sheet.theme, first=asks)
     last.set_title("passed on: mixed values", color=sheet.theme.value)

@@ -1,5 +1,6 @@
 """Queries and keys on one plane: who points at whom."""
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +10,7 @@ from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Array, percent
 from glassformer.analyses.query_key import QueryKey, means, query_key, say
-from glassformer.figures import _attend, _draw, _style
+from glassformer.figures import _attend, _draw, _on_grey, _regions, _style
 from glassformer.run import Run
 
 SECTION = "attend"
@@ -17,6 +18,7 @@ ORDER = 30
 ANSWERS = ("4.09", "4.r9_10")
 COST = "b"
 applies = not_asking
+LEAST = 0.45  # width over height of a plane, and height over width: labels need some room
 APART = 0.35  # of the variance of the keys may lie within their groups, for the groups to be named
 
 
@@ -37,14 +39,18 @@ def plot_query_key_space(
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
     cloud = np.vstack([seen.queries.values.reshape(-1, 2), seen.keys.values.reshape(-1, 2)])
     near = _attend.near(cloud)
+    beside = 1.5 + max((_draw.text_width(text, 1.1 * 72) for text in _apart(seen).values()), default=0.0)
     panels = sheet.panels(
         1,
         2 if with_focus is not None or near is not None else 1,
         left=5,
-        right=1.5 if with_focus is None else 7.5,
+        right=beside if with_focus is None else 7.5,
         bottom=5.4,
         top=2.4,
+        gap=(5 + beside, 0),
     )[0]
+    for panel in panels:
+        panel.set_anchor("W" if len(panels) > 1 else "C")
     _space(panels[0], seen, cloud, sheet)
     if near is not None and with_focus is None:
         _space(panels[1], seen, cloud, sheet, near)
@@ -67,58 +73,115 @@ def plot_query_key_space(
         _attend.focus(panels[1], seen, sheet.theme, limit)
         panels[1].set_title(f"the score of {drawn([seen.query])[0]} with a key drawn there")
         _attend.score_bar(sheet, limit, seen.scores.values, beside=panels[1])
-    told = "labelled: the first showcase" if seen.example else "labelled: some of each token"
-    sheet.note(told if seen.plane.lossless else f"{told} · {percent(seen.plane.kept)} of the scores' variance")
+    kept = "" if seen.plane.lossless else f" · {percent(seen.plane.kept)} of the scores' variance"
+    tokens = _on_grey.input_of(seen.queries, seen.example)
+    told = _on_grey.fitting(sheet, "labelled: the input ", tokens, f" (all others grey){kept}", 0.76)
+    sheet.note(told if seen.example else f"labelled: some of each token{kept}")
     sheet.legend(["query", "key"])
     return sheet.done(seen, head=seen.head, with_focus=with_focus)
 
 
 def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Array | None = None) -> None:
-    """All queries and keys on one plane (or its middle), with rings, and labels at those of the showcase."""
-    half = len(cloud) // 2
-    _draw.plane_axes(ax, seen.plane, cloud if near is None else near, theme=sheet.theme)
-    _attend.rings(ax, sheet.theme)
-    _draw.dots(ax, cloud[:half], colour=sheet.theme.query, marker=_style.MARKER["query"], scale=0.75, alpha=0.75)
-    _draw.dots(ax, cloud[half:], colour=sheet.theme.key, marker=_style.MARKER["key"], scale=0.75, alpha=0.75)
-    named = _followed(ax, seen, sheet)
+    """All queries and keys on one plane (or its middle), with rings; those of the input coloured and labelled."""
+    half, theme = len(cloud) // 2, sheet.theme
+    _draw.plane_axes(ax, seen.plane, cloud if near is None else near, theme=theme)
+    _crop(ax, cloud if near is None else near)
+    _attend.rings(ax, theme)
+    asker = _asker(seen)
+    for part, points in (("query", cloud[:half]), ("key", cloud[half:])):
+        chosen = {*seen.example, asker} if part == "query" and seen.example else seen.example
+        _on_grey.cloud(ax, points, list(chosen), colour=theme[part], marker=_style.MARKER[part], theme=theme)
+    _draw.arrows(ax, np.zeros((1, 2)), cloud[asker][None], colours=theme.query, width=1.6, zorder=2.5)
+    joined = _groups(ax, seen, sheet)
     names = _attend.pair_labels(seen.queries)
     told = list(seen.example) or _attend.middle_first(len(seen.groups), len(seen.queries.axes["position"]))
-    token, _, place = seen.query.rpartition("@")
-    asker = seen.queries.axes["token"].index(token) * len(seen.queries.axes["position"]) + int(place)
-    order = list(dict.fromkeys([asker, *(k + half for k in told), *told]))
-    _draw.labels(
+    score, met = np.nan_to_num(seen.scores.values.ravel()), seen.can_see.values.ravel()
+    by_score = sorted(told, key=lambda k: (-met[k], -score[k]))  # what the query can meet, highest score first
+    order = list(dict.fromkeys([asker, *(k + half for k in by_score), *told]))
+    _on_grey.named(
         ax,
         cloud[order],
         [(names * 2)[k] for k in order],
-        colours=[sheet.theme.query if k < half else sheet.theme.key for k in order],
-        keep_clear=named if half > 120 else np.vstack([cloud, named]),
+        colours=[theme.query if k < half else theme.key for k in order],
+        theme=theme,
+        keep_clear=np.vstack([_shaft(ax, cloud[asker]), joined]),
     )
 
 
-def _followed(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> Array:
-    """The arrow of the query that is followed, and where groups of keys lie apart their names and mean scores.
-
-    Points that labels should not cover come back.
-    """
+def _asker(seen: QueryKey) -> int:
+    """The query that is followed, in a list of all pairs."""
     token, _, place = seen.query.rpartition("@")
-    at: Array = seen.queries.values[seen.queries.axes["token"].index(token), int(place)]
-    _draw.arrows(ax, np.zeros((1, 2)), at[None], colours=sheet.theme.query, width=1.6, zorder=4)
-    groups, keys = np.array(seen.groups), seen.keys.values
-    score = means(seen)
-    middles = {name: keys[groups == name].reshape(-1, 2).mean(axis=0) for name in score}
-    if not np.isfinite(keys).all() or len(middles) < 2:
-        return np.array([at])
+    return seen.queries.axes["token"].index(token) * len(seen.queries.axes["position"]) + int(place)
+
+
+def _crop(ax: Axes, points: Array) -> None:
+    """End the plane where its points end, both axes to one scale: the panel gets narrower instead of half empty."""
+    flat = np.vstack([points[np.isfinite(points).all(axis=1)], np.zeros((1, 2))])
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    wide, tall = high - low
+    if max(wide, tall) <= 0:
+        return
+    reach = np.maximum((high - low) * 0.58, 0.58 * LEAST * max(wide, tall))
+    middle = (low + high) / 2
+    ax.set_xlim(middle[0] - reach[0], middle[0] + reach[0])
+    ax.set_ylim(middle[1] - reach[1], middle[1] + reach[1])
+    locator = ax.get_axes_locator()
+    ax.apply_aspect(locator(ax, None) if locator else None)  # labels are placed on the panel as it will be drawn
+
+
+def _shaft(ax: Axes, tip: Array) -> Array:
+    """Points all over the arrow from the origin and its head, for labels to keep off."""
+    begin, end = ax.transData.transform([[0.0, 0.0], tip])
+    em = _em(ax)
+    length = float(np.hypot(*(end - begin)))
+    if not length > 0:
+        return np.zeros((1, 2))
+    along = (end - begin) / length
+    across = np.array([-along[1], along[0]])
+    line = [begin + along * s for s in np.arange(0, length, 0.3 * em)]
+    head = [end - along * s * em + across * side * em for s in (0.0, 0.3, 0.6) for side in (-0.3, 0.0, 0.3)]
+    return np.asarray(ax.transData.inverted().transform(np.array(line + head)))
+
+
+def _apart(seen: QueryKey) -> dict[str, str]:
+    """Names and mean scores of the groups of keys, where the groups lie apart."""
+    groups, keys, score = np.array(seen.groups), seen.keys.values, means(seen)
+    if not np.isfinite(keys).all() or len(score) < 2:
+        return {}
     flat = keys.reshape(-1, 2)
-    within = sum(float(((keys[groups == name] - middle) ** 2).sum()) for name, middle in middles.items())
+    parts = [keys[groups == name].reshape(-1, 2) for name in score]
+    within = sum(float(((part - part.mean(axis=0)) ** 2).sum()) for part in parts)
     if within > APART * float(((flat - flat.mean(axis=0)) ** 2).sum()):
-        return np.array([at])
+        return {}
+    return {name: f"{name} keys: {_draw.number(score[name], 1)}" for name in score}
+
+
+def _groups(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> Array:
+    """The names of groups that lie apart, in the margin at the right, each joined to its keys.
+
+    Points on the joining lines come back, for labels to keep off.
+    """
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
-    spots = [at]
-    for name, (x, y) in middles.items():
-        if x0 < x < x1 and y0 < y < y1:
-            text = f"{name} keys: {_draw.number(score[name], 1)}"
-            reach = float(keys[groups == name][..., 0].min())
-            ax.text(reach - 0.03 * (x1 - x0), y, text, color=sheet.theme.key, fontweight="bold", ha="right",
-                    va="center", zorder=6, parse_math=False)  # fmt: skip
-            spots.append(np.array([reach - 0.1 * (x1 - x0), y]))
-    return np.array(spots)
+    found = []
+    for name, text in _apart(seen).items():
+        keys = seen.keys.values[np.array(seen.groups) == name].reshape(-1, 2)
+        middle = keys.mean(axis=0)
+        if x0 < middle[0] < x1 and y0 < middle[1] < y1:
+            found.append((keys[np.argmax(keys[:, 0] - np.abs(keys[:, 1] - middle[1]))], float(middle[1]), text))
+    step = 1.4 * _em(ax) * (y1 - y0) / ax.get_window_extent().height
+    last, lines = -np.inf, [np.zeros((1, 2))]
+    for key, y, text in sorted(found, key=lambda each: each[1]):
+        last = max(y, last + step)
+        ax.plot([key[0], x1], [key[1], last], color=sheet.theme.key, linewidth=0.4 * sheet.size.line, zorder=1,
+                scalex=False, scaley=False, clip_on=False)  # fmt: skip
+        lines.append(np.linspace(key, (x1, last), 40))
+        made = ax.annotate(text, (x1, last), xytext=(0.3 * sheet.size.text, 0), textcoords="offset points",
+                           color=sheet.theme.key, fontweight="bold", ha="left", va="center", zorder=6,
+                           annotation_clip=False, parse_math=False)  # fmt: skip
+        _regions.halo_one(made, sheet.theme)
+    return np.vstack(lines)
+
+
+def _em(ax: Axes) -> float:
+    """The size of the text in pixels."""
+    return float(matplotlib.rcParams["font.size"] * ax.get_figure(root=True).dpi / 72)

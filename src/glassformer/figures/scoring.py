@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Array
-from glassformer.analyses.scoring import say, scoring
-from glassformer.figures import _attend, _draw, _style
+from glassformer.analyses.scoring import say, scoring, spoken
+from glassformer.figures import _attend, _draw, _on_grey, _style
 from glassformer.run import Run
 
 SECTION = "attend"
@@ -59,19 +59,23 @@ def plot_scoring(
         if len(features) > 8:
             _draw.places(panel, features, "x", most=5)
         panel.set_title("queries" if part == "query" else "keys", color=sheet.theme[part])
-    _draw.bar(sheet, "signed", limit, "feature", beside=list(top)[-1:], wide=0.7, gap=0.6)
+    _draw.bar(sheet, "signed", limit, "value", beside=list(top)[-1:], wide=0.7, gap=0.6)
     _draw.plane_axes(plane, seen.plane, np.vstack([queries, keys, *grey]), theme=sheet.theme)
     for part, each in seen.others.items():
         _draw.dots(plane, each.values, colour=sheet.theme.faint, marker=_style.MARKER[part], scale=0.45)
     _draw.dots(plane, queries, colour=sheet.theme.query, marker=_style.MARKER["query"], zorder=3)
     _draw.dots(plane, keys, colour=sheet.theme.key, marker=_style.MARKER["key"], zorder=3)
-    asks = [q for q, s in enumerate(seen.source) if s >= 0]
-    _draw.labels(
+    told = spoken(seen)  # of many positions, first those that the title is about
+    asks = [(told, int(np.argmax(seen.attention.values[told])))]
+    asks += [(q, s) for q, s in reversed(list(enumerate(seen.source))) if s >= 0]
+    _on_grey.named(
         plane,
         np.vstack([queries, keys]),
         drawn(names) * 2,
         colours=[sheet.theme.query] * length + [sheet.theme.key] * length,
-        first=[*asks, *(length + seen.source[q] for q in asks), *range(length, 2 * length)],
+        theme=sheet.theme,
+        first=[*(k for q, s in asks for k in (q, length + s)), *range(length, 2 * length)],
+        most=2 * length if length <= 8 else 2 * _on_grey.MOST,
     )
     plane.set_title("● queries, ■ keys" + (" (all others grey)" if grey else ""))
     _attend.scores_and_attention(sheet, scores, attention, seen, _attend.span(_attend.allowed(seen)))
@@ -90,12 +94,11 @@ def _panels(sheet: _draw.Sheet, cloud: Array) -> tuple[list[Axes], Axes, Axes, A
         return list(first.flat), plane, *last.flat
     wide, high = np.ptp(cloud[np.isfinite(cloud).all(axis=1)], axis=0) if np.isfinite(cloud).any() else (1.0, 1.0)
     if high > 1.3 * wide:
-        first = sheet.panels(2, 1, left=5.4, right=4.6, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 0.27, 1))
-        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0.27, 0, 0.58, 1))[0, 0]
+        first = sheet.panels(2, 1, left=5.4, right=5.6, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 0.28, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0.28, 0, 0.58, 1))[0, 0]
         last = sheet.panels(2, 1, left=6, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0.58, 0, 1, 1))
         return list(first.flat), plane, *last.flat
-    *first, plane = sheet.panels(
-        1, 3, widths=[1, 1, 2.6], left=5, right=1.5, bottom=3.6, top=2.4, gap=(9.5, 0), within=(0, 0.5, 1, 1)
-    )[0]
+    first = sheet.panels(1, 2, left=5, right=7.2, bottom=3.6, top=2.4, gap=(7, 0), within=(0, 0.5, 0.56, 1))
+    plane = sheet.panels(1, 1, left=5.4, right=1.5, bottom=3.6, top=2.4, within=(0.56, 0.5, 1, 1))[0, 0]
     last = sheet.panels(1, 2, left=6, right=7.5, bottom=4.6, top=2.6, gap=(14, 0), within=(0, 0, 1, 0.5))
-    return first, plane, *last.flat
+    return list(first.flat), plane, *last.flat

@@ -31,7 +31,7 @@ def plot_temperature(
     sheet = _draw.Sheet(ax, theme, size, say_temperature(seen), seen.clock, height=13 if tall else 5.4)
     narrow = sheet.room[0] < _uncertain.NARROW
     rows, columns = (3, 1) if narrow else (1, 3)
-    entries = _uncertain.by_moments(seen, sheet)
+    entries = [*_uncertain.by_moments(seen, sheet), *_uncertain.spread(seen, sheet)]
     each = max(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em for entry in entries) + 4
     across = int(np.clip((sheet.room[0] - 2) // each, 2, len(entries)))  # entries of the key side by side
     foot = 4.8 + 1.4 * -(-len(entries) // across)

@@ -51,7 +51,11 @@ def plot_thermodynamics(
     right = 7.0 if view == 3 else 2.8
     shaded = [draw for _, draw, _ in shown if draw is _uncertain.heat or draw is _mean]
     entries = _uncertain.by_moments(seen, sheet, mean=_mean in shaded) if shaded else []
-    foot = 3.9 + words + (1.6 if entries or pages > 1 else 0)
+    wide = sum(_draw.text_width(str(each.get_label()), sheet.size.text) / sheet.em + 3.4 for each in entries)
+    room = sheet.room[0] - 8 * (pages > 1)  # the number of the page stands at the left
+    lines = int(-(-wide // room)) if entries else int(pages > 1)
+    beside = -(-len(entries) // max(lines, 1))  # entries of the key side by side
+    foot = 3.9 + words + (0.2 + 1.4 * lines if lines else 0)
     panels = sheet.panels(
         down, across, left=5.2, right=right, bottom=foot, top=2.6, gap=(5.6 + right - 2.8, 6.4 + words)
     )
@@ -67,7 +71,7 @@ def plot_thermodynamics(
     for spare in panels.flat[len(shown) :]:
         spare.remove()
     if entries:
-        sheet.legend(entries)
+        sheet.legend(entries, columns=beside)
     if len(shown) < len(every):
         sheet.note(f"page {page + 1} of {pages}")
     return sheet.done(seen, view=view, temperature=temperature, page=page, pages=pages, member=member)
@@ -166,7 +170,7 @@ def _of_heat(seen: Uncertainty) -> list[tuple[str, Draw, str]]:
         ("specific heat C = Var(E)/T² = dU/dT", _uncertain.heat, ""),
         ("specific heat over the life: C(T, step)", _uncertain.heat_map, ""),
         ("path: entropy H, loss L", _path, ""),
-        ("entropy H(T)", _mean, ""),
+        (f"entropy H(T) ({_uncertain.SPREAD})", _mean, ""),
     ]
     return [*found, ("entropy of attention, every head", heads, "")] if seen.attention else found
 

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import Labelled, percent
+from glassformer.analyses.head_roles import ANSWER, NEEDED
 from glassformer.analyses.timeline import Timeline, say, timeline
 from glassformer.figures import _draw
 from glassformer.run import Run
@@ -13,6 +14,7 @@ SECTION = "path"
 ORDER = 10
 ANSWERS = ("1.P2", "1.P3", "1.P4", "1.P11")
 COST = "c"
+PHASES = 5.4  # ems for two bars of phases with two lines beside each
 ROWS = 4  # labels of a lane that may stand above each other
 
 
@@ -35,15 +37,16 @@ def plot_timeline(
     seen = timeline(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.8)
     t = sheet.theme
+    held = ANSWER if seen.copied else NEEDED
     lanes: tuple[tuple[str, Labelled, str], ...] = (
         ("rungs reached", seen.rungs, t.ink), ("kinds 95 % right", seen.kinds, t.right),
-        ("parts needed", seen.born, t.ink), ("attention on the answer", seen.attention, t.query),
+        ("parts needed", seen.born, t.ink), (f"attention on the {held}", seen.attention, t.query),
     )  # fmt: skip
     wide = (sheet.room[0] - 12) * sheet.em
     rows = [_rows(_happened(events, name), wide, seen.steps, sheet, ROWS)[1] for name, events, _ in lanes]
     needs = [max(2.4, 1.3 * many) for many in rows]
-    rest = max(sheet.room[1] - 10.7 - sum(needs) - 3.2, 3.0)  # ems for the loss
-    panels = sheet.panels(6, 1, heights=[rest, *needs, 3.2], left=10, right=2, bottom=5.4, top=1.4,
+    rest = max(sheet.room[1] - 10.7 - sum(needs) - PHASES, 3.0)  # ems for the loss
+    panels = sheet.panels(6, 1, heights=[rest, *needs, PHASES], left=10, right=2, bottom=5.4, top=1.4,
                           gap=(0, 0.7))[:, 0]  # fmt: skip
     _loss(panels[0], seen, sheet)
     for panel, (name, events, colour) in zip(panels[1:5], lanes, strict=True):
@@ -81,7 +84,7 @@ def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet
     ax.set_ylim(rows, 0)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
-    lines = _draw.wrap(name, sheet.size.text, 8 * sheet.em)
+    lines = _draw.wrap(name, sheet.size.text, 9 * sheet.em)
     ax.annotate("\n".join(lines), (0, 0.5), xycoords="axes fraction", xytext=(-0.6 * sheet.size.text, 0),
                 textcoords="offset points", ha="right", va="center")  # fmt: skip
     for at, (row, left) in placed.items():
@@ -144,7 +147,10 @@ def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
     t = sheet.theme
     shades = (t.unconstrained, t.rung, t.unconstrained)
     wide = ax.get_window_extent().width / ax.figure.dpi
-    for row, (whose, table) in enumerate((("phases measured", seen.phases), ("by the source", seen.claimed))):
+    per_step = wide / max(seen.steps, 1)
+    both = (("phases measured", seen.phases), ("claimed by the source text", seen.claimed))
+    for row, (whose, table) in enumerate(both):
+        lines = _draw.wrap(whose, sheet.size.text, 9 * sheet.em)
         for k, (begin, end) in enumerate(table.values):
             if not np.isfinite(begin) or end <= begin:
                 continue
@@ -152,10 +158,12 @@ def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
                     edgecolor=t.paper)  # fmt: skip
             share = float(seen.fall.values[k, row])
             text = f"{table.axes['phase'][k]}: {percent(share)}" if np.isfinite(share) else table.axes["phase"][k]
-            if _draw.text_width(text, sheet.size.text) < 0.95 * (end - begin) / max(seen.steps, 1) * wide:
+            if _draw.text_width(text, sheet.size.text) < 0.95 * (end - begin) * per_step:
                 ax.text((begin + end) / 2, row, text, ha="center", va="center", color=t.ink)
-        ax.annotate(whose, (0, row), xycoords=("axes fraction", "data"), xytext=(-0.6 * sheet.size.text, 0),
-                    textcoords="offset points", ha="right", va="center")  # fmt: skip
+            elif k == 0:  # beside the bar, which begins where the names of the rows end
+                lines.append(text)
+        ax.annotate("\n".join(lines), (0, row), xycoords=("axes fraction", "data"), xytext=(-0.6 * sheet.size.text, 0),
+                    textcoords="offset points", ha="right", va="center", linespacing=1.0)  # fmt: skip
     ax.set_ylim(1.5, -0.5)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

@@ -8,17 +8,20 @@ from glassformer.figures._uncertain.heads import attention, attention_entropy
 from glassformer.figures._uncertain.parts import NARROW, fitting, life
 from glassformer.figures._uncertain.steps import change, crossings, entropy, gap, loss, sharpening
 from glassformer.figures._uncertain.temperatures import (
+    SPREAD,
     by_moments,
     energies,
     heat,
     heat_map,
     loss_over_temperature,
     mean_entropy,
+    spread,
 )
 from glassformer.figures._uncertain.walk import path, phase, plane, rung_points
 
 __all__ = [
     "NARROW",
+    "SPREAD",
     "at_temperatures",
     "attention",
     "attention_entropy",
@@ -41,5 +44,6 @@ __all__ = [
     "plane",
     "rung_points",
     "sharpening",
+    "spread",
     "tape",
 ]

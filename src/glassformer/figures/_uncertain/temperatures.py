@@ -5,12 +5,15 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
 from glassformer.analyses._result import Array, thousands
 from glassformer.analyses._uncertain import Uncertainty
 from glassformer.figures import _draw, _style
-from glassformer.figures._uncertain.parts import curve, key, level, life, reach
+from glassformer.figures._uncertain.parts import BAND, curve, key, level, life, reach
+
+SPREAD = "band: 8 predictions in 10"
 
 
 def shades(seen: Uncertainty, sheet: _draw.Sheet) -> list[Any]:
@@ -46,25 +49,26 @@ def temperature_axis(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
 
 
 def marked(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str, mark: str, text: str) -> None:
-    """A dot on each moment's curve where it is least or largest; the last one named."""
+    """A dot on each moment's curve where it is least or largest; the last one named.
+
+    The name stands at the upper edge, where no curve is: over a peak; of a least loss at the hot end, since the cold
+    one is where losses are high.
+    """
     cold, found = seen.temperatures, seen.marks[mark].values
     for k, (at, colour) in enumerate(zip(found, shades(seen, sheet), strict=True)):
         if np.isfinite(at):
             y = seen.at_moments[name].values[k, int(np.argmin(np.abs(cold - at)))]
             ax.plot([at], [y], marker="o", color=colour, markeredgecolor=sheet.theme.paper, zorder=5, clip_on=False)
             if k == len(found) - 1:
-                up = mark == "most_heat" or ax.transAxes.inverted().transform(ax.transData.transform((at, y)))[1] < 0.12
-                right = (
-                    np.log(at / cold[0]) < 0.55 * np.log(cold[-1] / cold[0])
-                    if cold[-1] > 50 * cold[0]
-                    else at < cold.mean()
-                )
-                ax.annotate(
-                    f"{text} T ≈ {at:.2g}", (at, y), textcoords="offset points", color=sheet.theme.ink, zorder=6,
-                    xytext=((0.7 if right else -0.7) * sheet.size.text, (0.2 if up else -0.6) * sheet.size.text),
-                    ha="left" if right else "right", va="bottom" if up else "top",
-                    bbox={"facecolor": (sheet.theme.paper, 0.75), "edgecolor": "none", "pad": 0.8},
-                )  # fmt: skip
+                _at_the_top(ax, sheet, f"{text} T ≈ {at:.2g}", at if mark == "most_heat" else float(cold[-1]))
+
+
+def _at_the_top(ax: Axes, sheet: _draw.Sheet, text: str, at: float) -> None:
+    """A label under the upper edge, above all curves, as near over `at` as the panel allows."""
+    half = _draw.text_width(text, sheet.size.text) / 2 * ax.figure.dpi / ax.get_window_extent().width
+    across = float(ax.transAxes.inverted().transform(ax.transData.transform((at, ax.get_ylim()[0])))[0])
+    x = float(np.clip(across, half + 0.02, max(1 - half, half + 0.02)))
+    ax.text(x, 1, text, transform=ax.transAxes, ha="center", va="top", color=sheet.theme.ink, zorder=6)
 
 
 def mean_entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, *, moments: bool = False) -> None:
@@ -87,7 +91,7 @@ def mean_entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, *, moments: bo
 def heat(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
     """Specific heat against temperature at some moments, peaks marked."""
     over_temperature(ax, seen, sheet, "heat")
-    reach(ax, seen.at_moments["heat"].values, above=0.16)
+    reach(ax, seen.at_moments["heat"].values, above=0.2)
     marked(ax, seen, sheet, "heat", "most_heat", "peak at")
     ax.set_ylabel("specific heat Var(E)/T²")
 
@@ -141,6 +145,13 @@ def _edges(centres: Array) -> Array:
         return np.array([centres[0] - 0.5, centres[0] + 0.5])
     middle = (centres[1:] + centres[:-1]) / 2
     return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def spread(seen: Uncertainty, sheet: _draw.Sheet) -> list[Patch]:
+    """The key's entry of the band around an average, where there is one."""
+    if seen.subject != "run":
+        return []
+    return [Patch(facecolor=(sheet.theme.ink, BAND), edgecolor="none", label=SPREAD)]
 
 
 def by_moments(seen: Uncertainty, sheet: _draw.Sheet, mean: bool = True) -> list[Line2D]:
