@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glassformer.analyses import _logged
 from glassformer.analyses.architecture import architecture
 from glassformer.analyses.architecture import say as say_architecture
 from glassformer.analyses.batch import batch
@@ -162,7 +163,7 @@ def test_bins_and_calibration_error_by_hand() -> None:
 def test_a_model_that_knows_nothing_is_sure_of_nothing(tmp_path: Path) -> None:
     run = plain(tmp_path / "run", np.zeros((8, 2)))  # every token 1/12
     seen = calibration(run)
-    first = (run.task.examples(8, "validation", 500).windows[:, 1:] == 0).mean()  # ties go to token 0
+    first = (_logged.windows(run, 500).windows[:, 1:] == 0).mean()  # ties go to token 0
     assert seen.reliability["confidence"].values[0] == pytest.approx(1 / 12)
     assert seen.error == pytest.approx(abs(1 / 12 - first))
     assert seen.chances.values[:, 1] == pytest.approx(np.full(len(seen.chances.values), 1 / 12))
