@@ -41,6 +41,12 @@ def between(steps: Array, values: Array, step: int) -> tuple[float, bool]:
     return float(np.interp(step, steps, values)), False
 
 
+def window_floor(run: Run, member: int = 0) -> float:
+    """What the exact predictor pays on the very windows that are judged: the loss less its excess; NaN: not known."""
+    losses, excess = (metric(run, name, member) for name in ("validation_loss", "excess"))
+    return float("nan") if losses is None or excess is None else float(losses[0] - excess[0])
+
+
 def total(run: Run) -> int:
     """How many steps the training was meant to have, or had."""
     return max(run.experiment.train.steps, run.last_step)

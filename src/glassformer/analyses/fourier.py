@@ -74,7 +74,7 @@ def fourier(run: Run, *, step: int = -1, member: int = 0) -> Fourier:
         answers=Labelled(plane_power(logits), {"first_number": folded, "second_number": folded}, "share"),
         losses=Labelled(np.array(losses).T, {"part": PARTS, "step": tuple(map(str, asked))}, "nats per token"),
         logged=Labelled(
-            np.array([_of(run, member, name) for name in ("train_loss", "validation_loss")]),
+            np.array([_clock.metric(run, name, member) for name in ("train_loss", "validation_loss")], dtype=float),
             {"part": PARTS[:2], "step": tuple(str(int(at)) for at in run.metrics["step"])},
             "nats per token",
         ),
@@ -87,12 +87,6 @@ def fourier(run: Run, *, step: int = -1, member: int = 0) -> Fourier:
         modulus=p,
         steps=tuple(asked),
     )
-
-
-def _of(run: Run, member: int, name: str) -> Array:
-    """(line,): one member's numbers in the log."""
-    values = run.metrics[name]
-    return values if values.ndim == 1 else values[:, member]
 
 
 @dataclass(frozen=True, kw_only=True)

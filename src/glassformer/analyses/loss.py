@@ -67,19 +67,11 @@ def loss(run: Run, *, step: int = -1, member: int = 0, unit: str = "nats") -> Lo
         rungs=Labelled(_in(unit, np.array([rung.nats for rung in ladder])), prices, UNITS[unit]),
         reachable=tuple(rung.reachable for rung in ladder),
         crossed=Labelled(crossed, prices, "step"),
-        window_floor=_window_floor(run, member, unit),
+        window_floor=float(_in(unit, np.array(_clock.window_floor(run, member)))),
         least_error=float(shares(run.architecture.context).least_error) if shares else float("nan"),
         steps=_clock.total(run),
         unit=unit,
     )
-
-
-def _window_floor(run: Run, member: int, unit: str) -> float:
-    """The loss less its excess: one number, whatever the step."""
-    losses, excess = (_clock.metric(run, name, member) for name in ("validation_loss", "excess"))
-    if losses is None or excess is None or not np.isfinite(losses[0] - excess[0]):
-        return float("nan")
-    return float(_in(unit, losses[0] - excess[0]))
 
 
 def _over_held_out(run: Run, excess: Array, member: int) -> Array:
@@ -117,6 +109,16 @@ def steps_of(seen: Loss) -> Array:
         if seen.curves
         else np.zeros(0)
     )
+
+
+def crossing(seen: Loss, rung: int) -> float:
+    """Where the curve comes down to a rung, on the line from the logged step before to the first on or below it."""
+    steps, losses, price = steps_of(seen), seen.curves["validation"].values, float(seen.rungs.values[rung])
+    after = int(np.flatnonzero(steps == seen.crossed.values[rung])[0])
+    if after == 0 or not losses[after] <= price < losses[after - 1]:
+        return float(steps[after])
+    along = (losses[after - 1] - price) / (losses[after - 1] - losses[after])
+    return float(steps[after - 1] + along * (steps[after] - steps[after - 1]))
 
 
 def say(seen: Loss) -> Words:

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassformer.analyses.loss import Loss, loss, say, steps_of
+from glassformer.analyses.loss import Loss, crossing, loss, say, steps_of
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
@@ -70,7 +70,7 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
         colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
         ax.axhline(price, color=colour, linestyle="--" if seen.reachable[k] else ":", linewidth=width * line, zorder=1)
         if np.isfinite(seen.crossed.values[k]):
-            ax.plot([_crossing(seen, k)], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text, zorder=4,
+            ax.plot([crossing(seen, k)], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text, zorder=4,
                     clip_on=False)  # fmt: skip
         best = " = floor" if seen.truth_known else " = best table"
         said = best if k == floor else "" if seen.reachable[k] else " (out of reach)" if seen.truth_known else ""
@@ -93,16 +93,6 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
         borderaxespad=0.1,
         ncols=3,
     )
-
-
-def _crossing(seen: Loss, rung: int) -> float:
-    """Where the curve comes down to a rung, on the line from the logged step before to the first on or below it."""
-    steps, losses, price = steps_of(seen), seen.curves["validation"].values, float(seen.rungs.values[rung])
-    after = int(np.flatnonzero(steps == seen.crossed.values[rung])[0])
-    if after == 0 or not losses[after] <= price < losses[after - 1]:
-        return float(steps[after])
-    along = (losses[after - 1] - price) / (losses[after - 1] - losses[after])
-    return float(steps[after - 1] + along * (steps[after] - steps[after - 1]))
 
 
 def _limits(ax: Axes, values: list[float], log: bool) -> None:

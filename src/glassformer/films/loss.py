@@ -8,9 +8,9 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Result
-from glassformer.analyses.loss import Loss, loss, now, say, steps_of
+from glassformer.analyses.loss import Loss, crossing, loss, now, say, steps_of
 from glassformer.figures import _draw, _style
-from glassformer.figures.loss import APART, _crossing
+from glassformer.figures.loss import APART
 from glassformer.films._film import Film, Pace, Stage, Update, film
 from glassformer.run import Run
 
@@ -84,7 +84,7 @@ def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
     tick = Line2D([], [], color=t.ink, linestyle="", marker="|", markersize=size, label="rung passed")
     ax.legend(handles=[*(_draw.handle(part, t) for part in PARTS), tick], loc="lower right", bbox_to_anchor=(1, 1),
               ncols=3, borderaxespad=0.2)  # fmt: skip
-    when = [_crossing(seen, k) if np.isfinite(step) else np.nan for k, step in enumerate(seen.crossed.values)]
+    when = [crossing(seen, k) if np.isfinite(step) else np.nan for k, step in enumerate(seen.crossed.values)]
     return [
         stage.moving(ax.plot([x], [price], marker="|", color=t.ink, markersize=1.1 * size, zorder=4, clip_on=False)[0])
         for x, price in zip(when, prices, strict=True)

@@ -35,7 +35,7 @@ def loss_curves(ax: Axes, run: Run, theme: _style.Theme, member: int | None) -> 
         ax.plot(steps, many, color=theme.validation, linewidth=0.4 * line, alpha=0.6)
     mean = np.nanmedian(many, axis=1) if member is None else many[:, member if many.shape[1] > 1 else 0]
     ax.plot(steps, mean, color=theme.validation, linewidth=0.9 * line)
-    finite, own = mean[np.isfinite(mean)], _floor_here(run, member or 0)
+    finite, own = mean[np.isfinite(mean)], _clock.window_floor(run, member or 0) if run.task.exact else np.nan
     top = max([rungs[0].nats, *finite[:1]])
     low = min([rungs[-1].nats, *finite])
     ax.set_ylim(low - 0.12 * (top - low), top + 0.08 * (top - low))
@@ -56,14 +56,6 @@ def _name(ax: Axes, names: list[tuple[float, str, str]], rungs: list[Rung], them
         if rung is rungs[0] or all(abs(rung.nats - taken) > near for taken, _, _ in names):
             names.append((rung.nats, _short(rung.name), theme.quiet))
     _draw.beside(ax, names, most=12.3)
-
-
-def _floor_here(run: Run, member: int) -> float:
-    """What the exact predictor pays on the very windows that are judged, from which excess is counted; NaN: unknown."""
-    found = [_clock.metric(run, name, member) for name in ("validation_loss", "excess")]
-    if found[0] is None or found[1] is None or not getattr(run.task, "exact", False):
-        return float("nan")
-    return float(found[0][0] - found[1][0])
 
 
 def _short(name: str) -> str:
