@@ -24,6 +24,6 @@ def as_run(seen: Uncertainty) -> Run:
         members=1,
         experiment=SimpleNamespace(train=SimpleNamespace(steps=seen.total)),
         architecture=SimpleNamespace(context=0),
-        task=SimpleNamespace(ladder=lambda context: rungs),  # noqa: ARG005
+        task=SimpleNamespace(exact=False, ladder=lambda context: rungs),  # noqa: ARG005
     )
     return cast(Run, told)
