@@ -65,7 +65,8 @@ def experiment(contestant: Contestant) -> Experiment:
         activation="gelu", norm="rms", norm_epsilon=1e-8, final_norm=True, positions="sinusoidal",
         biases=("feed_forward",),
     )  # fmt: skip
-    train = Training(steps=2000, batch=64, rate=3e-4, clip=1.0)
+    batch = 512 if "train.batch=512" in contestant.settings else 64
+    train = Training(steps=2000, batch=batch, rate=3e-4, clip=1.0, log_every=10)
     return Experiment(contestant.experiment, "stream", Stream(), architecture, train)
 
 

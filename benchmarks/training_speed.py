@@ -36,10 +36,13 @@ class Row:
     other: Contestant
 
 
-def row(title: str, experiment: str, *, members: int = 1, ours: str = "engine", against: str = TORCH) -> Row:
+def row(
+    title: str, experiment: str, *settings: str, members: int = 1, ours: str = "engine", against: str = TORCH
+) -> Row:
     """A comparison on one experiment."""
     other = {TORCH: "torch", "PyTorch, tuned by hand": "torch, tuned", "a loop in C": "c"}[against]
-    return Row(title, Contestant(ours, experiment, members=members), against, Contestant(other, experiment))
+    first, second = Contestant(ours, experiment, settings, members), Contestant(other, experiment, settings)
+    return Row(title, first, against, second)
 
 
 RACES: dict[str, list[Row]] = {
@@ -54,6 +57,8 @@ RACES: dict[str, list[Row]] = {
     "five_operations": [row("five operations", "five_operations")],
     "shakespeare": [row("Shakespeare, baseline", "shakespeare")],
     "shakespeare_wide": [row("Shakespeare, wide", "shakespeare_wide")],
+    "shakespeare_512": [row("Shakespeare, baseline, as published", "shakespeare", "train.batch=512")],
+    "shakespeare_wide_512": [row("Shakespeare, wide, as published", "shakespeare_wide", "train.batch=512")],
 }
 LONG = ("data.shortest=80", "data.longest=100", "train.judged=8")  # sequences that fill a context of 64
 GROWTH: dict[str, dict[int, Contestant]] = {
@@ -117,9 +122,14 @@ def race(contestants: Iterable[Contestant], rounds: int, seconds: float) -> dict
     return entrants
 
 
+def short(number: float) -> str:
+    """Three digits, without powers of ten."""
+    return f"{number:.3g}" if number < 1000 else f"{number:,.0f}"
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table that also reads well in a terminal; numbers stand to the right."""
-    cells = [[f"{cell:.3g}" if isinstance(cell, float) else f"{cell}" for cell in cells] for cells in rows]
+    cells = [[short(cell) if isinstance(cell, float) else f"{cell}" for cell in cells] for cells in rows]
     number = [all(line[i][:1].isdigit() for line in cells) for i in range(len(heads))]
     width = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     rule = [f"{'-' * (w - 1)}:" if n else "-" * w for w, n in zip(width, number, strict=True)]
