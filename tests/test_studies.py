@@ -375,11 +375,9 @@ def _refuse():
 def test_killed_in_the_middle_it_goes_on_from_the_last_safe_point(tmp_path):
     """kill -9 of the one who hands out the cells: its workers end too, and what was finished stays."""
     code = (
-        "import sys; from glassformer import studies\n"
-        "studies.find('rate').FACTORS = (0.3, 1, 3, 10)\n"
-        "if __name__ == '__main__':\n"
-        "    studies.run('rate', 'plus_last_even', seeds=2, steps=int(sys.argv[2]), out=sys.argv[1], workers=2,"
-        f" settings={list(TINY)!r})"
+        "import sys; from glassformer import studies\nstudies.find('rate').FACTORS = (0.3, 1, 3, 10)\nif __name__ == "
+        "'__main__':\n    studies.run('rate', 'plus_last_even', seeds=2, steps=int(sys.argv[2]), out=sys.argv[1], "
+        f"workers=2, settings={list(TINY)!r})"
     )
     script = tmp_path / "script.py"
     script.write_text(code)

@@ -12,13 +12,12 @@ CALIBRATED = 0.02  # nats between loss and entropy that count as none
 def say_entropy(seen: Uncertainty) -> Words:
     """From how undecided to how undecided, and how much of that no model could avoid."""
     caption = (
-        f"Top: entropy of the predicted distribution by training step, {_at_one(seen)}"
-        f"{'' if _same(seen) else f', and at T = {seen.temperature:.4g} (dash-dotted)'}, in nats; {_spread(seen)} "
-        f"The highest possible value is ln {thousands(seen.tokens)} = {seen.highest:.3f}. {_floor(seen)} Bottom: "
-        f"the loss, "
-        f"−ln of the probability of the right token, at T = {seen.temperature:.4g}. Entropy says how sure the model "
-        f"is, "
-        f"loss how rightly. An entropy that falls while the loss does not would mean that it grows sure without reason."
+        "Top: entropy of the predicted distribution by training step, "
+        f"{_at_one(seen)}{'' if _same(seen) else f', and at T = {seen.temperature:.4g} (dash-dotted)'}, in nats; "
+        f"{_spread(seen)} The highest possible value is ln {thousands(seen.tokens)} = {seen.highest:.3f}. "
+        f"{_floor(seen)} Bottom: the loss, −ln of the probability of the right token, at T = {seen.temperature:.4g}. "
+        "Entropy says how sure the model is, loss how rightly. An entropy that falls while the loss does not would "
+        "mean that it grows sure without reason."
     )
     entropy, loss = (seen.by_step[name].values[0] for name in ("entropy_at", "loss_at"))
     if title := _no_story(seen):
@@ -39,17 +38,13 @@ def say_temperature(seen: Uncertainty) -> Words:
         else "The model is the same at every temperature; only its logits are divided by T. "
     )
     caption = (
-        f"{lives}First: entropy against temperature T, averaged over the life (thick) and at some steps (early "
-        f"to late in shade), with ln {thousands(seen.tokens)} = {seen.highest:.3f} as limit. Second: the loss, its "
-        f"minimum "
-        f"marked; a minimum at T = 1 says that the stated probabilities are as sure as they should be, one below 1 "
-        f"that "
-        f"they are too cautious, one above 1 that they are too sure. Third: the specific heat, the variance of the "
-        f"energy "
-        f"E = −logit divided by T², its peak marked: there a small change of temperature changes most. "
+        f"{lives}First: entropy against temperature T, averaged over the life (thick) and at some steps (early to late "
+        f"in shade), with ln {thousands(seen.tokens)} = {seen.highest:.3f} as limit. Second: the loss, its minimum "
+        "marked; a minimum at T = 1 says that the stated probabilities are as sure as they should be, one below 1 that "
+        "they are too cautious, one above 1 that they are too sure. Third: the specific heat, the variance of the "
+        "energy E = −logit divided by T², its peak marked: there a small change of temperature changes most. "
         f"{_spread(seen, seen.swept)} Computed at {len(cold)} temperatures from {cold[0]:g} to {cold[-1]:g}, so the "
-        f"marks "
-        f"are exact to one of them. A specific heat without a peak would mean that no scale of energy was learned."
+        "marks are exact to one of them. A specific heat without a peak would mean that no scale of energy was learned."
     )
     if title := _no_story(seen):
         return Words(title, caption, f"Three charts over temperature. {title}.")
@@ -62,9 +57,8 @@ def say_temperature(seen: Uncertainty) -> Words:
     title = (
         f"{rise}; in the end the specific heat is largest {where}"
         if seen.subject != "run"
-        else f"In the end the loss is least {_place(best, cold)} and the specific heat largest {where}; entropy "
-        f"grows with T "
-        f"towards {seen.highest:.2f}"
+        else f"In the end the loss is least {_place(best, cold)} and the specific heat largest {where}; entropy grows "
+        f"with T towards {seen.highest:.2f}"
     )
     return Words(title, caption, f"Charts of entropy, loss and specific heat against temperature. {title}.")
 
@@ -74,9 +68,8 @@ def say_phase(seen: Uncertainty) -> Words:
     rungs = ""
     if len(seen.rungs.values) and seen.exact:
         rungs = (
-            " Grey points are partial understandings of the task: each is exactly as sure as it is right, so it "
-            "lies on "
-            "the line, and the lower, the more is understood."
+            " Grey points are partial understandings of the task: each is exactly as sure as it is right, so it lies "
+            "on the line, and the lower, the more is understood."
         )
     elif len(seen.rungs.values):
         rungs = " Grey points are tables of counts: the price of each against its entropy, measured on a few inputs."
@@ -86,15 +79,12 @@ def say_phase(seen: Uncertainty) -> Words:
         else ""
     )
     caption = (
-        f"Entropy (how unsure the model says it is) against loss (how wrong it is) at T = {seen.temperature:.4g}, "
-        f"one dot "
-        f"for each of {len(seen.looked_at)} steps, dark to light in time, arrow heads along the way; "
-        f"{_spread(seen)} On the dashed line loss "
-        f"equals entropy: on average the model is as right as it says. Above it, it is too sure; below, too "
-        f"cautious.{rungs} "
-        f"Second chart: the distance from the line, loss minus entropy, by step{exact}. A path along the line from "
-        f"rung to rung "
-        "would be a learner that always knows how much it knows."
+        f"Entropy (how unsure the model says it is) against loss (how wrong it is) at T = {seen.temperature:.4g}, one "
+        f"dot for each of {len(seen.looked_at)} steps, dark to light in time, arrow heads along the way; "
+        f"{_spread(seen)} On the dashed line loss equals entropy: on average the model is as right as it says. Above "
+        f"it, it is too sure; below, too cautious.{rungs} Second chart: the distance from the line, loss minus "
+        f"entropy, by step{exact}. A path along the line from rung to rung would be a learner that always knows how "
+        "much it knows."
     )
     if title := _no_story(seen):
         return Words(title, caption, f"A path on the plane of entropy and loss. {title}.")
@@ -126,16 +116,14 @@ def say_change_rate(seen: Uncertainty) -> Words:
     inputs = (
         f"The inputs stay the same, so that all change comes through the weights; {_spread(seen)}"
         if seen.subject == "run"
-        else "The input changes as well, since the model reads its own answers: the thick curve mixes both, the "
-        "thin one "
-        "is measured on the same window before and after each change of the weights."
+        else "The input changes as well, since the model reads its own answers: the thick curve mixes both, the thin "
+        "one is measured on the same window before and after each change of the weights."
         if "same_window" in seen.change
         else "The input changes as well, since the model reads its own draws."
     )
     caption = (
         "Divergence D(p‖q) = Σ p ln(p/q) of the predictions p at a step from those q at the one looked at before, "
-        "divided by "
-        f"the steps between them ({_apart(steps)}), in nats, on a logarithmic axis. {inputs} "
+        f"divided by the steps between them ({_apart(steps)}), in nats, on a logarithmic axis. {inputs} "
         f"{'Ticks at the top: the step at which the loss reached each rung of the ladder. ' if seen.reachable else ''}"
         "Rates found over different gaps are not to be compared: noise counts less over a long one. Converged means "
         "flat and low; a high plateau would mean that it keeps changing its mind."
@@ -148,9 +136,8 @@ def say_change_rate(seen: Uncertainty) -> Words:
     late = float(np.median(values[-max(1, len(values) // 10) :]))
     slower = f"{_times(values[top] / late)} slower in the last tenth" if late > 0 else "not at all in the last tenth"
     title = (
-        f"The predictions change fastest at step {thousands(int(steps[top]))}, by {_two(float(values[top]))} nats "
-        f"a step, "
-        f"and {slower}"
+        f"The predictions change fastest at step {thousands(int(steps[top]))}, by {_two(float(values[top]))} nats a "
+        f"step, and {slower}"
     )
     return Words(title, caption, f"A chart of divergence over training steps. {title}.")
 
@@ -206,21 +193,18 @@ def say_thermodynamics(seen: Uncertainty, view: int) -> Words:
     peak = _place(float(seen.marks["most_heat"].values[-1]), seen.temperatures)
     title = {
         1: f"In {thousands(seen.total)} steps the model {'narrows' if entropy[-1] < entropy[0] else 'widens'} its "
-        f"choice from "
-        f"{_choices(entropy[0])} to {_choices(entropy[-1])} of {thousands(seen.tokens)} options; the right answer gets "
-        f"{exactly(right[0])} at first and {exactly(right[-1])} in the end",
+        f"choice from {_choices(entropy[0])} to {_choices(entropy[-1])} of {thousands(seen.tokens)} options; the "
+        f"right answer gets {exactly(right[0])} at first and {exactly(right[-1])} in the end",
         2: f"Entropy {_moves(entropy)} from {entropy[0]:.3f} to {entropy[-1]:.3f} nats, of at most ln "
-        f"{thousands(seen.tokens)} = "
-        f"{seen.highest:.3f}, while p(target) goes from {right[0]:.3f} to {right[-1]:.3f}",
+        f"{thousands(seen.tokens)} = {seen.highest:.3f}, while p(target) goes from {right[0]:.3f} to {right[-1]:.3f}",
         3: f"In the end the predictions turn from ordered to random around {peak.removeprefix('at ')}, where the "
         f"specific heat is largest",
     }[view]
     if view == 3 and seen.own_lives:
         mean = seen.by_temperature["entropy"].values[0]
         title = (
-            f"Trained at T = {seen.temperatures[0]:g} the memory ends ordered, at T = {seen.temperatures[-1]:g} "
-            f"less so: mean "
-            f"entropy {mean[0]:.2f} and {mean[-1]:.2f} of at most ln {seen.tokens} = {seen.highest:.2f}"
+            f"Trained at T = {seen.temperatures[0]:g} the memory ends ordered, at T = {seen.temperatures[-1]:g} less "
+            f"so: mean entropy {mean[0]:.2f} and {mean[-1]:.2f} of at most ln {seen.tokens} = {seen.highest:.2f}"
         )
     return Words(title, caption, f"A page of small charts. {title}.")
 
@@ -248,14 +232,12 @@ def plain(seen: Uncertainty) -> dict[str, str]:
         "phase": f"Sure and right are two things. Above the line it is too sure, below it could be surer. It ends "
         f"{end}.",
         "temperature": f"Temperature stirs: at {cold[0]:g} it has {_choices(mean[0])} options on average, at "
-        f"{cold[-1]:g} it has "
-        f"{_choices(mean[-1])} of {thousands(seen.tokens)}.",
+        f"{cold[-1]:g} it has {_choices(mean[-1])} of {thousands(seen.tokens)}.",
         "loss": f"How surprised is it by the right answer? {_nats(loss[0])} at first, {_nats(loss[-1])} in the end; "
         f"0 is no surprise.",
         "change": f"How fast does it change its mind? Fastest at {fast}; the lower the line, the slower.",
         "sharpening": f"The right answer gets {exactly(right[0])} at first and {exactly(right[-1])} in the end, its "
-        f"favourite "
-        f"{exactly(most[0])} and {exactly(most[-1])}.",
+        f"favourite {exactly(most[0])} and {exactly(most[-1])}.",
     }
 
 
@@ -278,20 +260,16 @@ def _choices(entropy: float) -> str:
 def _depth(seen: Uncertainty) -> str:
     if seen.own_lives:
         return (
-            "A fading memory that reads its own draws, one learner for each temperature: entropy and loss by step "
-            "at some "
-            f"temperatures (T as shade), entropy averaged over the steps against T with its limit ln {seen.tokens}, "
-            f"the memory "
-            f"at T = {seen.temperature:.4g} (one row per token), and the tape of drawn tokens (one row per "
-            f"temperature)."
+            "A fading memory that reads its own draws, one learner for each temperature: entropy and loss by step at "
+            "some temperatures (T as shade), entropy averaged over the steps against T with its limit ln "
+            f"{seen.tokens}, the memory at T = {seen.temperature:.4g} (one row per token), and the tape of drawn "
+            "tokens (one row per temperature)."
         )
     return (
         "The predicted distribution as a system in heat: a token's energy E is minus its logit, counted from the "
-        "likeliest "
-        "token; U is the mean energy, S the entropy, F = −T ln Z the free energy, and F = U − T S holds here to "
-        f"{_small(seen.unlike)}. The specific heat C = Var(E)/T² equals dU/dT; dashed: T = 1, where the model was "
-        f"trained. "
-        "Entropy of attention: dashed, as if each query looked everywhere alike."
+        "likeliest token; U is the mean energy, S the entropy, F = −T ln Z the free energy, and F = U − T S holds here "
+        f"to {_small(seen.unlike)}. The specific heat C = Var(E)/T² equals dU/dT; dashed: T = 1, where the model was "
+        "trained. Entropy of attention: dashed, as if each query looked everywhere alike."
     )
 
 
@@ -357,8 +335,7 @@ def _floor(seen: Uncertainty) -> str:
         return "The true distribution of this task is not known, so no floor is drawn."
     return (
         f"Thick dashes: the exact predictor on the same inputs, entropy {seen.true('entropy'):.3f} and loss "
-        f"{seen.true('loss'):.3f} "
-        "nats, the floor."
+        f"{seen.true('loss'):.3f} nats, the floor."
     )
 
 

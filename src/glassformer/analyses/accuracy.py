@@ -121,9 +121,8 @@ def say(seen: Accuracy) -> Words:
             "look back so many tokens. "
         )
         + (
-            f"The {_judged.exactly(seen.unconstrained)} of tokens that the rule leaves free are not counted; the "
-            "top line is below "
-            "100 % where some answers lie outside the window. "
+            f"The {_judged.exactly(seen.unconstrained)} of tokens that the rule leaves free are not counted; the top "
+            "line is below 100 % where some answers lie outside the window. "
             if seen.rule
             else ""
         )

@@ -182,12 +182,10 @@ def say(seen: Atlas) -> Words:
         )
     else:
         caption = (
-            f"Every token at every position at {what}, where the other tokens in view have entered: each mark is "
-            "the mean "
-            f"over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate; "
-            "where there are many, only marks with a label have theirs). "
-            f"{shades}"
-            "The cross is zero. If context did not matter here, every ellipse would shrink to a dot."
+            f"Every token at every position at {what}, where the other tokens in view have entered: each mark is the "
+            f"mean over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate; "
+            f"where there are many, only marks with a label have theirs). {shades}The cross is zero. If context did "
+            "not matter here, every ellipse would shrink to a dot."
         )
     here = NAMES.get(seen.point, f"at “{seen.point}”") + (
         f" of block {seen.block}" if seen.point not in WHOLE and seen.blocks > 1 else ""

@@ -122,13 +122,11 @@ def say(seen: AttentionHistory) -> Words:
     who = f" ({named(seen.block, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
     asker = f"{shown(seen.tokens[seen.query])} at position {seen.query}"
     caption = (
-        f"Top: attention on the input {text}{who} at some steps (rows look at columns; framed: "
-        f"{sought(seen.copied)}). Below: the share that "
-        f"{asker} gives each position, over life, with the share that all would get if it looked everywhere alike; "
-        f"and the "
-        f"entropy of that attention, whose highest value is ln {round(1 / seen.uniform)} = "
-        f"{np.log(1 / seen.uniform):.2f} nats. "
-        "Exact at every step drawn. If the head had learned nothing, all lines would stay at the dashed one."
+        f"Top: attention on the input {text}{who} at some steps (rows look at columns; framed: {sought(seen.copied)}). "
+        f"Below: the share that {asker} gives each position, over life, with the share that all would get if it looked "
+        f"everywhere alike; and the entropy of that attention, whose highest value is ln {round(1 / seen.uniform)} = "
+        f"{np.log(1 / seen.uniform):.2f} nats. Exact at every step drawn. If the head had learned nothing, all lines "
+        "would stay at the dashed one."
     )
     lines, key = seen.weights.values, target(seen)
     if not np.isfinite(lines).all():

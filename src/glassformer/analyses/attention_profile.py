@@ -137,12 +137,10 @@ def say(seen: AttentionProfile, among: Sequence[tuple[int, int]] | None = None) 
         _over(seen)
         + "left by "
         + ("how many positions back the key lies" if seen.causal else "where the key lies relative to the query")
-        + ", right by the key's position. Band: the middle eight in ten of them. Dashed: attention spread evenly "
-        "over all that may be seen. "
-        f"Thin grey: step {thousands(seen.first)}. The means are exact for these windows. If position did not "
-        f"matter to the head, "
-        "its line would follow the dashed one; what depends on the token alone shows as the width of the band. "
-        + _entropies(seen)
+        + ", right by the key's position. Band: the middle eight in ten of them. Dashed: attention spread evenly over "
+        f"all that may be seen. Thin grey: step {thousands(seen.first)}. The means are exact for these windows. If "
+        "position did not matter to the head, its line would follow the dashed one; what depends on the token alone "
+        "shows as the width of the band. " + _entropies(seen)
     )
     mean, even = seen.by_distance.values[0], seen.uniform_by_distance.values
     if seen.steps_are_inputs:

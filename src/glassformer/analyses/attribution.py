@@ -198,10 +198,9 @@ def say(seen: Attribution) -> Words:
         else "the winner minus the runner-up"
     )
     caption = (
-        f"The input {' '.join(map(shown, seen.tokens))}; the logit difference {pair} after {token}: {who}. Each bar "
-        "is what one part of "
-        "the model, writing directly to the stream, adds to the difference (red) or takes from it (blue); the bars "
-        "add up to the printed sum without rest. "
+        f"The input {' '.join(map(shown, seen.tokens))}; the logit difference {pair} after {token}: {who}. Each bar is "
+        "what one part of the model, writing directly to the stream, adds to the difference (red) or takes from it "
+        "(blue); the bars add up to the printed sum without rest. "
         + (
             "Right: attention's part (each head's, if it has several), split over the positions it was fetched from, "
             "in the same colours. "
@@ -209,8 +208,7 @@ def say(seen: Attribution) -> Words:
             else ""
         )
         + ("Norms are held at the size they have on this input. " if seen.normed else "")
-        + "Exact, in double precision. It counts direct votes only: what a part does by changing what later parts "
-        "see (attention "
-        "through the feed-forward, say) is in their bars; ablation and patching show that."
+        + "Exact, in double precision. It counts direct votes only: what a part does by changing what later parts see "
+        "(attention through the feed-forward, say) is in their bars; ablation and patching show that."
     )  # fmt: skip
     return Words(title, caption, f"Bars of the parts of a logit difference. {title}.")

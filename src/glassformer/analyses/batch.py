@@ -78,9 +78,8 @@ def say(seen: Batch) -> Words:
         )
     else:
         title = (
-            f"Each step learns from {seen.batch} questions of {seen.context} tokens: {thousands(asked)} answers, "
-            "all read at "
-            f"position {seen.read_position}"
+            f"Each step learns from {seen.batch} questions of {seen.context} tokens: {thousands(asked)} answers, all "
+            f"read at position {seen.read_position}"
         )
     drawn = (
         "a sequence chosen evenly, then a beginning evenly within it"
@@ -88,14 +87,11 @@ def say(seen: Batch) -> Words:
         else "the beginning of a shuffled pass over all of them"
     )
     caption = (
-        f"{len(seen.tokens)} windows drawn the way training draws its {seen.batch} per step ({drawn}), with "
-        "random numbers of "
-        "their own: no particular step's batch. In each pair the upper row is what the model is given, the lower "
-        "row what "
-        "is asked of it at that position; plain cells with a dot are not asked. Right: where each window begins in the "
-        f"{thousands(seen.corpus)} tokens of the training part. Below: the share of a step's loss that one "
-        "prediction at a "
-        "position carries."
+        f"{len(seen.tokens)} windows drawn the way training draws its {seen.batch} per step ({drawn}), with random "
+        "numbers of their own: no particular step's batch. In each pair the upper row is what the model is given, the "
+        "lower row what is asked of it at that position; plain cells with a dot are not asked. Right: where each "
+        f"window begins in the {thousands(seen.corpus)} tokens of the training part. Below: the share of a step's loss "
+        "that one prediction at a position carries."
     )
     return Words(
         title, caption, f"Pairs of rows, inputs above targets, and marks of where each window begins. {title}."

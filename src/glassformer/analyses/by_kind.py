@@ -86,11 +86,9 @@ def _exact(run: Run, name: str, seen: _judged.Judged) -> str:
 def say(seen: ByKind) -> Words:
     """Which kind came first, which is worst."""
     caption = (
-        "Top: share of right arg-max answers by kind of question over training; a large mark is the first judged "
-        "step with 95 % "
-        "right. Bottom: loss above "
-        f"{seen.predictor} on the same tokens, by kind, so also where anything may follow (free). "
-        "Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
+        "Top: share of right arg-max answers by kind of question over training; a large mark is the first judged step "
+        f"with 95 % right. Bottom: loss above {seen.predictor} on the same tokens, by kind, so also where anything may "
+        "follow (free). Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
         + (
             "Kinds are the task's own: operations, or how many tokens back the rule must look. "
             if seen.truth_known

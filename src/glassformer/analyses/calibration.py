@@ -139,18 +139,15 @@ def say(seen: Calibration) -> Words:
     truth = (
         ""
         if seen.certain
-        else f" Third: the probability of the token that came as {seen.predictor} and as the model state it, "
-        "one dot per "
-        f"place of a window; they differ by {seen.apart:.3f} on average"
+        else f" Third: the probability of the token that came as {seen.predictor} and as the model state it, one dot "
+        f"per place of a window; they differ by {seen.apart:.3f} on average"
         + (", and the exact predictor lies on the diagonal." if seen.truth_known else "; neither need be the truth.")
     )
     caption = (
-        f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. "
-        "First: the model's "
-        "first choices in ten bins of confidence, mean confidence against the share that came, with the number "
-        "of predictions "
-        f"in each bin above it and, for the share, its 95 % interval (Wilson); hollow: fewer than {FEW}; the diagonal "
-        "is perfect. "
+        f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. First: "
+        "the model's first choices in ten bins of confidence, mean confidence against the share that came, with the "
+        "number of predictions in each bin above it and, for the share, its 95 % interval (Wilson); hollow: fewer than "
+        f"{FEW}; the diagonal is perfect. "
         + (
             f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
             "of them answered wrongly)."
@@ -158,9 +155,8 @@ def say(seen: Calibration) -> Words:
             else f"Second: confidence where the first choice came and where it did not ({thousands(seen.wrong)} of "
             f"{thousands(seen.answered)} places)."
         )
-        + f"{truth} Last: the expected calibration error, the distance from the diagonal averaged over "
-        "predictions, by step, on the same windows, where chance alone gives a small positive value. A point "
-        "whose interval "
-        "misses the diagonal refutes calibration there."
+        + f"{truth} Last: the expected calibration error, the distance from the diagonal averaged over predictions, by "
+        "step, on the same windows, where chance alone gives a small positive value. A point whose interval misses the "
+        "diagonal refutes calibration there."
     )
     return Words(title, caption, f"Charts of confidence against success. {title}.")

@@ -100,11 +100,10 @@ def say(seen: ChainRule) -> Words:
     caption = (
         "Above, from right to left as the backward pass goes: how the loss depends on the prediction, the prediction "
         "on its sum, and so on down to the weight; the derivative of the whole is the product of these local "
-        f"derivatives. Below, the gradient of all {len(seen.gradients.values)} parameters by the chain rule (bars) "
-        "and by moving each "
-        f"parameter up and down by {_primer.NUDGE:g} and looking at the loss (circles), which knows nothing of the "
-        f"rule; the two "
-        f"differ by at most {seen.worst:.0e}. All factors are of one and the same forward pass: to mix in another "
-        "prediction would give another number. Parameters of a neuron that is off have gradient 0."
+        f"derivatives. Below, the gradient of all {len(seen.gradients.values)} parameters by the chain rule (bars) and "
+        f"by moving each parameter up and down by {_primer.NUDGE:g} and looking at the loss (circles), which knows "
+        f"nothing of the rule; the two differ by at most {seen.worst:.0e}. All factors are of one and the same forward "
+        "pass: to mix in another prediction would give another number. Parameters of a neuron that is off have "
+        "gradient 0."
     )
     return Words(title, caption, f"A chain of boxes with local derivatives, and bars of all gradients. {title}.")

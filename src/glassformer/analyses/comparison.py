@@ -132,22 +132,17 @@ def say(seen: Comparison) -> Words:
         if np.isfinite(half) and abs(seen.difference.values[others[0], 0]) <= half:
             title += "; on the same windows too close to call"
     interval = (
-        f"The difference is that of the first member's loss, window by window on the same {WINDOWS} held-out "
-        "windows at most, "
-        "with a 95 % interval over windows; an interval that holds 0 means that these windows cannot tell the "
-        "two apart. It "
-        "says nothing about other seeds."
+        f"The difference is that of the first member's loss, window by window on the same {WINDOWS} held-out windows "
+        "at most, with a 95 % interval over windows; an interval that holds 0 means that these windows cannot tell the "
+        "two apart. It says nothing about other seeds."
         if seen.same
-        else "The runs learn different things or see different windows, so only the excess over each one's own "
-        "floor can be "
-        "compared, and differences have no interval."
+        else "The runs learn different things or see different windows, so only the excess over each one's own floor "
+        "can be compared, and differences have no interval."
     )
     caption = (
-        f"Above: held-out {seen.metric} by step on a logarithmic axis; thick lines are medians over members, "
-        "bands reach from "
-        "the lowest to the highest member. Below: best and last value, the step of the best, parameters, seconds "
-        "(– where not "
-        f"recorded). {interval}"
+        f"Above: held-out {seen.metric} by step on a logarithmic axis; thick lines are medians over members, bands "
+        "reach from the lowest to the highest member. Below: best and last value, the step of the best, parameters, "
+        f"seconds (– where not recorded). {interval}"
     )
     alt = "; ".join(f"{name} {value:.3g}" for name, value in zip(names, last, strict=True))
     return Words(

@@ -144,10 +144,9 @@ def say(seen: Confusion) -> Words:
     """The share right, and the commonest mistake."""
     where = "positions whose answer is in view" if seen.rule else "held-out answers"
     caption = (
-        f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each "
-        "row sums to 1, "
-        "colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, where "
-        "the answer is the token that came; hatched rows are never asked for. "
+        f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each row "
+        "sums to 1, colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, "
+        "where the answer is the token that came; hatched rows are never asked for. "
         + ("Here several tokens may be right, so a cell off the diagonal may be no mistake. " if seen.several else "")
         + ("Middle row: which operation the answers fit; a wrong answer is shared among the operations that "
            "would give it, or goes to none. Bottom row: what is left of that after coincidence is taken off, which is "

@@ -72,13 +72,11 @@ def say(seen: EmbeddingPaths) -> Words:
     token = seen.moved["token"]
     many = len(seen.drawn["token"].axes["step"])
     caption = (
-        f"The way of each vector over {many} kept steps, evenly apart in the root of the step and shaded by it as "
-        "the bar says; a ring marks the start, the label the end, positions are empty squares, and the way of the "
-        "token that ends farthest from its start is heavy. Every plane is fitted once, on the last kept step, so "
-        "nothing "
-        "moves because the view does; the cross is zero. Distances are exact and counted in all features. A "
-        "vector that "
-        "training never needed to move would end inside its ring."
+        f"The way of each vector over {many} kept steps, evenly apart in the root of the step and shaded by it as the "
+        "bar says; a ring marks the start, the label the end, positions are empty squares, and the way of the token "
+        "that ends farthest from its start is heavy. Every plane is fitted once, on the last kept step, so nothing "
+        "moves because the view does; the cross is zero. Distances are exact and counted in all features. A vector "
+        "that training never needed to move would end inside its ring."
     )
     if not np.isfinite(token.values).all():
         title = f"By step {seen.step} the embeddings are not numbers: the training has diverged"

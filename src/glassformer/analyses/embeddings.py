@@ -140,13 +140,12 @@ def say(seen: Embeddings) -> Words:
         "the two largest principal components of the points drawn, with their shares of the variance on the axes"
     )  # fmt: skip
     caption = (
-        "Heat maps: one row per token or position, one column per feature, red above zero and blue below (one "
-        "scale for "
-        "all); the sum adds the vector of the position to that of the token, so its maps hold every token at every "
+        "Heat maps: one row per token or position, one column per feature, red above zero and blue below (one scale "
+        "for all); the sum adds the vector of the position to that of the token, so its maps hold every token at every "
         f"position. Planes: {flat}; the cross is the point with all features 0. Marker shapes are the token groups "
-        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Where they are not "
-        "too many, thin lines join one token's positions in order. Distances are exact and counted in all features. "
-        "If groups meant nothing to the model, tokens of one group would lie as far apart as tokens of two."
+        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Where they are not too "
+        "many, thin lines join one token's positions in order. Distances are exact and counted in all features. If "
+        "groups meant nothing to the model, tokens of one group would lie as far apart as tokens of two."
     )
     if seen.left_out:
         caption += f" {seen.left_out} rarer tokens are left out."

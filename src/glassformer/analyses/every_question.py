@@ -130,19 +130,17 @@ def say(seen: EveryQuestion) -> Words:
     """How many are right, where the mistakes are, which is hardest."""
     right, count = seen.right.values, seen.count.values
     what = (
-        f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each "
-        "cell the share "
-        "right over the ten third digits; framed cells have the same digit twice"
+        f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each cell the "
+        "share right over the ten third digits; framed cells have the same digit twice"
         if seen.operations
         else f"{thousands(seen.asked)} held-out positions whose answer is in view: the token that came down, how many "
         "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
     )
     caption = (
-        f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the "
-        f"{HARDEST} questions "
-        "with the least probability of a right answer, that probability, the likeliest token (where it is wrong, the "
-        "one that came in brackets), and of "
-        f"{seen.looked} kept steps the first at which it was right and the last at which it was wrong. "
+        f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the {HARDEST} "
+        "questions with the least probability of a right answer, that probability, the likeliest token (where it is "
+        f"wrong, the one that came in brackets), and of {seen.looked} kept steps the first at which it was right and "
+        "the last at which it was wrong. "
         + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
         + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
     )

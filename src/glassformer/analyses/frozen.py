@@ -163,14 +163,12 @@ def say(seen: Frozen) -> Words:
         )  # fmt: skip
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))} with {token} held still; the {plain} is what attention "
-        f"{'of the last block ' if seen.blocks > 1 else ''}may add to it, the origin is "
-        "adding nothing. Left: the token that would win after each push, the pushes of the values in view "
-        "(triangles), the "
-        "actual push (arrow) and, outlined, the hull of all that attention can add: its weights are shares, so it "
-        "cannot leave "
-        f"the hull{' (which holds the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. "
-        "Grey tells groups of tokens apart. Right: the probability of single tokens, from 0 to 1, with the same hull "
-        "and push; above, the token and the probability it does get. "
+        f"{'of the last block ' if seen.blocks > 1 else ''}may add to it, the origin is adding nothing. Left: the "
+        "token that would win after each push, the pushes of the values in view (triangles), the actual push (arrow) "
+        "and, outlined, the hull of all that attention can add: its weights are shares, so it cannot leave the "
+        f"hull{' (which holds the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. Grey "
+        "tells groups of tokens apart. Right: the probability of single tokens, from 0 to 1, with the same hull and "
+        "push; above, the token and the probability it does get. "
         + (
             "" if plain == "plane"
             else "All directions off the slice are kept as they are in this input; the outline is the shadow of the "

@@ -152,17 +152,14 @@ def say(seen: Generated) -> Words:
     """The error of what was written, first and last."""
     one = bool(seen.questions)
     caption = (
-        f"{len(seen.questions)} questions, the same at every step, with the answer drawn at temperature 1 "
-        "(sampled) and the "
-        "likeliest one (arg-max). "
+        f"{len(seen.questions)} questions, the same at every step, with the answer drawn at temperature 1 (sampled) "
+        "and the likeliest one (arg-max). "
         if one
         else "Sequences that the model wrote by itself, each from a given first token (plain cell); starts and random "
-        "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: "
-        "the likeliest "
-        f"token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
-        "sequence's start. "
-        "Hatched cells (∅): the rule speaks there, but what the model had in view does not settle the answer, so they "
-        "may be right or wrong by luck; they are counted as what they are. "
+        "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the "
+        f"likeliest token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
+        "sequence's start. Hatched cells (∅): the rule speaks there, but what the model had in view does not settle "
+        "the answer, so they may be right or wrong by luck; they are counted as what they are. "
     ) + "✓ right, ✗ wrong, grey: the rule leaves the token free. A model that only knows frequencies keeps its crosses."
     if not seen.truth_known:
         return _say_text(seen)

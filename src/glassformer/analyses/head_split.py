@@ -75,13 +75,10 @@ def say(seen: HeadSplit) -> Words:
         else "Their results, side by side, are added to the stream as they are: this model has no output matrix."
     )
     caption = (
-        f"Weights of block {seen.block}: rows are features of the stream, columns what the heads make of them. "
-        "Thick lines "
-        f"part the columns (for the output matrix, the rows) of one head from the next. {end} Red is positive, "
-        "blue negative "
-        "(on a dark page as the bar says), on one scale for all. If heads cut the stream, each block of columns "
-        "would have "
-        "non-zero rows for its own features only. Exact values of the step."
+        f"Weights of block {seen.block}: rows are features of the stream, columns what the heads make of them. Thick "
+        f"lines part the columns (for the output matrix, the rows) of one head from the next. {end} Red is positive, "
+        "blue negative (on a dark page as the bar says), on one scale for all. If heads cut the stream, each block of "
+        "columns would have non-zero rows for its own features only. Exact values of the step."
     )
     if not np.isfinite([m for each in seen.matrices.values() for m in each.values.ravel()]).all():
         title = (

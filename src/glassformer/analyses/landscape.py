@@ -273,8 +273,7 @@ def _where(seen: Landscape) -> str:
     return (
         f"The plane is a slice through {over}: its two principal components over validation windows "
         f"({percent(seen.plane.kept)} of the variance), all other directions at their mean. The colours are exact on "
-        "the slice "
-        "only; points off it are drawn where they fall on it, and fade with their distance."
+        "the slice only; points off it are drawn where they fall on it, and fade with their distance."
     )
 
 
@@ -367,10 +366,8 @@ def say(seen: Landscape) -> Words:
     left = len(seen.words) - len(telling(seen))
     caption = (
         "One panel for each token that can come next; the colour is its probability at every point, from 0 to 1. "
-        f"{marks}{_where(seen)}"
-        f"{f' {left} tokens that nowhere get {percent(TELLING)} are left out.' if left else ''} If the model "
-        "did not use "
-        "the plane to choose the next token, the panels would not differ."
+        f"{marks}{_where(seen)}{f' {left} tokens that nowhere get {percent(TELLING)} are left out.' if left else ''} "
+        "If the model did not use the plane to choose the next token, the panels would not differ."
     )
     return Words(title, caption, f"{len(telling(seen))} maps of probability over a {plain}. {title}.")
 
@@ -402,15 +399,12 @@ def say_summary(seen: Landscape) -> Words:
             f"; attention moves {moved}" if (moved := _moved(seen)) else ""
         )
     caption = (
-        "First: how undecided the model is at each point, as entropy in nats, from 0 to the logarithm of the number "
-        "of tokens. "
-        "Second: the token with the highest probability at each point; borders between winners are drawn, faint "
-        "lines are where "
-        "a neuron of the last feed-forward switches on, and the grey tells the groups of tokens apart. Third, closer: "
-        "all pairs of token and position as embedded, the outermost named. Fourth, closer: this input from its "
-        "embedding to the end of its arrow, coloured by verdict, the positions with an answer to check named and "
-        "signed. "
-        f"{_shares(seen)}{_where(seen)}"
+        "First: how undecided the model is at each point, as entropy in nats, from 0 to the logarithm of the number of "
+        "tokens. Second: the token with the highest probability at each point; borders between winners are drawn, "
+        "faint lines are where a neuron of the last feed-forward switches on, and the grey tells the groups of tokens "
+        "apart. Third, closer: all pairs of token and position as embedded, the outermost named. Fourth, closer: this "
+        "input from its embedding to the end of its arrow, coloured by verdict, the positions with an answer to check "
+        f"named and signed. {_shares(seen)}{_where(seen)}"
     )
     return Words(title, caption, f"Four maps of one {plain}: entropy, winners, embeddings, one input. {title}.")
 
@@ -426,13 +420,12 @@ def say_grid(seen: Landscape) -> Words:
     title = broken(seen) or _start(_ends(seen)) + (" (colours are a slice)" if seen.is_slice else "")
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))} on the probability of single tokens, from 0 to 1. Columns are "
-        "tokens: framed, those that are the right answer of some position or are said at one although they are "
-        "wrong, then those that win on most of what is drawn. First row: the values, what each position would add "
-        "if it alone were looked at, as pushes from the origin (+). Second row: arrows from the embedding of each "
-        "position to where attention puts it; the positions whose answer is the column's token are named, with their "
-        f"verdict, and each tip is filled with the token's true probability there. {_where(seen)} If attention did "
-        "not carry the answer, the arrows of the answerable positions would not end at a bright tip in the framed "
-        "columns."
+        "tokens: framed, those that are the right answer of some position or are said at one although they are wrong, "
+        "then those that win on most of what is drawn. First row: the values, what each position would add if it alone "
+        "were looked at, as pushes from the origin (+). Second row: arrows from the embedding of each position to "
+        "where attention puts it; the positions whose answer is the column's token are named, with their verdict, and "
+        f"each tip is filled with the token's true probability there. {_where(seen)} If attention did not carry the "
+        "answer, the arrows of the answerable positions would not end at a bright tip in the framed columns."
     )
     return Words(title, caption, f"A grid of probability maps with the path of one input. {title}.")
 

@@ -182,15 +182,14 @@ def _left(excess: float, seen: Loss) -> str:
 
 def _of_rule() -> str:
     return (
-        "Dashed horizontal lines are exact prices of "
-        "partial understandings, from blind guessing down to the floor, the least that any model with this window can "
-        "reach on average; a tick marks where the held-out loss first stands on one. The dotted line is what the exact "
-        "predictor pays on the very windows that are judged, which differ a little from the average. Middle: what is "
-        "left "
-        "above the floor of the very same windows, on a logarithmic axis; values below zero, where the model knows "
-        "these windows better than the rule does, are memorising and are drawn in the shaded band. Bottom: the share "
-        "of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A curve that stays "
-        "above a rung refutes that the model has understood so much."
+        "Dashed horizontal lines are exact prices of partial understandings, from blind guessing down to the floor, "
+        "the least that any model with this window can reach on average; a tick marks where the held-out loss first "
+        "stands on one. The dotted line is what the exact predictor pays on the very windows that are judged, which "
+        "differ a little from the average. Middle: what is left above the floor of the very same windows, on a "
+        "logarithmic axis; values below zero, where the model knows these windows better than the rule does, are "
+        "memorising and are drawn in the shaded band. Bottom: the share of wrong answers. Losses are measured on a "
+        "fixed sample of windows; the ladder is exact. A curve that stays above a rung refutes that the model has "
+        "understood so much."
     )
 
 

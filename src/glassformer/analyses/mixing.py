@@ -104,14 +104,12 @@ def say(seen: Mixing, heads: Sequence[int] = ()) -> Words:
         if any(each.is_projection for each in seen.planes):
             title += " (the plane is a projection)"
     caption = (
-        f"The input {text}, block {seen.block}. Left to right: attention (rows look at columns, 0 to 1); the value "
-        "of each position and the mix that each position picks up, as numbers on one scale with 0 at the centre; the "
+        f"The input {text}, block {seen.block}. Left to right: attention (rows look at columns, 0 to 1); the value of "
+        "each position and the mix that each position picks up, as numbers on one scale with 0 at the centre; the "
         "plane of the values, all pairs of token and position in "
         f"grey{'' if seen.all_points.values.size else ' (not known beyond block 0)'}, with the mixes: those of the "
-        "positions to look at are named and joined to the values they average, by lines as strong as the attention. "
-        "A mix is an average, so it lies among its values. "
-        f"The plane holds {percent(min(p.kept for p in seen.planes))} of the variance. The numbers are exact; a head "
-        "that "
-        "carried nothing would put all mixes in one place."
+        "positions to look at are named and joined to the values they average, by lines as strong as the attention. A "
+        f"mix is an average, so it lies among its values. The plane holds {percent(min(p.kept for p in seen.planes))} "
+        "of the variance. The numbers are exact; a head that carried nothing would put all mixes in one place."
     )
     return Words(title, caption, f"Attention, values and mixes on {text}. {title}.")

@@ -280,10 +280,9 @@ def say(seen: Neurons) -> Words:
         "the firing side; dots are validation places. "
     )
     caption = (
-        f"The {many} neurons of {where}, the most selective first: selectivity is the information, in bits, "
-        "between firing and the label of the place (token here, position, kind of question), less what shuffled labels "
-        f"give by chance ({fires}). Measured at {seen.samples} places of validation windows. Heat maps: mean "
-        "hidden value; "
+        f"The {many} neurons of {where}, the most selective first: selectivity is the information, in bits, between "
+        "firing and the label of the place (token here, position, kind of question), less what shuffled labels give by "
+        f"chance ({fires}). Measured at {seen.samples} places of validation windows. Heat maps: mean hidden value; "
         "bars: bits, with the shuffled baseline as a tick. Descriptions name the one yes-or-no question that firing "
         "answers best, with the share of places at which the neuron fires on yes and on no; they are measured, not "
         "guessed, and say nothing about causes. "

@@ -95,10 +95,8 @@ def say(seen: Parameters) -> Words:
     )
     caption = (
         "Left: every tensor with what its sides are, its shape and its count; a matrix maps rows to columns, and "
-        "tensors "
-        "that all blocks have stand once. Right, above: the same counts by part. Right, below: this model on a "
-        "logarithmic "
-        "axis beside published sizes, as printed in: "
+        "tensors that all blocks have stand once. Right, above: the same counts by part. Right, below: this model on a "
+        "logarithmic axis beside published sizes, as printed in: "
         + "; ".join(f"{name} {where}" for name, where in zip(seen.published.axes["model"], seen.cited, strict=True))
         + ". Our counts are exact and add up to the total."
     )

@@ -189,16 +189,12 @@ def say(seen: Patching) -> Words:
         title = f"Of what exchanging {swap} changes, {_told(seen)}"
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. The answer is read after "
-        "position "
-        f"{seen.position}; the logit of {shown(seen.first)} minus that of {shown(seen.second)} is {seen.clean:+.2f} "
-        "on the first and "
-        f"{seen.corrupt:+.2f} on the second. Left: one value of the first input put into the run on the second, and "
-        "the share of the "
-        "difference that comes back. Right: one value of the second put into the run on the first, and the share "
-        "that is lost. Rows "
-        "are points of the computation in order, columns positions; the last column is all positions at once; "
-        "numbers are percent, those that round to 0 are left out. Below 0 or above 100 the value does more than carry "
-        "the difference. Exact. If the model did not use the "
-        "exchanged token, all cells would be 0."
+        f"position {seen.position}; the logit of {shown(seen.first)} minus that of {shown(seen.second)} is "
+        f"{seen.clean:+.2f} on the first and {seen.corrupt:+.2f} on the second. Left: one value of the first input put "
+        "into the run on the second, and the share of the difference that comes back. Right: one value of the second "
+        "put into the run on the first, and the share that is lost. Rows are points of the computation in order, "
+        "columns positions; the last column is all positions at once; numbers are percent, those that round to 0 are "
+        "left out. Below 0 or above 100 the value does more than carry the difference. Exact. If the model did not use "
+        "the exchanged token, all cells would be 0."
     )
     return Words(title, caption, f"Two tables of restored and removed share by point and position. {title}.")

@@ -111,15 +111,12 @@ def say(seen: Positions) -> Words:
         title += " (the plane is a projection)"
     how = "learned" if seen.kind == "learned" else "sinusoidal: fixed sines and cosines, not learned"
     caption = (
-        f"Position embeddings ({how}). Left: one row per position, one column per feature. Middle: the cosine "
-        "between every "
-        "two of them, 1 for the same direction, −1 for opposite ones. Right: the positions in the plane, joined "
+        f"Position embeddings ({how}). Left: one row per position, one column per feature. Middle: the cosine between "
+        "every two of them, 1 for the same direction, −1 for opposite ones. Right: the positions in the plane, joined "
         "in order"
         + ("" if seen.plane.lossless else f"; principal components, {percent(seen.plane.kept)} of the variance")
-        + f". Neighbours lie on average {seen.near:.2f} times as far apart as any two positions (1 without any "
-        "order). Exact "
-        "values of the step. If the model made no use of order, no order would be seen here, but order seen here "
-        "does not "
-        "prove that the model uses it."
+        + f". Neighbours lie on average {seen.near:.2f} times as far apart as any two positions (1 without any order). "
+        "Exact values of the step. If the model made no use of order, no order would be seen here, but order seen here "
+        "does not prove that the model uses it."
     )
     return Words(title, caption, f"A heat map, a matrix of cosines and a chain of {count} points. {title}.")

@@ -191,12 +191,11 @@ def say(seen: Probes) -> Words:
     """Where the answer first becomes readable."""
     targets, points, steps = (list(seen.above.axes[axis]) for axis in ("target", "point", "step"))
     caption = (
-        "Each panel is one thing to be read off, each row a point inside the model in the order of the "
-        "computation, each "
-        "column a kept step. A linear reader (class means and one shared covariance) learned from "
+        "Each panel is one thing to be read off, each row a point inside the model in the order of the computation, "
+        "each column a kept step. A linear reader (class means and one shared covariance) learned from "
         f"{seen.learned_from} training windows names it on validation windows it has not seen; the number is its "
-        "accuracy above chance (always naming the most frequent class) as a share of what chance leaves: 0 is "
-        "chance, 1 is always right. Judged at "
+        "accuracy above chance (always naming the most frequent class) as a share of what chance leaves: 0 is chance, "
+        "1 is always right. Judged at "
         + ", ".join(f"{int(n)} places ({name})" for name, n in zip(targets, seen.count.values, strict=True))
         + "; sampling errors are about 0.5 / √places. What a reader finds is there, but need not be used by the model; "
         "what it does not find may still be there in a form no line can cut."
@@ -209,9 +208,8 @@ def say(seen: Probes) -> Words:
         best = int(np.flatnonzero(now >= np.nanmax(now) - TIE)[0])
         what = "the answer" if name == "answer" else f"the {name}"
         title = (
-            f"At step {thousands(int(steps[-1]))} a linear reader names {what} in "
-            f"{percent(float(now[best]))} of cases at “{points[best]}” "
-            f"(chance {percent(float(seen.chance.values[targets.index(name)]))}"
+            f"At step {thousands(int(steps[-1]))} a linear reader names {what} in {percent(float(now[best]))} of cases "
+            f"at “{points[best]}” (chance {percent(float(seen.chance.values[targets.index(name)]))}"
         )
         title += f", at “{points[0]}” {percent(float(now[0]))})" if best else ")"
     return Words(title, caption, f"Tables of probe accuracy above chance by point and step. {title}.")

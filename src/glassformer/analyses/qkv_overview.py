@@ -90,9 +90,8 @@ def say(seen: QkvOverview) -> Words:
         "Read from the top left: token embeddings, position embeddings and their sum for every pair; queries, keys "
         "and values made from it"
         + (f" (head {seen.head} of {seen.heads})" if seen.heads > 1 else "")
-        + f"; queries and keys on one plane, the attention on the input {text}, and what the head passes on for "
-        f"each of its positions: the mean of the values it looks "
-        "at, in front of all values (grey). "
+        + f"; queries and keys on one plane, the attention on the input {text}, and what the head passes on for each "
+        "of its positions: the mean of the values it looks at, in front of all values (grey). "
         + (
             ""
             if all(p.lossless for p in seen.planes.values())

@@ -187,9 +187,8 @@ def say_focus(seen: QueryKey) -> Words:
     caption = (
         f"The plane is coloured by the score that {_asker(seen)} would give a key drawn there: query times key"
         + (f", divided by {1 / _scale(seen):.2f}" if _scale(seen) not in (0.0, 1.0) else "")
-        + ", white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: "
-        "those that the query "
-        "can meet in colour, those it may not see, or that occur in no question, in grey. "
+        + ", white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: those "
+        "that the query can meet in colour, those it may not see, or that occur in no question, in grey. "
         + (
             ""
             if seen.plane.lossless
@@ -286,9 +285,8 @@ def say(seen: QueryKey) -> Words:
     caption = (
         "All queries (circles) and keys (squares) of "
         + (f"head {seen.head} of {seen.heads}, " if seen.heads > 1 else "the head, ")
-        + "one of each for every token at every position; rings join places equally far from the origin. The score "
-        "of a "
-        "query with a key is the product of their lengths times the cosine of the angle between them: a query looks "
+        + "one of each for every token at every position; rings join places equally far from the origin. The score of "
+        "a query with a key is the product of their lengths times the cosine of the angle between them: a query looks "
         "along its own direction, the further out a key lies there the better. "
         + (
             ""

@@ -130,18 +130,14 @@ def say(seen: Residual) -> Words:
     source = "`embedded`" if seen.block == 0 else f"what enters block {seen.block}"
     caption = (
         f"The input {text}. Heat maps: {source}, what attention adds (`attended`) and the sum (`middle`), position × "
-        "feature, one "
-        "scale with 0 at the centre. Planes: each of the three; then arrows from the first to the last over the "
-        "regions in which "
-        "each token would win, coloured and signed by whether the answer read there is right. Thin grey arrows are "
-        "positions the "
-        "rule leaves free; they have names only where no position has an answer to check. "
-        f"{'' if seen.has_residual else 'This model has no residual: attention replaces the stream. '}"
+        "feature, one scale with 0 at the centre. Planes: each of the three; then arrows from the first to the last "
+        "over the regions in which each token would win, coloured and signed by whether the answer read there is "
+        "right. Thin grey arrows are positions the rule leaves free; they have names only where no position has an "
+        f"answer to check. {'' if seen.has_residual else 'This model has no residual: attention replaces the stream. '}"
         + (
             "The plane is exact. " if seen.plane.lossless
             else f"The plane holds {percent(seen.plane.kept)} of the variance and the regions are those of a slice "
-            "through it, so an "
-            "arrow may end beside the region of its answer. "
+            "through it, so an arrow may end beside the region of its answer. "
         )
         + "If attention did not decide the answer, the arrows of the answerable positions would end where they begin."
     )  # fmt: skip

@@ -161,9 +161,8 @@ def say(seen: ScoreAtlas) -> Words:
             "terms, drawn beside on the same scale"
             + (" (biases are counted with the positions)" if seen.biased else "")
             + ". The percentages share out what the softmax sees, the differences between the keys of one query: "
-            "covariance of the term with the score over the variance of the score, over allowed keys; they sum to "
-            "100 %, "
-            "and a negative one works against the rest. "
+            "covariance of the term with the score over the variance of the score, over allowed keys; they sum to 100 "
+            "%, and a negative one works against the rest. "
         )
     else:
         caption += f"The four terms are not drawn: {seen.why_no_terms}. "

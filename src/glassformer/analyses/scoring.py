@@ -180,10 +180,9 @@ def say_field(seen: Scoring) -> Words:
     text = " ".join(map(shown, seen.tokens))
     caption = (
         f"One small plane for each query of the input {text}{where(seen)}, coloured by the score that a key drawn "
-        f"there would get "
-        "(one scale for all); squares are the keys that this query may see, the largest the one that it gives most "
-        "attention. Below, the scores "
-        f"and the attention of the whole input; framed: {sought(seen.copied)}. "
+        "there would get (one scale for all); squares are the keys that this query may see, the largest the one that "
+        "it gives most attention. Below, the scores and the attention of the whole input; framed: "
+        f"{sought(seen.copied)}. "
         + (
             ""
             if seen.plane.lossless

@@ -82,15 +82,12 @@ def say(seen: Seeds) -> Words:
     )
     under = f"is below {limit}" if seen.threshold > 1e-6 else "is 0"
     caption = (
-        "Top left: validation loss of every seed (thin; those not solved at the end in the colour of wrong) and "
-        "their median (thick), "
-        "in front of the ladder. Top right: share of all seeds solved for good by each step; the unsolved stay "
-        "in the count. Bottom: "
-        f"the last {seen.measure} of each seed, sorted, with the rung on which it stands. Solved means that the "
-        f"{seen.measure} {under} "
-        "from then on, at every logged step. All seeds share the data; they differ in first weights and in the "
-        "order of batches. "
-        "One seed that differs from the others shows that a single run proves nothing."
+        "Top left: validation loss of every seed (thin; those not solved at the end in the colour of wrong) and their "
+        "median (thick), in front of the ladder. Top right: share of all seeds solved for good by each step; the "
+        f"unsolved stay in the count. Bottom: the last {seen.measure} of each seed, sorted, with the rung on which it "
+        f"stands. Solved means that the {seen.measure} {under} from then on, at every logged step. All seeds share the "
+        "data; they differ in first weights and in the order of batches. One seed that differs from the others shows "
+        "that a single run proves nothing."
     )
     many = len(first)
     if not good.any():

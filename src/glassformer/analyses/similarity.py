@@ -109,11 +109,10 @@ def say(seen: Similarity) -> Words:
     caption = (
         "Left: cosine of the angle between every two token vectors, red for the same direction (1), blue for opposite "
         "ones (−1), white for a right angle; tokens are sorted by group "
-        f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. "
-        "Bars: the length of each vector. Bottom right: mean cosine of two tokens of one group and of two "
-        "groups at "
-        f"{len(steps)} kept steps, each token with itself left out. All numbers are exact. A random embedding has "
-        "both means near 0; if groups did not matter, the two lines would run together."
+        f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. Bars: "
+        "the length of each vector. Bottom right: mean cosine of two tokens of one group and of two groups at "
+        f"{len(steps)} kept steps, each token with itself left out. All numbers are exact. A random embedding has both "
+        "means near 0; if groups did not matter, the two lines would run together."
     )
     if np.isfinite(seen.agreement):
         caption += (

@@ -170,13 +170,12 @@ def say(seen: Timeline) -> Words:
             f"between, {shares[2]} after; it is steepest in the {PHASES[int(pace.argmax())]} phase"
         )
     caption = (
-        "One axis of training steps. Top: the held-out loss, plateaus shaded (stretches of at least "
-        f"{percent(LONG)} of the training in which it falls by less than {percent(STILL)} of the ladder while more "
-        f"than {percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % "
-        "right; parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its "
-        f"attention on {sought(seen.copied)}. Phases: early, middle and late are by definition divided where "
-        "the three straight lines that fit the loss curve best meet; below them the source's, epochs 1 to 10, "
-        "11 to 30 and 31 to 50 of 50; each with its share of the fall. Events between two looks are "
-        "dated to the later one."
+        f"One axis of training steps. Top: the held-out loss, plateaus shaded (stretches of at least {percent(LONG)} "
+        f"of the training in which it falls by less than {percent(STILL)} of the ladder while more than "
+        f"{percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % right; "
+        "parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its attention "
+        f"on {sought(seen.copied)}. Phases: early, middle and late are by definition divided where the three straight "
+        "lines that fit the loss curve best meet; below them the source's, epochs 1 to 10, 11 to 30 and 31 to 50 of "
+        "50; each with its share of the fall. Events between two looks are dated to the later one."
     )
     return Words(title, caption, f"A time line of events of the training in lanes. {title}.")

@@ -55,11 +55,10 @@ def say(seen: TokenLoss) -> Words:
         else "the exact predictor, which knows all that can be known"
     )
     caption = (
-        f"A passage {where}, written out. Each token is shaded by what "
-        f"it costs, −ln p of the token that came, in nats; left by the model, right by {table}. The map runs from 0 to "
-        f"ln V = {seen.most:.2f}, the price of a uniform guess; dearer tokens have the colour of its end. The model "
-        "sees at least half a window before each token, where there is so much. Exact numbers for this one passage; "
-        "another may differ."
+        f"A passage {where}, written out. Each token is shaded by what it costs, −ln p of the token that came, in "
+        f"nats; left by the model, right by {table}. The map runs from 0 to ln V = {seen.most:.2f}, the price of a "
+        "uniform guess; dearer tokens have the colour of its end. The model sees at least half a window before each "
+        "token, where there is so much. Exact numbers for this one passage; another may differ."
     )
     step = thousands(seen.step or 0)
     if not np.isfinite(model).all():

@@ -74,13 +74,11 @@ def say(seen: Unrolled) -> Words:
     """The mean surprise, and the verdicts."""
     surprise = seen.chosen.values[:, 2]
     caption = (
-        "Each row is one step of writing: the tokens so far (those in pale cells have fallen out of the window "
-        "and are no longer "
-        "seen; the heavy line is the edge of the window), the three likeliest next tokens with their "
-        "probabilities, and the token "
-        "that was drawn at temperature 1 (framed, or under “other”; appended to the next row) with its surprise, "
-        "−ln p, in nats. Exact numbers, one fixed "
-        "draw of random numbers. A model that knows the rule is not surprised where the rule leaves no choice."
+        "Each row is one step of writing: the tokens so far (those in pale cells have fallen out of the window and are "
+        "no longer seen; the heavy line is the edge of the window), the three likeliest next tokens with their "
+        "probabilities, and the token that was drawn at temperature 1 (framed, or under “other”; appended to the next "
+        "row) with its surprise, −ln p, in nats. Exact numbers, one fixed draw of random numbers. A model that knows "
+        "the rule is not surprised where the rule leaves no choice."
     )
     step = thousands(seen.step or 0)
     if not np.isfinite(surprise).all():

@@ -294,9 +294,8 @@ def say(seen: Update) -> Words:
         f"The update that leads to step {thousands(max(seen.step or 0, 1))}, replayed with its own batch of {many} and "
         f"what the optimiser ({seen.optimiser}, rate {seen.rate:.3g}) remembered. Top left: one weight's move as a "
         "sum; each bar begins where the one before ended, and the last is the true change. Top right: how far each "
-        "example "
-        "alone would push that weight (rate × its share of the gradient), with the example written out, and at the "
-        "right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in "
+        "example alone would push that weight (rate × its share of the gradient), with the example written out, and at "
+        "the right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in "
         "every tensor. Last: the worked example of ten gradients, fed to plain descent and to Adam. The parts sum to "
         f"the true change of every parameter to within {seen.difference:.1e}, which is the rounding of 32-bit numbers; "
         + _faithful(seen)

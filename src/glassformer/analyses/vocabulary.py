@@ -87,9 +87,8 @@ def say(seen: Vocabulary) -> Words:
     caption = (
         "Above: every token with its id, its group (marker and word) and how often it occurs in the training part "
         f"({thousands(seen.total)} tokens, counted exactly; bars compare the counts). Below: a text cut into tokens, "
-        "the ids the model "
-        "gets in their "
-        f"place, and the tokens these ids stand for; the round trip was checked by encoding the result again.{rest}"
+        "the ids the model gets in their place, and the tokens these ids stand for; the round trip was checked by "
+        f"encoding the result again.{rest}"
         + (f" This tokenizer does not keep the text: “{seen.text}” comes back as “{seen.back}”." if seen.lost else "")
     )
     text = " ".join(map(shown, seen.tokens))
@@ -115,11 +114,9 @@ def say_counts(seen: Vocabulary) -> Words:
         else ""
     )
     caption = (
-        "Left: the most frequent tokens of the training part, at most 20, as shares; shade and marker give the "
-        "group. Right: "
-        "count against rank, both logarithmic; the dotted line is Zipf's 1/rank from the first token, which natural "
-        "language follows roughly and this corpus need not. Counts are exact. Entropy of the counts: "
-        f"{seen.nats:.3f} nats."
-        f"{rung}"
+        "Left: the most frequent tokens of the training part, at most 20, as shares; shade and marker give the group. "
+        "Right: count against rank, both logarithmic; the dotted line is Zipf's 1/rank from the first token, which "
+        "natural language follows roughly and this corpus need not. Counts are exact. Entropy of the counts: "
+        f"{seen.nats:.3f} nats.{rung}"
     )
     return Words(title, caption, f"Bars of token frequencies and a rank chart. {title}.")

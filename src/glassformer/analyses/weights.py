@@ -90,18 +90,15 @@ def say(seen: Weights) -> Words:
     """Which tensor has the largest numbers, and how many numbers there are."""
     names, sizes = seen.typical.axes["tensor"], seen.typical.values
     caption = (
-        f"All {thousands(seen.parameters)} parameters in {len(names)} tensors, in the order of the computation "
-        "(left to "
-        "right, top to bottom); a matrix maps its rows to its columns, a vector is one row. Red is above zero, "
-        "blue below, "
-        "one scale for all. "
+        f"All {thousands(seen.parameters)} parameters in {len(names)} tensors, in the order of the computation (left "
+        "to right, top to bottom); a matrix maps its rows to its columns, a vector is one row. Red is above zero, blue "
+        "below, one scale for all. "
     )
     if not all(seen.whole.values()):
         caption += f"Tensors with more than {MOST_SIDE} cells along an axis are drawn as means of neighbours. "
     caption += (
-        "Where they are drawn, bars show how the values of each tensor are spread: thin the whole range, thicker "
-        "5 to 95 %, thickest "
-        "the middle half. All numbers are exact; a large number is not yet an important one."
+        "Where they are drawn, bars show how the values of each tensor are spread: thin the whole range, thicker 5 to "
+        "95 %, thickest the middle half. All numbers are exact; a large number is not yet an important one."
     )
     if not np.isfinite(sizes).all():
         bad = [name for name, size in zip(names, sizes, strict=True) if not np.isfinite(size)]

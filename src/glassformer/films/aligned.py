@@ -93,12 +93,10 @@ def film_aligned(
         theme=theme,
         member=None,
         clock=lambda step: _told(run, step),
-        caption="Token embeddings of all seeds (marks, shape by token group) and their mean (labels); the "
-        "rotation, reflection and "
-        "scale of each seed are those that fit best at the last step and do not change. Right: the distance of "
-        "every two seeds after "
-        "the best turn at that very step (dashes, median as a diamond), with the middle 90 % of random "
-        "embeddings in grey.",
+        caption="Token embeddings of all seeds (marks, shape by token group) and their mean (labels); the rotation, "
+        "reflection and scale of each seed are those that fit best at the last step and do not change. Right: the "
+        "distance of every two seeds after the best turn at that very step (dashes, median as a diamond), with the "
+        "middle 90 % of random embeddings in grey.",
     )
 
 

@@ -43,10 +43,9 @@ def film_embeddings(
     """Token, position and summed embeddings moving through training, each with a short trail."""
     words = say(embedding_paths(run, member=member))
     caption = (
-        "The vectors of tokens, of positions and of every token at every position, at each frame's step; the "
-        "trails are "
-        f"the last {TRAIL} frames. Planes and limits are fixed for the whole film (the planes on the last step), so "
-        "nothing moves because the view does; the cross is zero. The strip below is the loss on its ladder."
+        "The vectors of tokens, of positions and of every token at every position, at each frame's step; the trails "
+        f"are the last {TRAIL} frames. Planes and limits are fixed for the whole film (the planes on the last step), "
+        "so nothing moves because the view does; the cross is zero. The strip below is the loss on its ladder."
     )
     moments = list(steps) if steps is not None else None
 

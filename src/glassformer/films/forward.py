@@ -90,10 +90,9 @@ def film_forward(
     return Film(
         run, scene, title=_title(run, seen, tokens),
         caption="Each stage of one pass, in order: one or two operands at the left, the result at the right, filled "
-        "position by position. Signed numbers share one scale within a stage, 0 at the centre, and weights have "
-        "their own; the number after ± is that of the full colours. Shares and probabilities run from 0 to 1. "
-        "Cross-hatched places are masked; frames mark the position that holds the answer and the tokens that are "
-        "right.",
+        "position by position. Signed numbers share one scale within a stage, 0 at the centre, and weights have their "
+        "own; the number after ± is that of the full colours. Shares and probabilities run from 0 to 1. Cross-hatched "
+        "places are masked; frames mark the position that holds the answer and the tokens that are right.",
         steps=shown_frames, frames=max(len(shown_frames), 2), theme=theme, member=member,
         clock=lambda _: text, mark=lambda _: seen.step,
     )  # fmt: skip

@@ -70,8 +70,7 @@ def film_generated(
         pace=pace,
         theme=theme,
         member=member,
-        caption="Six sequences written by the model from the same first tokens and with the same random numbers "
-        "at every step, at "
-        "temperature 1; cells are coloured by verdict as in the figure of the same name. What changes from frame "
-        "to frame is the model.",
+        caption="Six sequences written by the model from the same first tokens and with the same random numbers at "
+        "every step, at temperature 1; cells are coloured by verdict as in the figure of the same name. What changes "
+        "from frame to frame is the model.",
     )

@@ -96,9 +96,8 @@ def film_landscape(
         scene,
         title=_title(first, last, points) + (" (slice)" if last.is_slice else ""),
         caption="The probability of each next token over the plane of the stream after the last attention, from 0 "
-        "(dark) to 1 (bright), at each "
-        f"kept step; dots are {what}, filled with the probability that the model really gives the token there. Plane "
-        "and frame are fixed at those of the whole life"
+        f"(dark) to 1 (bright), at each kept step; dots are {what}, filled with the probability that the model really "
+        "gives the token there. Plane and frame are fixed at those of the whole life"
         + (
             "; the plane is a slice, all other directions at their mean at the last step, so what is said at a point "
             "off the plane may differ from the map around its dot"

@@ -83,8 +83,7 @@ def film_neurons(
     caption = (
         f"The {len(first)} neurons of block {last.block} that are most selective at the end of training. Left: mean "
         "hidden value at validation places with this token or position, red above zero, one scale for the whole film; "
-        "right: "
-        "bits that firing tells about token, position or kind of question, whichever is most. Means of "
+        "right: bits that firing tells about token, position or kind of question, whichever is most. Means of "
         f"{thousands(last.samples)} places; a neuron without meaning would keep short bars."
     )
     return Film(

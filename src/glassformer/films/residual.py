@@ -112,9 +112,8 @@ def film_residual(
     return Film(
         run, scene, title=_title(first, last) + (" (slice)" if cut else ""),
         caption="Lines run from each position's place before the last attention to that after it (dot); grey areas and "
-        "borders show the token that would win there, "
-        "colours and signs whether the answer read at each position is right. Plane and frame are fixed; beside it, "
-        "the most probable next token of each position."
+        "borders show the token that would win there, colours and signs whether the answer read at each position is "
+        "right. Plane and frame are fixed; beside it, the most probable next token of each position."
         + (" Positions lie off the plane that is drawn; the farther, the paler. What they say is in the table, and "
            "may differ from the region around them." if cut else ""),
         steps=ages, frames=frames, theme=theme, member=member,

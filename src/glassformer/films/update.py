@@ -77,11 +77,10 @@ def film_update(
     )
     where = "its two features" if flat.lossless else "the plane of its path and pulls"
     caption = (
-        f"One token's embedding, “{word}”, in {where}. "
-        "Thin: how each example of the batch pulls at it (minus the gradient of its share of the loss, drawn to a "
-        "scale of each update's own, named beside); thick: the "
-        "sum of the pulls; line: the way it really went, to scale, after momentum, scaling and decay. Examples that do "
-        "not hold the token do not pull, unless the embedding is also the read-out. The training was replayed."
+        f"One token's embedding, “{word}”, in {where}. Thin: how each example of the batch pulls at it (minus the "
+        "gradient of its share of the loss, drawn to a scale of each update's own, named beside); thick: the sum of "
+        "the pulls; line: the way it really went, to scale, after momentum, scaling and decay. Examples that do not "
+        "hold the token do not pull, unless the embedding is also the read-out. The training was replayed."
     )
     return Film(
         run, scene, title=title, caption=caption, steps=range(len(PHASES) * len(some)), theme=theme, member=member,

@@ -74,8 +74,7 @@ def film_weights(
     caption = (
         "Each map is one tensor: a matrix maps its rows to its columns, a vector is one row; in brackets its block. "
         "Red is above zero, blue below; the number after ± is the value of the full colours, each tensor's own and "
-        "fixed "
-        "for the whole film. "
+        "fixed for the whole film. "
         + (
             ""
             if len(names) == len(ends[1].shapes)

@@ -17,8 +17,7 @@ def school(f: Facts) -> View:
         f"Here is a very small learning machine. It knows {s.tokens} signs; they mean nothing and only have numbers, "
         f"0 to {s.tokens - 1}. It looks at {seen} and says for every sign how likely it is to come next. Each time it "
         f"is told the same thing: sign {s.target} was right. Then it changes its {thousands(f.parameters)} inner "
-        f"numbers, reads {guess} as the next sign, and starts again. It does this "
-        f"{many(s.steps, 'time')}.",
+        f"numbers, reads {guess} as the next sign, and starts again. It does this {many(s.steps, 'time')}.",
         "There is no teacher apart from that one answer, so this is not about what the machine learns. It is about "
         "what learning looks like from inside.",
     )
