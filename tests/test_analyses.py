@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 from importlib import import_module
 from inspect import Parameter, signature
 from math import log
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -112,6 +113,24 @@ def test_kept_steps_for_a_film_are_even_and_hold_both_ends():
         assert set(steps) <= set(run.steps.tolist())
     gaps = np.diff(_clock.kept(run, 20))
     assert gaps.max() <= gaps.min() + 1
+
+
+def test_a_life_is_judged_mostly_where_something_is_learnt():
+    run = run_of("plus_last_even")
+    losses, logged = np.full(11, 2.0), np.linspace(run.steps[0], run.steps[-1], 11)
+    losses[:3] = 4.0, 3.0, 2.0  # all is learnt in the first fifth
+    told = SimpleNamespace(
+        steps=run.steps, metrics={"step": logged, "validation_loss": losses}, members=1, _entry=run._entry
+    )
+    looked = _clock.looks(told, 20)
+    assert (looked[0], looked[-1]) == (run.steps[0], run.steps[-1])
+    assert set(looked) <= set(run.steps.tolist())
+    early = [step for step in looked if step <= 0.2 * run.steps[-1]]
+    assert len(early) / len(looked) == pytest.approx(0.6, abs=0.06)  # half for what is learnt, a tenth for the time
+    losses[:] = 2.0
+    assert np.ptp(np.diff(_clock.looks(told, 20))) <= 1  # nothing learnt: even in time
+    losses[:] = np.nan
+    assert np.ptp(np.diff(_clock.looks(told, 20))) <= 1
 
 
 def test_rungs_are_passed_in_order_and_only_once_the_loss_is_there():

@@ -263,7 +263,7 @@ def test_when_a_question_was_first_right_and_last_wrong():
     for question, row in list(zip(seen.hardest.axes["question"], seen.hardest.values, strict=True))[:3]:
         tokens = run.task.encode(question)[:8]
         answer = np.flatnonzero(run.task.allowed(tokens)[-1])[0]
-        looked = _clock.kept(run, 24)
+        looked = _clock.looks(run, 24)
         right = [run.ask(tokens, step=s)[0][0] == run.task.vocabulary[answer] for s in looked]
         wrong = [s for s, good in zip(looked, right, strict=True) if not good]
         good = [s for s, fine in zip(looked, right, strict=True) if fine]

@@ -16,6 +16,7 @@ from command import call
 from glassformer import corpora, tokenizers
 from glassformer.errors import CallError, DamagedError, MissingError
 from glassformer.experiment import for_text, load
+from glassformer.run import find
 from glassformer.tasks._counts import Counts
 from glassformer.tasks._text import by_heart
 from glassformer.tasks.mary import LINES, TOKENS, WORDS, Mary
@@ -301,6 +302,19 @@ def test_a_short_text_is_told_what_to_expect(rhyme, tmp_path, monkeypatch):
     assert answer.code == 0
     assert "expect the model to learn much of it by heart" in answer.err
     assert "perplexity" in answer.out
+
+
+def test_a_model_that_has_passed_its_best_step_is_told_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chance = np.random.default_rng(0).choice(list("abcdefgh"), 1000)  # nothing to learn but by heart
+    (tmp_path / "chance.txt").write_text("".join(chance), encoding="utf-8")
+    learning = ("train.rate=0.02", "train.batch=64", "train.log_every=20")
+    answer = call("train", "--text", "chance.txt", "--steps", 200, *_set((*SMALL, *learning)))
+    run = find()
+    losses = run.metrics["validation_loss"]
+    best = int(run.metrics["step"][np.argmin(losses)])
+    assert best < 200
+    assert f"best at step {best}: perplexity {np.exp(losses.min()):.2f}; --step {best} looks at it" in answer.out
 
 
 # ---- data sets -------------------------------------------------------------------------------------------------------

@@ -220,6 +220,16 @@ def test_plateau_and_early_stopping(tmp_path):
     assert stopped.steps[-1] == stopped.last_step
 
 
+def test_where_training_may_stop_early_the_best_and_the_last_step_are_kept(tmp_path):
+    settings = ("train.optimiser=sgd", "train.rate=2.0", "train.stop_after=3", "train.log_every=50")
+    few = f"train.keep_bytes={45 * 4 * tiny().architecture.parameters}"  # 41 judged steps and some more
+    run = begin(tiny(*settings, few, steps=2000), out=tmp_path / "few").run
+    assert run.status == "stopped early"
+    best = int(run.metrics["step"][np.argmin(run.metrics["validation_loss"])])
+    assert {0, best, run.last_step} <= set(run.steps.tolist())
+    assert len(plan(run.experiment, 1).kept) <= 45
+
+
 def test_a_loss_that_is_no_number_stops_the_training(tmp_path):
     """Everything up to there is kept, the run opens and says when."""
     experiment = tiny("train.optimiser=sgd", "train.rate=1e30", steps=2000)

@@ -37,9 +37,13 @@ def plan(experiment: Experiment, members: int) -> Plan:
     """The plan of a training."""
     train, a = experiment.train, experiment.architecture
     numbers = a.parameters * members
-    kept = kept_steps(train.steps, train.keep_bytes // (4 * numbers))
     every = train.log_every or _log_every(train.steps, members)
     logged = np.union1d(np.arange(0, train.steps, every), train.steps)
+    room = train.keep_bytes // (4 * numbers)
+    if train.stop_after is not None and len(logged) + 2 <= room:  # the best and the last will be judged steps
+        kept = np.union1d(logged, kept_steps(train.steps, room - len(logged)))
+    else:
+        kept = kept_steps(train.steps, room)
     longest = max(1, min(every, STRETCH_NUMBERS // (members * train.batch * (a.context + 1))))
     crowded = max(1, STRETCH_NUMBERS // numbers)
     stops = np.unique(np.concatenate([logged[1:], np.arange(longest, train.steps, longest), kept[crowded::crowded]]))

@@ -8,6 +8,7 @@ import numpy as np
 from glassformer.run import Run
 from glassformer.tasks import Rung
 
+WORSE = 1.005  # times the best perplexity, from which the best step is named
 SOLVED_ERROR, SOLVED_EXCESS = 0.02, 0.02  # under these a member has learnt the rule
 
 
@@ -82,6 +83,21 @@ def _text(run: Run, member: dict[str, Any]) -> Iterator[str]:
         f"{np.exp(loss - excess):.2f}) on the same windows"
     )
     yield f"accuracy: {_percent(member['accuracy'])} of all next tokens"
+    yield from _best(run)
+
+
+def _best(run: Run) -> Iterator[str]:
+    """Where a text was learnt by heart, the last step is not the best."""
+    losses, steps = run.metrics["validation_loss"], run.metrics["step"]
+    if not np.isfinite(losses).any():
+        return
+    best = int(np.nanargmin(losses))
+    if np.exp(losses[-1] - losses[best]) > WORSE:
+        near = int(run.steps[np.argmin(np.abs(run.steps - steps[best]))])
+        yield (
+            f"it was best at step {steps[best]:,}: perplexity {np.exp(losses[best]):.2f}; "
+            f"--step {near} looks at {'it' if near == steps[best] else 'the nearest kept step'}"
+        )
 
 
 def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:

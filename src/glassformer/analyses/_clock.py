@@ -158,3 +158,22 @@ def kept(run: Run, most: int = 200, pace: Literal["even", "change"] = "even", me
     moved = np.concatenate([[0], np.cumsum([float(np.linalg.norm(b - a)) for a, b in pairwise(flat)])])
     picked = np.searchsorted(moved, np.linspace(0, moved[-1], most))
     return [int(step) for step in np.unique(candidates[np.clip(picked, 0, len(candidates) - 1)])]
+
+
+def looks(run: Run, most: int, member: int = 0) -> list[int]:
+    """At most so many kept steps to judge a life by: as close in what the loss has gained as they are in time.
+
+    Most of a long training changes little; evenly spaced looks would miss the part in which everything is learnt.
+    """
+    resolve(run)
+    steps = run.steps
+    if len(steps) <= most:
+        return [int(step) for step in steps]
+    clock = (steps - steps[0]) / (steps[-1] - steps[0])
+    losses = metric(run, "validation_loss", member)
+    if losses is not None and len(losses) and np.isfinite(losses[0]):
+        best = np.interp(steps, run.metrics["step"], np.fmin.accumulate(losses))
+        if best[-1] < best[0]:
+            clock = (clock + (best[0] - best) / (best[0] - best[-1])) / 2
+    picked = np.searchsorted(clock, np.linspace(0, 1, most))
+    return [int(step) for step in np.unique(steps[np.clip(picked, 0, len(steps) - 1)])]

@@ -100,10 +100,7 @@ def life(run: Run, step: int = -1, member: int = 0, most: int | None = None) -> 
     """The kept steps at which a whole life is judged (the asked one among them), and on how many windows."""
     small = run.parameters < LARGE
     most = most or (32 if small else 12 if run.parameters < HUGE else 6)
-    early = [s for s in _clock.kept(run, 4 * most, member=member) if s <= int(run.steps[-1]) // 20][
-        :: max(1, most // 8)
-    ]
-    found = {*_clock.kept(run, most, member=member), *early, _clock.resolve(run, step)}
+    found = {*_clock.looks(run, most, member), _clock.resolve(run, step)}
     windows = np.clip(WORK / (run.parameters * run.architecture.context), LEAST, 200 if small else 100)
     return sorted(found), int(windows)
 

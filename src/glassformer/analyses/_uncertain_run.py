@@ -55,18 +55,8 @@ def plan(run: Run, member: int, also: int = -1) -> Plan:
     most = int(np.clip(WORK // (windows * each), LEAST_STEPS, MOST_STEPS))
     moments = sorted({*_clock.moments(run, MOMENTS, member), *([] if also == -1 else [also])})
     even = _clock.kept(run, most // 2 if len(run.steps) > most else most)
-    steps = sorted({*even, *moments, *(_moving(run, most // 2, member) if len(run.steps) > most else [])})
+    steps = sorted({*even, *moments, *_clock.looks(run, most // 2, member)})
     return Plan(steps, even, moments, windows)
-
-
-def _moving(run: Run, most: int, member: int) -> list[int]:
-    """Kept steps spaced evenly in what the held-out loss covers on its way."""
-    losses = _clock.metric(run, "validation_loss", member)
-    if losses is None or len(losses) < 2:
-        return []
-    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(np.nan_to_num(_clock.smooth(losses)))))])
-    wanted = np.interp(np.linspace(0, way[-1], most), way, run.metrics["step"])
-    return [_clock.nearest(run, round(step)) for step in wanted]
 
 
 @shared

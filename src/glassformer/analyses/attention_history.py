@@ -65,7 +65,7 @@ def attention_history(
     query = asked(run, sequence, member) if query is None else query
     if not 0 <= query < length:
         raise CallError(f"query = {query} is not a position from 0 to {length - 1} of this input")
-    life = _clock.kept(run, LIFE)
+    life = _clock.looks(run, LIFE, member)
     text = run.tokens(sequence)
 
     def at(kept: int) -> np.ndarray:

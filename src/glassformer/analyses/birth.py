@@ -54,7 +54,7 @@ def birth(
     big = (run.parameters >= SMALL) + (run.parameters >= LARGE)
     windows = windows or _decide.affordable(run, WINDOWS[big])
     given = _logged.windows(run, windows)
-    steps = _clock.kept(run, checkpoints or CHECKPOINTS[big], member=member)
+    steps = _clock.looks(run, checkpoints or CHECKPOINTS[big], member)
     parts, left_out = _followed(run, given, member, NEURONS[big] if neurons is None else neurons)
     with np.errstate(all="ignore"):  # models that diverged are said to have, not warned about
         looks = [_look(run, given, at, member, parts, ways) for at in steps]

@@ -49,7 +49,7 @@ def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     edges = {"bin": tuple(f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}" for k in range(BINS))}
     true = np.exp(seen.truth)
     pairs = np.stack([true.ravel(), np.take_along_axis(stated, target[..., None], -1)[..., 0].ravel()], axis=1)
-    life = sorted({*_clock.kept(run, MOMENTS), step})
+    life = sorted({*_clock.looks(run, MOMENTS, member), step})
     errors = [_error(run, seen, each, member) for each in life]
     return Calibration(
         step=step,

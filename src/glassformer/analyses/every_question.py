@@ -114,7 +114,7 @@ def _history(
     few = Examples(
         e.windows[rows], e.constrained[rows], e.answerable[rows], e.allowed[rows], e.kind[rows], e.truth[rows]
     )
-    steps = [s for s in _clock.kept(run, LOOKS, member=member) if s <= now]
+    steps = [s for s in _clock.looks(run, LOOKS, member) if s <= now]
     steps = sorted({*steps, now})
     last, first = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     for each in steps:

@@ -51,7 +51,7 @@ def fourier(run: Run, *, step: int = -1, member: int = 0) -> Fourier:
     table = run.weights(step, member)["token"][:p].astype(np.float64)
     shares = spectrum(table)
     keys = tuple(int(k) + 1 for k in np.flatnonzero(shares >= KEY / len(shares)))
-    life = sorted({*_clock.kept(run, MOST_LIFE), step})
+    life = sorted({*_clock.looks(run, MOST_LIFE, member), step})
     asked = sorted({*_clock.kept(run, MOST_STEPS), step})
     losses, logits, hidden = [], np.zeros(0), None
     for each in asked:

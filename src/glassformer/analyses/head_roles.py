@@ -68,7 +68,7 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0, over_life: bool = T
     names = tuple(roles)
     base = np.array([_mean(np.broadcast_to(even, (len(windows), *even.shape)), use) for use in roles.values()])
     at = _clock.resolve(run, step)
-    life = _clock.kept(run, LIFE if run.parameters < _judged.LARGE else FEWER) if over_life else [at]
+    life = _clock.looks(run, LIFE if run.parameters < _judged.LARGE else FEWER, member) if over_life else [at]
 
     def measured(kept: int) -> tuple[Array, Array]:
         found = run.trace(windows, step=kept, member=member)["attention"].astype(

@@ -42,7 +42,7 @@ def similarity(run: Run, *, step: int = -1, member: int = 0) -> Similarity:
     order = [ids[[run.task.vocabulary[k] for k in ids].index(word)] for word in words]
     kin = np.array([group[word] for word in words])
     points = vectors(run, step, member)[0][order]
-    steps = sorted({*_clock.kept(run, MOST_STEPS), step})
+    steps = sorted({*_clock.looks(run, MOST_STEPS, member), step})
     tables = [cosines(vectors(run, at, member)[0][order]) for at in steps]
     life = np.array([_means(table, kin) for table in tables])
     own = [[_mean_of(table, kin, name, name) for name in groups] for table in tables]

@@ -36,7 +36,7 @@ def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
     step = _clock.resolve(run, step)
     windows = sample(run).windows[:, : a.context]
     work = windows.size * a.blocks * max(a.feed_forward, a.width)
-    steps = sorted({*_clock.kept(run, int(np.clip(WORK // work, 12, MOST_STEPS))), step})
+    steps = sorted({*_clock.looks(run, int(np.clip(WORK // work, 12, MOST_STEPS)), member), step})
     life, now = np.zeros((len(SHARES), len(steps), a.blocks)), np.zeros((a.blocks, a.feed_forward))
     for k, at in enumerate(steps):
         rate = _rates(run, windows, at, member)

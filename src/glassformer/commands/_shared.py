@@ -96,8 +96,8 @@ def checked_member(run: "Run", member: int) -> int:
 
 
 def resolved(run: "Run", step: int) -> int:
-    """The step meant by -1."""
-    return run.last_step if step == -1 else step
+    """The step meant by -1: the last kept one."""
+    return int(run.steps[-1]) if step == -1 else step
 
 
 def print_json(value: Any) -> None:
