@@ -49,6 +49,10 @@ def test_the_factors_multiply_to_the_gradient_that_nudging_finds(weight):
 def test_the_gradient_of_the_worked_example_is_the_one_of_its_own_forward_pass():
     assert chain_rule().gradient == pytest.approx(-0.6250, abs=5e-5)
     assert "raising v₁ lowers the loss" in say(chain_rule()).title
+    then = chain_rule()  # 0.7 + 0.1 × 0.625; the first neuron gives 0.56 of each unit
+    assert (then.moved, then.output_then) == pytest.approx((0.7625, 0.4770), abs=5e-5)
+    assert then.loss - then.loss_then == pytest.approx(0.0378, abs=5e-5)
+    assert "from 0.7 to 0.7625" in say(then).caption
     assert chain_rule(weight="w21").gradient == 0  # that neuron is off
 
 

@@ -5,8 +5,9 @@ import pytest
 
 import glassformer as gf
 from command import call
+from glassformer import training
 from glassformer.errors import CallError, LimitError
-from glassformer.experiment import for_text
+from glassformer.experiment import for_text, load
 from glassformer.score import every_window, score
 from glassformer.tasks._task import Split
 from small_runs import run_of
@@ -45,6 +46,19 @@ def test_every_window_of_a_text_is_counted_once(letters, part):
     assert found.uncertainty is None
 
 
+def test_whole_answers_are_those_that_greedy_writing_gets_right(tmp_path):
+    settings = ("train.judged=20", "train.keep_bytes=0", "train.rate=2e-3")
+    run = training.begin(load("sort", settings, seed=1, steps=30), out=tmp_path / "sort").run
+    rows, wrote = run.task._rows("validation"), []
+    for row in rows:
+        said = run.generate(" ".join(map(str, row[:6])), tokens=6, temperature=0)
+        wrote.append(list(said) == row[6:].tolist())
+    assert 0.05 < np.mean(wrote) < 0.95  # neither hopeless nor learnt
+    assert score(run).whole == pytest.approx(np.mean(wrote), abs=1e-9)
+    answer = call("score", run.path)
+    assert f"{np.mean(wrote):.1%} of the answers are wholly right" in answer.out
+
+
 def test_in_pieces_it_is_the_same(letters, monkeypatch):
     whole = score(letters)
     monkeypatch.setattr("glassformer.score.AT_ONCE", 8 * 16 * 3 * 7)  # a few windows at a time
@@ -64,9 +78,34 @@ def test_some_windows_are_spaced_evenly_and_their_error_is_honest(letters):
     picked = windows[[k * len(windows) // 30 for k in range(30)]]
     each = by_hand(letters, picked)[0].mean(axis=1)
     assert some.loss == pytest.approx(each.mean(), rel=1e-5)
-    overlap = max(1, 30 * 8 / len(windows))
+    overlap = max(1, 30 * 8 / (len(windows) + 7))  # predictions made, and tokens there are to predict
     assert some.uncertainty == pytest.approx(each.std() / np.sqrt(30) * np.sqrt(overlap), rel=1e-4)
     assert abs(some.loss - whole.loss) < 4 * some.uncertainty
+
+
+def test_questions_that_never_overlap_are_drawn_apart():
+    """Half of all questions, each a window of its own: the plain standard error of their mean."""
+    run = run_of("five_operations")
+    whole = score(run)
+    some = score(run, windows=whole.of // 2)
+    split = run.task.data(run.architecture.context).validation
+    starts = split.starts[np.arange(some.windows) * whole.of // some.windows]
+    windows = split.tokens[starts[:, None] + np.arange(run.architecture.context + 1)]
+    chances = run.trace(windows[:, :-1])["probabilities"][:, run.architecture.read_position]
+    each = -np.log(chances[np.arange(len(windows)), windows[:, -1]].astype(np.float64))
+    assert some.loss == pytest.approx(each.mean(), rel=1e-5)
+    assert some.uncertainty == pytest.approx(each.std() / np.sqrt(len(each)), rel=1e-4)
+
+
+def test_a_model_that_is_no_number_has_no_accuracy(tmp_path):
+    run = random_run(tmp_path, "characters", not_a_number=True)
+    found = score(run, windows=20)
+    assert np.isnan([found.loss, found.accuracy]).all()
+    answer = call("score", run.path)
+    assert (answer.code, answer.err) == (0, "")
+    assert "not a number" in answer.out
+    assert "nan" not in answer.out
+    assert call("score", run.path, "--json").json["accuracy"] == "NaN"
 
 
 def test_the_logged_loss_is_found_again(tmp_path):

@@ -32,6 +32,7 @@ class Score:
     loss: float  # nats per predicted token
     uncertainty: float | None  # standard error of the loss; None where every window was looked at
     accuracy: float  # share of predictions whose likeliest token is the one that came
+    whole: float | None  # share of answers of several tokens that are wholly right; None: there are none
     by_position: tuple[float, ...]  # the loss after each position that is counted
     characters: float | None  # per predicted token; None where tokens do not add up to a text
     lossy: bool  # a text that cannot be restored from its tokens
@@ -66,7 +67,7 @@ def score(
     picked = np.arange(many) * len(starts) // many
     share = weights[picked] / weights[picked].sum()
     params = nest(run.weights(step, member))
-    each, by_position, accuracy = _losses(params, run, split, starts[picked], share, progress)
+    each, by_position, accuracy, whole = _losses(params, run, split, starts[picked], share, progress)
     loss = float(share @ each)
     error = None if many == len(starts) else _error(each, share, loss, many * context / len(starts))
     return Score(
@@ -77,6 +78,7 @@ def score(
         loss=loss,
         uncertainty=error,
         accuracy=accuracy,
+        whole=whole if run.task.skip else None,
         by_position=tuple(by_position.tolist()),
         characters=_characters(run.task, context, chosen),
         lossy=isinstance(run.task, Text) and not run.task.cutter.lossless,
@@ -122,8 +124,12 @@ def _losses(
     starts: Array,
     share: Array,
     progress: Callable[[int, int], None],
-) -> tuple[Array, Array, float]:
-    """(window,): the mean loss of each; (place,): the loss after each position; the share of right answers."""
+) -> tuple[Array, Array, float, float]:
+    """(window,): the mean loss of each; (place,): the loss after each position; right tokens; wholly right windows.
+
+    What a model writes by always taking its likeliest token is wholly right exactly where it is here: up to the first
+    wrong token it reads the same.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -132,7 +138,7 @@ def _losses(
     count = jax.jit(partial(_count, a, run.task.skip))
     widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
     together = max(1, min(many, AT_ONCE // (a.context * widest)))
-    each, by_position, accuracy = np.zeros(many), np.zeros(()), 0.0
+    each, by_position, accuracy, whole = np.zeros(many), np.zeros(()), 0.0, 0.0
     for begin in range(0, many, together):
         progress(begin, many)
         rows = starts[np.minimum(np.arange(begin, begin + together), many - 1)]  # the last ones fill up, uncounted
@@ -143,8 +149,9 @@ def _losses(
         each[here] = some.mean(axis=1)
         by_position = by_position + share[here] @ some
         accuracy += float(share[here] @ np.asarray(right[:left]).mean(axis=1))
+        whole += float(share[here] @ np.asarray(right[:left]).all(axis=1))
     progress(many, many)
-    return each, by_position, accuracy
+    return each, by_position, accuracy, whole
 
 
 def _count(a: Architecture, skip: int, params: Any, tokens: Any, starts: Any) -> tuple[Any, Any]:
@@ -152,12 +159,13 @@ def _count(a: Architecture, skip: int, params: Any, tokens: Any, starts: Any) ->
     import jax.numpy as jnp
 
     from glassformer import model
+    from glassformer.judge import fine_loss
 
     windows = tokens[starts[:, None] + jnp.arange(a.context + 1)]
     with jax.default_matmul_precision("highest"):
         logits = model.answers(params, windows[:, :-1], a)[:, skip:]
     targets = windows[:, 1 + skip :] if a.read_position is None else windows[:, -1:]
-    return model.loss(logits, targets), logits.argmax(-1) == targets
+    return fine_loss(logits, targets), logits.argmax(-1) == targets
 
 
 def _stretch(task: Text, context: int, part: Part) -> Array:
@@ -185,6 +193,5 @@ def _ladder(task: Task, context: int, part: Part) -> tuple[tuple[str, float], ..
     if not isinstance(task, Text):
         return tuple((rung.name, rung.nats) for rung in rungs)
     counts, stretch = task.counts(context), _stretch(task, context, part)
-    tables = [rung.name for rung in rungs if rung.name in NAMES]
-    found = [(name, float(counts.cost(stretch, NAMES.index(name)).mean())) for name in tables]
+    found = [(NAMES[n], float(counts.cost(stretch, n).mean())) for n in range(task.history + 1)]
     return (("uniform guess", rungs[0].nats), *found)

@@ -29,25 +29,32 @@ class ChainRule(Result):
     wanted: float
     output: float
     loss: float
+    rate: float
+    moved: float  # the weight after one step against its gradient, all others left as they are
+    output_then: float
+    loss_then: float
 
 
 def chain_rule(
     *,
     weight: str = "v1",
+    rate: float = 0.1,
     wanted: float = _primer.WANTED,
     inputs: Sequence[float] = _primer.INPUTS,
     hidden: Sequence[Sequence[float]] = _primer.HIDDEN,
     output: Sequence[float] = _primer.OUTPUT,
 ) -> ChainRule:
-    """The gradient of the squared error with respect to one `weight`, such as v1, w12 or b1."""
+    """The gradient of the squared error with respect to one `weight`, such as v1 or w12, and one step against it."""
     x, net = _primer.net(inputs, hidden, output)
-    wanted = _primer.one("wanted", wanted)
+    wanted, rate = _primer.one("wanted", wanted), _primer.one("rate", rate)
     if weight not in net.names:
         raise unknown(weight, "the parameters", net.names)
     there = _primer.forward(x, net)
     chain = _factors(weight, x, net, there, wanted)
     gradients, differences = _primer.backward(x, net, wanted), _primer.by_difference(x, net, wanted)
     axes, k = {"parameter": net.names}, net.names.index(weight)
+    stepped = net.flat - rate * np.where(np.arange(len(net.flat)) == k, gradients, 0)
+    then = _primer.forward(x, net.like(stepped)).out
     return ChainRule(
         factors=Labelled(np.array([value for _, value, _ in chain]), {"factor": tuple(name for name, _, _ in chain)}),
         reasons=tuple(reason for _, _, reason in chain),
@@ -61,6 +68,10 @@ def chain_rule(
         wanted=wanted,
         output=there.out,
         loss=(wanted - there.out) ** 2,
+        rate=rate,
+        moved=float(stepped[k]),
+        output_then=then,
+        loss_then=(wanted - then) ** 2,
     )
 
 
@@ -96,6 +107,7 @@ def say(seen: ChainRule) -> Words:
     move = f"{which} {subscript(seen.weight)} lowers the loss" if seen.gradient else "moving it changes nothing"
     if seen.loss == 0:
         move = "the loss is 0 and nothing needs to move"
+    before = dict(zip(seen.parameters.axes["parameter"], seen.parameters.values, strict=True))[seen.weight]
     title = f"∂L/∂{subscript(seen.weight)} = {product} = {short(seen.gradient)}: {move}"
     caption = (
         "Above, from right to left as the backward pass goes: how the loss depends on the prediction, the prediction "
@@ -104,6 +116,8 @@ def say(seen: ChainRule) -> Words:
         f"by moving each parameter up and down by {_primer.NUDGE:g} and looking at the loss (circles), which knows "
         f"nothing of the rule; the two differ by at most {seen.worst:.0e}. All factors are of one and the same forward "
         "pass: to mix in another prediction would give another number. Parameters of a neuron that is off have "
-        "gradient 0."
+        f"gradient 0. One step at rate {short(seen.rate)} moves {subscript(seen.weight)} from {short(before)} to "
+        f"{short(seen.moved)}; the prediction goes from {short(seen.output)} to {short(seen.output_then)} and the loss "
+        f"from {short(seen.loss)} to {short(seen.loss_then)}."
     )
     return Words(title, caption, f"A chain of boxes with local derivatives, and bars of all gradients. {title}.")

@@ -60,6 +60,7 @@ def _table(found: "Score") -> dict[str, Any]:
         "uncertainty": found.uncertainty,
         "perplexity": found.perplexity,
         "accuracy": found.accuracy,
+        "whole_answers": found.whole,
         "bits_per_character": found.bits(found.loss),
         "characters_per_token": found.characters,
         "loss_by_position": list(found.by_position),
@@ -77,6 +78,8 @@ def _lines(found: "Score", exact: bool) -> list[str]:
     spread = "" if found.uncertainty is None else f" (standard error {found.uncertainty:.4f})"
     lines.append(f"loss {found.loss:.4f} nats per token{spread}, perplexity {found.perplexity:.2f}")
     lines.append(f"accuracy: {found.accuracy:.1%} of the tokens that came were the likeliest")
+    if found.whole is not None:
+        lines.append(f"{found.whole:.1%} of the answers are wholly right when it writes its likeliest token each time")
     if (bits := found.bits(found.loss)) is not None:
         lines.append(f"{bits:.4f} bits per character ({found.characters:.3f} characters per token)")
     elif found.lossy:

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from math import log
+from math import exp, log
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -88,10 +88,10 @@ class Text(Task):
 
     @cached_property
     def showcase(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The beginnings of three lines, from places that were not trained on."""
+        """The beginnings of three lines, from well inside the part that was not trained on."""
         held = self.text[int(len(self.text) * (1 - self.validation - self.test)) :]
         lines = [line.strip() for line in held.splitlines()[1:] if len(line.strip()) > 3] or [held[:24].strip()]
-        return tuple(dict.fromkeys(_short(lines[k * len(lines) // 3]) for k in range(3)))
+        return tuple(dict.fromkeys(_short(lines[k * len(lines) // 6]) for k in (1, 3, 5)))
 
     @property
     def groups(self) -> Mapping[str, Sequence[int]]:
@@ -115,6 +115,11 @@ class Text(Task):
             f"{self.source}: {len(self.text):,} characters, {tokens:,} tokens, {len(self.vocabulary):,} entries "
             f"({self.tokenizer}); {train.steps:,} steps read the training part {passes:,.0f} times"
         ]
+        best = self.best(context)
+        price = exp(self.prices(context)[best])
+        said.append(
+            f"counting alone ({NAMES[best]}) has a validation perplexity of {price:,.1f}: a model should beat that"
+        )
         if len(rare := np.flatnonzero(np.array(self.vocabulary) == "<RARE>")):
             share = float(np.mean(self.stream == rare[0]))
             said.append(f"{share:.1%} of the words are beyond the vocabulary and read as <RARE>")

@@ -31,6 +31,7 @@ to see a lamb at school""".splitlines()
 TEXT = [word for line in LINES for word in (*line.split(), END)]
 WORDS = tuple(dict.fromkeys(TEXT))  # in order of first appearance
 TOKENS = np.array([WORDS.index(word) for word in TEXT], dtype=np.int32)
+RUN = 7  # words that must occur together: the six that the published model sees, and the next
 Run = tuple[int, ...]
 
 
@@ -91,12 +92,13 @@ class Mary(Task):
     # ---- verdicts: a run is right if it occurs in the text -----------------------------------------------------------
 
     def allowed(self, tokens: IntArray) -> BoolArray:
-        """(place, word): the words that follow, somewhere in the text, all that has been written.
+        """(place, word): the words that make a run of seven, or of all there are yet, that occurs in the text.
 
-        Where that run does not occur, or only at the very end, it is shortened from the front until it does.
+        Where what was written does not occur, or only at the very end, it is shortened from the front until it does.
         """
-        after = _following(len(tokens))
-        return np.array([_longest(after, tokens[: p + 1]) > 0 for p in range(len(tokens))]).reshape(-1, len(WORDS))
+        after = _following(RUN - 1)
+        seen = [tokens[max(0, p + 2 - RUN) : p + 1] for p in range(len(tokens))]
+        return np.array([_longest(after, view) > 0 for view in seen]).reshape(-1, len(WORDS))
 
     def constrained(self, tokens: IntArray) -> BoolArray:
         """(place,): always."""

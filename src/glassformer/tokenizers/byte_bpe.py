@@ -44,7 +44,7 @@ class ByteBpe(Trained):
 
     @property
     def groups(self) -> Mapping[str, Sequence[int]]:
-        """Pieces that begin a word, pieces that go on, marks and spaces, bytes that are no character."""
+        """Pieces that begin a word, pieces that go on, marks, white space, bytes that are no character."""
         return families(self.vocabulary, _family)
 
     @cached_property
@@ -73,6 +73,8 @@ def _shown(piece: bytes) -> str:
 def _family(token: str) -> str:
     if token.startswith("\\x"):
         return "byte"
+    if token.isspace():
+        return "space"
     if not any(character.isalnum() for character in token):
         return "punctuation"
     return "begins a word" if token[0].isspace() else "goes on"
