@@ -29,7 +29,7 @@ def line(step: int, members: int = 1) -> dict[str, Any]:
     """What is logged at a step; the loss is not a number once."""
     loss = np.float32(np.nan) if step == 4 else np.float32(3 / (1 + step))
     values = loss if members == 1 else np.full(members, loss)
-    return {"step": step, "loss": values, "gradient": {"embedding": values * 2}}
+    return {"step": step, "validation_loss": values, "gradient": {"embedding": values * 2}}
 
 
 def train(folder: Path, seeds: tuple[int, ...] = (7,), points: tuple[int, ...] = POINTS) -> list[str]:

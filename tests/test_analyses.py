@@ -16,6 +16,9 @@ from glassformer.analyses import _clock, _pairs, _plane
 from glassformer.analyses._result import Labelled, Result, Words, listed, percent, thousands
 from glassformer.architecture import nest
 from glassformer.errors import CallError, MissingError
+from glassformer.experiment import load
+from glassformer.record import Recorder
+from glassformer.run import Run
 from small_runs import NAN, POPULATION, RUNS, TEXT, run_of
 
 NAMES = _discover.names(analyses)
@@ -113,6 +116,23 @@ def test_kept_steps_for_a_film_are_even_and_hold_both_ends():
         assert set(steps) <= set(run.steps.tolist())
     gaps = np.diff(_clock.kept(run, 20))
     assert gaps.max() <= gaps.min() + 1
+
+
+def test_a_film_of_what_moves_goes_on_where_weights_are_no_numbers(tmp_path):
+    """Ten equal moves, then nothing that can be measured: the first half is even, and the last step is shown."""
+    experiment = load("plus_last_even", steps=20)
+    weights = {
+        name: np.arange(21, dtype=np.float32).reshape(-1, *[1] * len(shape)) * np.ones(shape, np.float32)
+        for name, shape in experiment.architecture.shapes().items()
+    }
+    for array in weights.values():
+        array[11:] = np.nan
+    with Recorder.create(tmp_path / "run", experiment, [18]) as recorder:
+        recorder.safe_point(20, list(range(21)), weights, [], {})
+        recorder.finish("diverged")
+    found = _clock.kept(Run(tmp_path / "run"), 6, pace="change")
+    assert (found[0], found[-1], len(found)) == (0, 20, 6)
+    np.testing.assert_allclose(found[:-1], [0, 2, 4, 6, 8], atol=1)  # of ten equal moves, every second
 
 
 def test_a_life_is_judged_mostly_where_something_is_learnt():

@@ -68,6 +68,35 @@ def test_four_terms_sum_to_the_scores(tmp_path: Path) -> None:
         assert seen.shares.values.sum() == pytest.approx(1)
 
 
+def test_means_and_shares_are_over_keys_that_can_be_met(tmp_path: Path) -> None:
+    """A query meets any token elsewhere, but at its own position only itself; counted one query at a time."""
+    rng = np.random.default_rng(4)
+    block = {name: rng.normal(size=(2, 2)) for name in ("query", "key", "value")}
+    run = write_run(tmp_path / "r", token=rng.normal(size=(12, 2)), position=rng.normal(size=(4, 2)), blocks=[block])
+    seen, every = score_atlas(run), _pairs.pairs(run)
+    scores = np.einsum("tpf,usf->tpus", every.at("query", 0), every.at("key", 0)) * every.scale
+    terms = spread([seen.terms[name].values for name in TERMS], scores.shape)
+    groups = {name: list(tokens) for name, tokens in run.task.groups.items()}
+    gathered: dict[tuple[str, str], list[float]] = {}
+    power, along = 0.0, np.zeros(4)
+    for token in range(12):
+        mine = next(name for name, tokens in groups.items() if token in tokens)
+        for place in range(4):
+            keys = [(u, s) for u in range(12) for s in range(4) if s < place or (s == place and u == token)]
+            own = np.array([scores[token, place, u, s] for u, s in keys])
+            power += ((own - own.mean()) ** 2).sum()
+            for k, term in enumerate(terms):
+                part = np.array([term[token, place, u, s] for u, s in keys])
+                along[k] += ((part - part.mean()) * (own - own.mean())).sum()
+            for (u, _), score in zip(keys, own, strict=True):
+                yours = next(name for name, tokens in groups.items() if u in tokens)
+                gathered.setdefault((mine, yours), []).append(float(score))
+    np.testing.assert_allclose(seen.shares.values, along / power, rtol=1e-4)
+    for (mine, yours), found in gathered.items():
+        i, j = (seen.by_group.axes[axis].index(name) for axis, name in (("query_group", mine), ("key_group", yours)))
+        assert seen.by_group.values[i, j] == pytest.approx(np.mean(found), rel=1e-4)
+
+
 def test_position_alone_carries_the_previous_token(back: Run) -> None:
     seen = score_atlas(back)
     np.testing.assert_allclose(seen.shares.values, [0, 0, 0, 1], atol=1e-9)

@@ -12,14 +12,18 @@ from glassformer.analyses.ablation import WAYS, ablation, order
 from glassformer.analyses.ablation import say as say_ablation
 from glassformer.analyses.attribution import attribution
 from glassformer.analyses.frozen import frozen
-from glassformer.analyses.landscape import closer, landscape
+from glassformer.analyses.landscape import astray, closer, landscape
 from glassformer.analyses.logit_lens import logit_lens
 from glassformer.analyses.mixing import mixing
+from glassformer.analyses.next_token import next_token
+from glassformer.analyses.one_answer import one_answer
 from glassformer.analyses.patching import patching
 from glassformer.analyses.readout import readout
 from glassformer.analyses.residual import residual
+from glassformer.analyses.residual import say as say_residual
 from glassformer.errors import CallError
 from glassformer.run import Run
+from small_runs import MODULAR, run_of
 
 DEMO = "4 9 + 4 10 7 + 10"
 
@@ -165,7 +169,7 @@ def test_ablating_an_unused_head_changes_nothing(tmp_path: Path) -> None:
 def test_ablation_of_neurons_is_that_of_a_full_pass(plain: Run, deep: Run) -> None:
     for run in (plain, deep):
         seen = ablation(run, windows=16)
-        given = _decide.examples(run.task, run.architecture.context, 16)
+        given = _decide.examples(run, 16)
         last = run.architecture.blocks - 1
 
         def silence(value: np.ndarray, block: int | None, last: int = last) -> np.ndarray:
@@ -187,6 +191,21 @@ def test_residual_is_a_sum(plain: Run) -> None:
     np.testing.assert_allclose(seen.before.values + seen.attended.values, seen.middle.values, atol=1e-5)
     np.testing.assert_allclose(seen.points["before"].values, seen.before.values)
     assert [seen.verdicts[k] in ("right", "wrong") for k in range(8)] == [k in (2, 6) for k in range(8)]
+
+
+@pytest.mark.parametrize("has", [True, False])
+def test_without_attention_is_a_full_pass_whose_attention_adds_nothing(tmp_path: Path, has: bool) -> None:
+    run = random_run(tmp_path / "run", blocks=2, residual=has)
+    last = run.architecture.blocks - 1
+    silent = run.trace(DEMO, edits={"attended": lambda value, block: 0 * value if block == last else value})
+    np.testing.assert_allclose(residual(run, sequence=DEMO).first.values, silent["probabilities"], rtol=1e-4, atol=1e-9)
+    seen, held = one_answer(run, sequence=DEMO), frozen(run, sequence=DEMO)
+    np.testing.assert_allclose(seen.without.values, silent["probabilities"][seen.place], rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(held.unmoved.values, silent["probabilities"][held.position], rtol=1e-4, atol=1e-9)
+    before, added, after = seen.points.values
+    np.testing.assert_allclose(before - seen.plane.zero + added, after, atol=1e-5)  # the arrow is what attention adds
+    if not has:
+        assert "to where" not in say_residual(residual(run, sequence=DEMO)).title
 
 
 def test_mixing_of_the_previous_token(tmp_path: Path) -> None:
@@ -237,7 +256,7 @@ def test_intervals_of_wrong_answers_stay_among_the_shares_there_are(plain: Run) 
 
 def test_a_share_of_answers_is_as_sure_as_drawing_other_windows_makes_it(plain: Run) -> None:
     seen = ablation(plain, windows=64)
-    given = _decide.examples(plain.task, plain.architecture.context, 64)
+    given = _decide.examples(plain, 64)
     asked = given.answerable.sum(-1)
 
     def wrong(edits: dict[str, reference.Edit] | None) -> np.ndarray:
@@ -262,3 +281,72 @@ def test_the_title_of_ablation_names_the_row_on_top(plain: Run, deep: Run) -> No
         mean = seen.loss.values[:, WAYS.index("mean")]
         assert mean[order(seen)[0]] == mean.max()
         assert first in say_ablation(seen).title
+
+
+@pytest.mark.parametrize("look", [next_token, one_answer, landscape, residual, frozen, readout, logit_lens])
+def test_a_question_that_ends_before_its_answer_is_refused(look) -> None:
+    run = run_of(MODULAR)
+    short = run.task.decode(run.tokens(None)[: run.architecture.read_position])
+    with pytest.raises(CallError, match=f"read at position {run.architecture.read_position}, but the text has"):
+        look(run, sequence=short)
+
+
+def test_undecided_is_where_no_token_has_half(plain: Run) -> None:
+    seen = landscape(plain, sequence=DEMO, grid=9)
+    every = [[float(each) for each in seen.regions.axes[axis]] for axis in ("y", "x")]
+    x, y = np.meshgrid(np.linspace(*seen.frame[:2], len(every[1])), np.linspace(*seen.frame[2:], len(every[0])))
+    logits = _decide.onward(_decide.params(plain, 0, 0), np.stack([x, y], -1), plain.architecture).astype(float)
+    top = np.exp(logits.max(-1)) / np.exp(logits).sum(-1)
+    np.testing.assert_allclose(seen.best.values, top, atol=1e-5)
+    assert 0 < seen.undecided < 1
+    assert seen.undecided == pytest.approx((top < 0.5).mean())
+    near = closer(landscape(plain, sequence=DEMO, frame=(-40, 40, -40, 40)), ("end",))
+    np.testing.assert_allclose(
+        near.best.values, landscape(plain, sequence=DEMO, frame=near.frame).best.values, atol=1e-6
+    )
+
+
+def test_a_tip_is_astray_where_the_slice_shows_another_token_than_the_model_says(tmp_path: Path) -> None:
+    run = random_run(tmp_path / "run", width=4)
+    found = set()
+    for text in (DEMO, "2 + 6 + 8 + 10 +", "0 + + 4 + 2 6 +"):
+        seen, trace = landscape(run, sequence=text), run.trace(text)
+        for k in (k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")):
+            shadow = seen.plane.origin + seen.plane.basis @ seen.plane.points(trace["middle"][0, k])
+            under = _decide.onward(_decide.params(run, 0, 0), shadow.astype(np.float32), run.architecture).argmax()
+            assert (k in astray(seen)) == (under != trace["logits"][k].argmax())
+            found.add(k in astray(seen))
+    assert found == {True, False}
+    assert not astray(landscape(random_run(tmp_path / "two"), sequence=DEMO))  # two features: nothing is off the plane
+
+
+def test_many_ends_are_those_of_held_out_windows(plain: Run) -> None:
+    windows = plain.task.examples(8, "validation", 48).windows[:, :-1]
+    ends = plain.trace(windows)["middle"][:, 0].reshape(-1, 2)
+    np.testing.assert_allclose(landscape(plain).points["held_out"].values, ends[:: -(-len(ends) // 400)], atol=1e-6)
+
+
+def test_patching_takes_the_pair_of_attribution_where_an_exchange_can_bring_it(plain: Run) -> None:
+    met = set()
+    for text in (DEMO, "2 3 5 +", "6 9 +", "8 1 1 7 +", "0 +", "1 4 3 +"):
+        votes, seen = attribution(plain, sequence=text), patching(plain, sequence=text)
+        assert seen.nearest == (votes.second in ("0", "2", "4", "6", "8", "10"))  # any even number can be put there
+        met.add(seen.nearest)
+        if seen.nearest:
+            assert (seen.first, seen.second) == (votes.first, votes.second)
+            assert seen.clean == pytest.approx(votes.total)
+    assert met == {True, False}
+
+
+def test_what_is_said_with_the_answer_out_of_view_stands_second() -> None:
+    run = run_of("plus_last_even")
+    seen = next_token(run)
+    assert seen.unseen == (False, True, False)
+    prompt = seen.chances.axes["prompt"][1].split()
+    assert prompt[-1] == "+"
+    assert not {"0", "2", "4", "6", "8", "10"} & set(prompt)
+    even = [word in ("0", "2", "4", "6", "8", "10") for word in seen.truth.axes["token"]]
+    np.testing.assert_allclose(seen.truth.values[1], np.array(even) / 6, atol=1e-9)  # no even number is likelier
+    assert not seen.right.values[1].any()
+    says = run.trace(" ".join(prompt))["probabilities"][-1]
+    np.testing.assert_allclose(seen.chances.values[1, -1], says, atol=1e-6)

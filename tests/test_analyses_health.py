@@ -1,5 +1,7 @@
 """Signal, generalisation and timeline: on models and curves whose answer is known."""
 
+import re
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -10,14 +12,19 @@ from glassformer.analyses import _clock
 from glassformer.analyses import signal as signals
 from glassformer.analyses import timeline as timelines
 from glassformer.analyses._judged import Judged
+from glassformer.analyses._result import Labelled, Words
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.birth import birth
+from glassformer.analyses.by_kind import by_kind
 from glassformer.analyses.confusion import _credited
 from glassformer.analyses.every_question import every_question
 from glassformer.analyses.generalisation import _leaked, _questions, generalisation, windows_of
 from glassformer.analyses.head_roles import head_roles
+from glassformer.analyses.loss import loss
 from glassformer.analyses.signal import signal
 from glassformer.analyses.similarity import _in_order, similarity
+from glassformer.figures import _draw
+from glassformer.figures import timeline as figure_of_timeline
 from glassformer.tasks import find
 from small_runs import run_of
 
@@ -148,6 +155,8 @@ def test_phases_end_where_three_straight_lines_meet():
     assert abs(noisy[2] - 600) <= 40
     np.testing.assert_allclose(timelines._fall(at, curve, np.array([0, 120, 600, 1000])), np.array([1, 1.5, 0.1]) / 2.6)
     assert np.isnan(timelines._phases(at, np.full(len(at), 2.0))).all()
+    coarse = np.interp(at, [0, 10, 30, 1000], [4.4, 2.3, 0.1, 0.0])  # all within three lines: bends of the log
+    assert np.isnan(timelines._phases(at, coarse)).all()
     assert np.isnan(timelines._phases(at, np.full(len(at), np.nan))).all()
 
 
@@ -179,9 +188,64 @@ def test_events_of_a_run_agree_with_the_analyses_they_come_from():
     expected = [np.nan if step is None else step for _, step in _clock.passed(run)]
     np.testing.assert_array_equal(seen.rungs.values, expected)
     np.testing.assert_array_equal(seen.born.values, birth(run, member=0, neurons=0).born.values[:, 1])
-    assert not set(seen.kinds.axes["kind"]) & {"free", "not in view"}
+    assert not set(seen.kinds.axes["kind"]) & {"unconstrained", "not in view"}
+    judged = by_kind(run)
+    expected = dict(zip(judged.passed.axes["kind"], judged.passed.values, strict=True))
+    np.testing.assert_array_equal(seen.kinds.values, [expected[name] for name in seen.kinds.axes["kind"]])
     last = run.metrics["step"][-1]
-    np.testing.assert_allclose(seen.claimed.values[:, 1], [0.2 * last, 0.6 * last, last])
+    np.testing.assert_allclose(seen.by_time.values[:, 1], [0.2 * last, 0.6 * last, last])
+
+
+def test_right_answers_are_dated_apart_from_right_probabilities(tmp_path):
+    ladder = [rung.nats for rung in find("plus_last_even")().ladder(8) if rung.reachable]
+    losses = np.interp(np.arange(11), [0, 5, 10], [ladder[0], ladder[2], ladder[-1]])
+    lines = [{"step": 10 * k, "validation_loss": loss, "rule_error_answerable": max(0.0, 1 - 0.25 * k)}
+             for k, loss in enumerate(losses)]  # fmt: skip
+    idle = {"expand": np.zeros((2, 2)), "contract": np.zeros((2, 2))}
+    run = hand_wired.write_run(tmp_path / "run", token=np.zeros((12, 2)), blocks=[idle], context=8, lines=lines)
+    seen = timelines.timeline(run)
+    assert seen.right == 40
+    assert seen.rungs.values[-1] == 100
+    title = timelines.say(seen).title
+    assert title.startswith(
+        "95 % of answers in view are right by step 40, probabilities (rung “the rule”) by step 100;"
+    )
+    np.testing.assert_array_equal(
+        loss(run).crossed.values[[rung.reachable for rung in _clock.ladder(run)]], seen.rungs.values
+    )
+
+
+def test_attention_levels_are_dated_to_the_look_from_which_a_head_stays_there(monkeypatch):
+    run = run_of("plus_last_even")
+    whole = head_roles(run)
+    role = whole.life.axes["role"].index("answer")
+    uniform = whole.uniform.values[role]
+    many = len(whole.steps)
+    best = np.full(many, 0.2)
+    best[many // 4 :] = 0.7  # over a half from here on ...
+    best[many // 2] = 0.4  # ... but for one look
+    best[-2:] = 0.95
+    life = whole.life.values.copy()
+    life[..., role] = 100 * (best - uniform)[:, None, None]
+    changed = replace(whole, life=Labelled(life, whole.life.axes, whole.life.unit))
+    monkeypatch.setattr(timelines, "head_roles", lambda *_, **__: changed)
+    levels, last = timelines._attention(run, 0)
+    assert levels.tolist() == [whole.steps[many // 2 + 1], whole.steps[-2]]
+    assert last == pytest.approx(0.95)
+
+
+def test_no_event_of_a_lane_is_dropped_in_silence():
+    """Many long names at few steps, in every size: each is written, or counted."""
+    names = [f"a rung with a rather long name, number {k}" for k in range(7)]
+    events = Labelled(np.array([10.0, 10, 10, 10, 12, 990, np.nan]), {"rung": tuple(names)}, "step")
+    for size in ("screen", "slide", "print"):
+        sheet = _draw.Sheet(None, "light", size, Words("A title", "", ""), "", height=4)
+        ax = sheet.panels(1, 1, left=11, right=2, bottom=20, top=1)[0, 0]
+        figure_of_timeline._lane(ax, "rungs reached", events, sheet.theme.ink, sheet, 1000)
+        said = " ".join(text.get_text() for text in ax.texts).replace("\n", " ")
+        more = sum(int(number) for number in re.findall(r"(\d+) (?:more|not reached)", said))
+        written = sum(name in said for name in names)
+        assert written + more == 7, (size, said)
 
 
 # ---- what the tables of the five operations rest on ------------------------------------------------------------------

@@ -16,6 +16,8 @@ from glassformer.analyses.similarity import cosines, similarity
 from glassformer.analyses.similarity import say as say_similarity
 from glassformer.analyses.sparsity import sparsity
 from glassformer.analyses.weights import binned, weights
+from glassformer.experiment import load
+from small_texts import noise
 
 EVEN = [0, 2, 4, 6, 8, 10]
 TOKEN = np.zeros((12, 2))
@@ -72,11 +74,12 @@ def test_cosines_of_known_directions(groups):
     assert seen.cosine.axes["token"] == ("0", "2", "4", "6", "8", "10", "1", "3", "5", "7", "9", "+")
     assert seen.cosine.values[0, 6] == 0
     assert seen.cosine.values[0, 11] == -1
-    assert seen.over_life.values[0, 0] == 1
-    assert seen.over_life.values[0, 1] == pytest.approx(-6 / 41)
-    told = say_similarity(replace(seen, by_group=replace(seen.by_group, values=np.array([[0.01, 0.44, np.nan]]))))
+    np.testing.assert_array_equal(seen.between.values, [[1, 0, -1], [0, 1, 0], [-1, 0, np.nan]])  # even, odd, sign
+    assert seen.main == ("even", "odd")
+    assert seen.apart.values.tolist() == [0]
+    told = say_similarity(replace(seen, apart=replace(seen.apart, values=np.array([-0.15]))))
     assert told.title == (
-        "Odd tokens are most alike (mean cosine 0.44), even ones hardly (0.01), tokens of two groups \N{MINUS SIGN}0.15"
+        "The mean cosine of two even tokens is 1.00, of two odd tokens 1.00, of one of each \N{MINUS SIGN}0.15"
     )
     assert seen.length.values.tolist() == [1] * 6 + [2] * 5 + [3]
 
@@ -188,6 +191,20 @@ def test_probes_find_what_was_put_there_and_no_more(groups):
     assert np.allclose(seen.above.values, seen.accuracy.values - seen.chance.values[:, None, None])
     wrong = (1 - seen.accuracy.values) / (1 - seen.chance.values[:, None, None])  # of what chance gets wrong
     assert np.allclose(seen.gained.values, 1 - wrong)
+
+
+def test_every_varying_place_of_a_long_question_is_read(tmp_path):
+    """Eight characters: five arguments have names of their own, the others are known by their position."""
+    rng = np.random.default_rng(2)
+    rows = ["".join(rng.choice(list("abc"), 8)) for _ in range(200)]
+    path = tmp_path / "t.csv"
+    path.write_text("question,answer\n" + "".join(f"{row},{row[6]}\n" for row in rows), encoding="utf-8")
+    small = (f"data.file={path}", "architecture.width=4", "architecture.heads=2", "architecture.feed_forward=4")
+    seen = probes(noise(tmp_path / "run", load("own_table", small)))
+    arguments = [f"{name} argument" for name in ("first", "second", "third", "fourth", "fifth")]
+    assert list(seen.accuracy.axes["target"]) == [*arguments, "token 5", "token 6", "token 7", "answer"]
+    chance = dict(zip(seen.chance.axes["target"], seen.chance.values, strict=True))
+    assert chance["token 6"] == chance["answer"]  # the answer is the seventh character
 
 
 def test_weights_are_the_tensors(groups):

@@ -10,20 +10,30 @@ import hand_wired
 from glassformer.analyses import _judged
 from glassformer.analyses import aligned as alignment
 from glassformer.analyses.accuracy import accuracy
-from glassformer.analyses.by_kind import by_kind
+from glassformer.analyses._result import Labelled
+from glassformer.analyses.by_kind import by_kind, passed
+from glassformer.analyses.by_kind import say as say_by_kind
+from glassformer.analyses.by_kind import say as say_kinds
 from glassformer.analyses.confusion import confusion
 from glassformer.analyses.every_question import every_question
+from glassformer.analyses.every_question import say as say_questions
 from glassformer.analyses.generated import generated, pick
 from glassformer.analyses.next_token import next_token
 from glassformer.analyses.rule_error import rule_error
 from glassformer.analyses.seeds import say as say_seeds
 from glassformer.analyses.seeds import seeds
+from glassformer.analyses.training_log import say as say_log
+from glassformer.analyses.training_log import training_log
 from glassformer.analyses.unrolled import unrolled
 from glassformer.errors import CallError
-from glassformer.experiment import from_tables
+from glassformer.experiment import from_tables, load
 from glassformer.figures.next_token import _order
 from glassformer.record import Recorder
 from glassformer.run import Run
+from glassformer.tasks.five_operations import ANSWER, WORDS
+from small_runs import run_of
+from small_runs import MODULAR, run_of
+from small_texts import noise
 
 CHANCES = np.array([1, 2, 3, 4, 20, 5, 6, 7, 8, 9, 10, 15]) / 90  # of 0 to 10 and +: the likeliest token is 4
 FOUR, PLUS = 4, 11
@@ -85,17 +95,108 @@ def test_accuracy_is_the_share_of_constrained_places_that_allow_four(gambler):
     close(names["the rule"], 1 - gambler.task.shares(8).least_error)
 
 
+def test_a_uniform_guess_is_among_the_tokens_that_may_be_answered():
+    """Modular addition answers with one of 113 numbers; its 114th token, =, is never an answer."""
+    seen = accuracy(run_of(MODULAR))
+    assert seen.exact
+    assert dict(zip(seen.rungs.axes["rung"], seen.rungs.values, strict=True))["uniform guess"] == 1 / 113
+
+
 def test_excess_by_kind_is_measured_against_the_exact_predictor(gambler):
     seen = by_kind(gambler)
     known = windows(gambler, seen.windows)
     excess = known.truth - np.log(CHANCES)[known.windows[:, 1:]]
     table = dict(zip(seen.now.axes["kind"], seen.now.values, strict=True))
     close(table["1 back"][3], excess[known.kind == 1].mean())
-    close(table["free"][3], excess[~known.constrained].mean())
+    close(table["unconstrained"][3], excess[~known.constrained].mean())
     close(table["1 back"][4], (known.kind == 1).sum())
-    assert np.isnan(table["free"][0])
+    assert np.isnan(table["unconstrained"][0])
+    close(table["1 back"][0], (known.windows[:, 1:] == FOUR)[known.kind == 1].mean())  # it always says four
+    close(seen.accuracy.values[:, -1], seen.now.values[:, 0])
+    assert not seen.logged
     assert np.isnan(seen.passed.values).all()
     close(seen.now.values[:, 3], seen.excess.values[:, -1])  # bars and curves are of the same windows
+
+
+def always_five(folder, lines):
+    """A model of the five operations that answers 5 whatever it is asked, with a log of its own."""
+    bias = np.zeros(len(WORDS))
+    bias[WORDS.index("5")] = 9
+    idle = {"expand": np.zeros((2, 2)), "contract": np.zeros((2, 2))}
+    return hand_wired.write_run(
+        folder, token=np.zeros((len(WORDS), 2)), blocks=[idle], context=8, read_out_bias=bias, lines=lines,
+        task="five_operations", causal=False, read_position=0,
+    )  # fmt: skip
+
+
+def test_kinds_are_told_as_logged_and_their_bars_are_of_all_new_questions(tmp_path):
+    shares = {"First": (0.2, 0.96, 0.99, 1.0), "Second": (0.1, 0.95, 0.90, 0.97), "Last": (0.3, 0.5, 0.6, 0.9),
+              "Max": (0.1, 0.2, 0.96, 0.94), "Min": (0.0, 0.0, 0.0, 0.0)}  # fmt: skip
+    lines = [
+        {"step": 100 * k, "validation_loss": 2.0 - k / 10, "accuracy_by_kind": {name: row[k] for name, row in shares.items()}}
+        for k in range(4)
+    ]  # fmt: skip
+    run = always_five(tmp_path / "run", lines)
+    seen = by_kind(run)
+    assert seen.logged
+    close(seen.accuracy.values, list(shares.values()))
+    np.testing.assert_array_equal(seen.passed.values, [100, 100, np.nan, 200, np.nan])
+    np.testing.assert_array_equal(seen.lasting.values, [100, 300, np.nan, np.nan, np.nan])
+    title = say_by_kind(seen).title
+    assert title.startswith("Questions “First” and “Second” pass 95 % first, by step 100; “")
+    assert title.endswith("; not all that passed stay there")
+    parts = [run.task.examples(8, part, run.experiment.train.judged).windows for part in ("validation", "test")]
+    asked = np.concatenate(parts)
+    for name, row in zip(seen.now.axes["kind"], seen.now.values, strict=True):
+        mine = [ANSWER[name](tuple(int(WORDS[token]) for token in window[[2, 4, 6]]))
+                for window in asked if WORDS[window[0]] == name]  # fmt: skip
+        assert row[4] == len(mine)
+        close(row[0], np.mean([answer == 5 for answer in mine]))
+
+
+def test_the_first_pass_and_the_lasting_one():
+    axes = {"kind": ("a", "b", "c"), "step": ("0", "10", "20", "30")}
+    curves = Labelled(np.array([[0.0, 0.95, 0.9, 0.99], [0.0, 0.1, 0.96, 0.97], [1.0, 1.0, 1.0, 0.5]]), axes, "share")
+    np.testing.assert_array_equal(passed(curves).values, [10, 20, 0])
+    np.testing.assert_array_equal(passed(curves, lasting=True).values, [30, 20, np.nan])
+
+
+def test_a_log_in_a_table_holds_the_logged_lines_where_the_loss_fell(tmp_path):
+    losses = np.concatenate([[4.0, 2.0, 1.0, 0.5], np.linspace(0.45, 0.40, 97)])
+    lines = [
+        {"step": 10 * k, "validation_loss": loss, "train_loss": loss / 2, "excess": loss - 0.4, "accuracy": k / 100,
+         "rate": 0.001, "update": {"all": 0.5}, "weights": {"all": 5.0}, "gradient": {"all": 3.0 + k}}
+        for k, loss in enumerate(losses)
+    ]  # fmt: skip
+    run = always_five(tmp_path / "run", lines)
+    seen = training_log(run)
+    steps = [int(step) for step in seen.log.axes["step"]]
+    assert len(steps) == 12
+    assert steps[:4] == [0, 10, 20, 30], "the fall is told line by line"
+    assert steps[-1] == 1000
+    assert max(np.diff(steps)) < 250, "and the rest is not forgotten"
+    table = dict(zip(seen.log.axes["quantity"], seen.log.values.T, strict=True))
+    places = np.array(steps) // 10
+    close(table["held-out loss"], losses[places])
+    close(table["training loss"], losses[places] / 2)
+    close(table["right"], places / 100)
+    close(table["gradient"], 3.0 + places)
+    close(table["update / weights"], 0.1)
+    close(table["epoch"], np.array(steps) * run.experiment.train.batch / len(run.task.data(8).train.starts))
+    assert "perplexity" not in table
+    assert say_log(seen).title.endswith(
+        "held-out loss goes from 4.00 to 0.40, from 0 % to 100 % of new questions right"
+    )
+
+
+def test_a_text_has_a_perplexity_and_is_read_so_many_times():
+    run = run_of("text")
+    seen = training_log(run)
+    table = dict(zip(seen.log.axes["quantity"], seen.log.values.T, strict=True))
+    close(table["perplexity"], np.exp(table["held-out loss"]))
+    steps = np.array([int(step) for step in seen.log.axes["step"]])
+    tokens = len(run.task.data(10).train.tokens)
+    close(table["epoch"], steps * 8 * 10 / tokens)  # batches of 8 windows of 10 tokens
 
 
 def test_every_answer_is_confused_with_four(gambler):
@@ -106,6 +207,28 @@ def test_every_answer_is_confused_with_four(gambler):
     answers = known.windows[:, 1:][known.answerable]
     for row, word in enumerate(seen.count.axes["true"]):
         assert seen.count.values[0, row, column] == (answers == int(word)).sum()
+
+
+@pytest.mark.parametrize(
+    ("many", "cell"),
+    [(2, "each cell one question, right (1) or wrong (0)"), (3, "the share right over the 10 third digits"),
+     (4, "the share right over the 100 ways to go on")],
+)  # fmt: skip
+def test_a_cell_stands_for_what_is_left_of_the_question(many, cell, tmp_path):
+    experiment = load("five_operations", (f"data.arguments={many}", f"architecture.context={2 * many + 2}",
+                                          "architecture.width=4", "architecture.heads=1",
+                                          "architecture.feed_forward=2"))  # fmt: skip
+    seen = every_question(noise(tmp_path / "run", experiment))
+    assert set(seen.count.values.ravel()) == {10 ** (many - 2)}
+    assert cell in say_questions(seen).caption
+
+
+def test_windows_are_counted_and_not_those_that_would_be_allowed(tmp_path):
+    """The rhyme has fewer windows than would be judged at one step."""
+    run = noise(tmp_path / "run", load("mary"))
+    there = len(run.task.examples(run.architecture.context, "validation", 10_000).windows)
+    assert by_kind(run).windows == there < _judged.life(run)[1]
+    assert f"the same {there} held-out windows" in say_kinds(by_kind(run)).caption
 
 
 def test_only_questions_answered_by_four_are_right(gambler):
@@ -170,7 +293,15 @@ def test_a_wilson_interval_holds_textbook_values():
 
 
 @pytest.mark.parametrize(
-    ("share", "said"), [(1.0, "100 %"), (0.9967, "99.7 %"), (0.99991, "over 99.99 %"), (0.0, "0 %"), (0.5, "50 %")]
+    ("share", "said"),
+    [
+        (1.0, "100 %"),
+        (0.9967, "99.7 %"),
+        (0.99991, "over 99.99 %"),
+        (0.0, "0 %"),
+        (0.5, "50 %"),
+        (np.nan, "not a number"),
+    ],
 )
 def test_nearly_all_is_not_all(share, said):
     assert _judged.exactly(share) == said
@@ -249,6 +380,31 @@ def test_seeds_that_relapse_or_fail_stay_in_the_count(three):
     assert "2 of 3 seeds are solved" in title
     assert "seed 7" in title
     assert "last token" in title
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ((0.0, np.nan, 0.7), "; seed 7 still stands on “last token”; seed 6 has diverged"),
+        ((0.0, np.nan, np.nan), "; seeds 6 and 7 have diverged"),
+        ((np.nan, np.nan, np.nan), "All 3 seeds have diverged"),
+        ((np.nan, 0.7, 0.7), "None of 3 seeds is solved; the best stands at “last token”"),
+    ],
+)
+def test_a_seed_that_diverged_stands_on_no_rung(tmp_path, three, last, said):
+    """Its loss is no number; what else is logged of it does not count."""
+    floor = three.task.floor(8)
+    loss = [np.nan if np.isnan(error) else floor if error == 0 else 2.175 for error in last]
+    lines = [
+        {"step": 0, "validation_loss": [2.5] * 3, "excess": [1.0] * 3, "rule_error_answerable": [0.9] * 3},
+        {"step": 10, "validation_loss": loss, "excess": [each - floor for each in loss],
+         "rule_error_answerable": np.nan_to_num(last).tolist()},
+    ]  # fmt: skip
+    weights = {name: value[None] for name, value in three.weights(0).items()}
+    with Recorder.create(tmp_path / "run", three.experiment, [5, 6, 7]) as recorder:
+        recorder.safe_point(0, [0], weights, lines, {})
+        recorder.finish("finished")
+    assert said in say_seeds(seeds(Run(tmp_path / "run"))).title
 
 
 def test_one_shape_in_three_disguises_is_recognised(three):

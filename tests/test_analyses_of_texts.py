@@ -9,13 +9,19 @@ from numpy.testing import assert_allclose
 import hand_wired
 from glassformer import reference
 from glassformer.analyses import _judged, _pairs
+from glassformer.analyses._checks import _where
+from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.calibration import calibration
 from glassformer.analyses.confusion import confusion
+from glassformer.analyses.generalisation import generalisation
+from glassformer.analyses.generalisation import say as say_generalisation
 from glassformer.analyses.generated import generated
 from glassformer.analyses.head_roles import INDUCTION, _induction, head_roles
 from glassformer.analyses.loss import loss
 from glassformer.analyses.loss import say as say_loss
 from glassformer.analyses.sequences import sequences
+from glassformer.analyses.training_log import say as say_log
+from glassformer.analyses.training_log import training_log
 from glassformer.analyses.vocabulary import vocabulary
 from small_runs import MODULAR, TEXT, run_of
 
@@ -143,3 +149,14 @@ def test_induction_is_the_attention_on_what_followed_the_first_copy():
         total += np.mean([looks[:, :, q, q - half + 1] for q in range(half, 2 * half - 1)], axis=0)
     assert_allclose(seen.induction.values, total / 16, rtol=1e-4)
     assert 0 < INDUCTION < 1
+
+
+def test_nobody_speaks_of_the_floor_of_a_text():
+    """Its least loss is not known; the best table of counts stands in for it under its own name."""
+    run, rule = run_of(TEXT), run_of("plus_last_even")
+    for look, words in ((training_log, say_log), (generalisation, say_generalisation)):
+        assert "above the best table of counts on the same windows" in words(look(run)).caption
+        assert "floor" not in words(look(run)).caption
+        assert "above the floor on the same windows" in words(look(rule)).caption
+    for s, least in ((Symptoms(run), "the best table of counts"), (Symptoms(rule), "the floor")):
+        assert _where(s, -1.0)[0].endswith(f"and {least}")

@@ -1,7 +1,6 @@
 """How the model got there: replayed updates, derivatives and paths, each against a truth found another way."""
 
 import numpy as np
-import optax
 import pytest
 from numpy.testing import assert_allclose
 
@@ -12,14 +11,18 @@ from glassformer.analyses import _life, _logged, _replay
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses.backward import backward
 from glassformer.analyses.change import change
+from glassformer.analyses.change import say as say_change
 from glassformer.analyses.gradients import gradients
 from glassformer.analyses.hessian import hessian
 from glassformer.analyses.parameter_tracks import parameter_tracks
 from glassformer.analyses.parameter_tracks import say as say_tracks
 from glassformer.analyses.surface import surface
-from glassformer.analyses.update import EXAMPLE, EXAMPLE_RATE, pulls, split, update, worked_example
+from glassformer.analyses.update import pulls, split, update
 from glassformer.architecture import nest
 from glassformer.errors import CallError, MissingError
+from glassformer.experiment import load
+from glassformer.record import Recorder
+from glassformer.run import Run
 from small_runs import NAN, RUNS, run_of
 
 TRAINED = {  # every optimiser, with clipping, schedules, dropout, and decay on matrices alone
@@ -168,23 +171,6 @@ def test_pulls_are_the_rows_of_one_embedding():
         for text, row in zip(one.sequences, one.pulls.values, strict=True):
             if "+" not in text.split()[:-1]:
                 assert not row.any(), "an example without the token cannot pull at it"
-
-
-def test_the_worked_example_is_what_optax_does_and_not_what_the_source_says():
-    table = worked_example()
-    curves = dict(zip(table.axes["quantity"], table.values, strict=True))
-    for name, rule in (("sgd", optax.sgd(EXAMPLE_RATE)), ("adam", optax.adam(EXAMPLE_RATE))):
-        weight, state = np.float32(0), rule.init(np.float32(0))
-        for gradient in EXAMPLE:
-            step, state = rule.update(np.float32(gradient), state)
-            weight = weight + step
-        assert_allclose(curves[name][-1], float(weight), rtol=1e-4)
-    assert_allclose(curves["sgd"][-1], 4.5e-5, rtol=1e-12)
-    assert round(curves["adam"][-1], 5) == 0.00987
-    assert round(curves["adam"][-1] / curves["sgd"][-1]) == 219
-    assert round(curves["mean_corrected"][-1], 5) == -0.00453
-    assert round(curves["square_corrected"][-1], 7) == 2.09e-5
-    assert round(curves["mean"][-1], 5) == -0.00295
 
 
 # ---- backward --------------------------------------------------------------------------------------------------------
@@ -368,12 +354,52 @@ def test_changes_are_differences_of_kept_weights():
     at = [0, *seen.looked_at]
     k = 5
     before, after, later = (flat_of(run, at[j]) for j in (k, k + 1, k + 2))
-    assert_allclose(seen.change.values[0, k], np.abs(after - before).mean())
+    scale = seen.per / (at[k + 1] - at[k])
+    assert_allclose(seen.change.values[0, k], np.abs(after - before).mean() * scale)
     token = slice(0, 24)
     row = seen.change.axes["part"].index("embedding")
-    assert_allclose(seen.relative.values[row, k], np.abs(after - before)[token].mean() / np.abs(after[token]).mean())
+    relative = np.abs(after - before)[token].mean() / np.abs(after[token]).mean()
+    assert_allclose(seen.relative.values[row, k], relative * scale)
     one, two = (after - before)[token], (later - after)[token]
     assert_allclose(seen.cosine.values[row, k + 1], one @ two / np.linalg.norm(one) / np.linalg.norm(two))
+
+
+@pytest.mark.parametrize(
+    ("places", "title"),
+    [
+        ((1, 1, 1, 1), "No parameter changes between the kept steps"),
+        ((0, 2, 3, 3), "The mean change per step falls from 2 to 0"),
+        ((3, 3, 4, 6), "The mean change per step grows from 0 to 2"),
+        ((0, 1, 3, 7), "The mean change per step grows from 1 to 4, 4-fold"),
+    ],
+)
+def test_weights_that_stand_still_are_said_to(tmp_path, places, title):
+    """Every weight stands at one number, known beforehand, at each of four steps."""
+    experiment = load("plus_last_even", steps=3)
+    shapes = experiment.architecture.shapes()
+    weights = {name: np.stack([np.full(shape, at, np.float32) for at in places]) for name, shape in shapes.items()}
+    with Recorder.create(tmp_path / "run", experiment, [18]) as recorder:
+        recorder.safe_point(3, [0, 1, 2, 3], weights, [], {})
+        recorder.finish()
+    assert say_change(change(Run(tmp_path / "run"))).title == title
+
+
+def test_a_steady_walk_changes_alike_however_long_the_intervals(tmp_path):
+    """Every weight grows by 0.01 a step; the looks at it are 20 to 80 steps apart."""
+    at = [0, 20, 100, 130, 150]
+    experiment = load("plus_last_even", steps=150)
+    shapes = experiment.architecture.shapes()
+    weights = {
+        name: np.stack([np.full(shape, 1 + step / 100, np.float32) for step in at]) for name, shape in shapes.items()
+    }
+    with Recorder.create(tmp_path / "run", experiment, [18]) as recorder:
+        recorder.safe_point(150, at, weights, [], {})
+        recorder.finish()
+    seen = change(Run(tmp_path / "run"))
+    assert seen.per == 10
+    assert_allclose(seen.change.values, 0.1, rtol=1e-5)
+    assert_allclose(seen.relative.values[0], 0.1 / (1 + np.array(at[1:]) / 100), rtol=1e-5)
+    assert "per 10 steps" in say_change(seen).title
 
 
 def test_a_straight_walk_has_cosine_one_and_a_walk_to_and_fro_minus_one():

@@ -8,8 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from glassformer import figures
-from glassformer.analyses import _passage
+from glassformer.analyses import _decide, _passage
 from glassformer.analyses._pairs import shown
+from glassformer.analyses.ablation import ablation
 from glassformer.analyses.context_position import context_position
 from glassformer.analyses.context_position import say as say_positions
 from glassformer.analyses.continuation import LONG, continuation
@@ -17,12 +18,12 @@ from glassformer.analyses.continuation import say as say_continuation
 from glassformer.analyses.token_loss import say as say_loss
 from glassformer.analyses.token_loss import token_loss
 from glassformer.errors import CallError
-from glassformer.experiment import load
+from glassformer.experiment import for_text, load
 from glassformer.figures import _draw
 from glassformer.score import score
 from glassformer.tasks.mary import TOKENS, WORDS
 from small_runs import run_of
-from small_texts import TEXT, noise, random_run
+from small_texts import SETTINGS, TEXT, noise, random_run
 
 SAY = {"continuation": say_continuation, "token_loss": say_loss, "context_position": say_positions}
 
@@ -216,3 +217,20 @@ def test_the_rhyme_is_its_own_validation(tmp_path):
     np.testing.assert_allclose(seen.floor.values, [0.6429, 0.2661, 0.1786, 0.0946, 0.0560, 0.0420], atol=6e-5)
     assert continuation(run).words("text")[0] == WORDS[TOKENS[5]]
     assert "of the training text itself" in say_loss(token_loss(run)).caption
+
+
+def test_two_texts_of_one_file_are_two_texts(tmp_path):
+    """A file may be edited between two trainings; each run keeps its own text and is looked at with it."""
+    path = tmp_path / "text.txt"
+    runs = []
+    for k, text in enumerate((TEXT, TEXT[::-1])):
+        path.write_text(text, encoding="utf-8")
+        runs.append(noise(tmp_path / f"run{k}", for_text(path, "characters", None, SETTINGS)))
+    one, other = (_decide.examples(run, 20).windows for run in runs)
+    assert one.shape == other.shape
+    assert (one != other).any()
+    for run in runs:
+        windows = run.task.examples(8, "validation", 64).windows
+        logits = run.trace(windows[:, :-1])["logits"].astype(np.float64)
+        cost = np.log(np.exp(logits).sum(-1)) - np.take_along_axis(logits, windows[:, 1:, None], -1)[..., 0]
+        assert ablation(run, windows=64).base_loss == pytest.approx(cost.mean(), rel=1e-5)

@@ -19,7 +19,7 @@ WINDOWS = 24
 
 def full_pass(run, step, part, way):
     """(window,): the loss without a part, the slow way: everything computed again with an edit."""
-    given = _decide.examples(run.task, run.architecture.context, WINDOWS)
+    given = _decide.examples(run, WINDOWS)
 
     def edit(value, block):
         if block is not None and block != part.block:
@@ -40,10 +40,11 @@ def full_pass(run, step, part, way):
     name = point.get(part.kind, "hidden")
     params, tokens = _decide.params(run, step, 0), given.windows[:, :-1]
     logits, _ = reference.forward(params, tokens, run.architecture, {name: edit})
-    logits = _decide.at_places(run, logits).astype(np.float64)
+    place = run.architecture.read_position
+    logits = (logits if place is None else logits[:, [place]]).astype(np.float64)
     chances = logits - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1, keepdims=True))
     chances = chances - logits.max(-1, keepdims=True)
-    wanted = _decide.targets(run, given)[..., None].astype(int)
+    wanted = (given.windows[:, 1:] if place is None else given.windows[:, -1:])[..., None].astype(int)
     return -np.take_along_axis(chances, wanted, -1)[..., 0].mean(-1)
 
 
@@ -51,7 +52,7 @@ def full_pass(run, step, part, way):
 def test_taking_a_part_out_is_a_full_pass_without_it(name):
     run = run_of(name)
     step = int(run.steps[-1])
-    given = _decide.examples(run.task, run.architecture.context, WINDOWS)
+    given = _decide.examples(run, WINDOWS)
     parts = _removal.parts(run.architecture)
     neurons = [part for part in parts if part.kind == "neuron"]
     parts = [part for part in parts if part.kind != "neuron"] + neurons[:3] + neurons[-3:]
@@ -150,7 +151,7 @@ def test_what_is_needed_only_at_the_very_end_is_not_born(life, monkeypatch):
 def test_the_effect_is_the_price_of_not_knowing(life):
     """Zeroing the token embedding leaves equal chances, so the loss must be ln 12."""
     seen = birth(life, checkpoints=6, windows=1000)
-    given = _decide.examples(life.task, 1, seen.windows).windows
+    given = _decide.examples(life, seen.windows).windows
     bigram_loss = -bigram(life.task)[given[:, 0], given[:, 1]]
     expected = log(12) - bigram_loss.mean()
     assert seen.effect.values[0, 0, -1] == pytest.approx(expected, abs=1e-4)

@@ -14,8 +14,10 @@ import pytest
 
 import command
 import glassformer.run
+import small_texts
 from command import QUICK, call
 from glassformer import catalogue, experiment
+from glassformer.training import begin
 
 MEMBER = ["seed", "loss", "validation_loss", "excess", "rule_error", "rule_error_answerable"]
 
@@ -409,6 +411,17 @@ def test_ctrl_c_stops_at_a_safe_point_and_the_command_it_names_goes_on_to_the_sa
     assert call(*resume, "--set", "train.judged=50", "--quiet") == (0, "my run\n", "")
     assert command.contents(here / "my run") == command.contents(here / "whole")
     refused(call(*resume), "finished at step 20000", "nothing to resume")
+
+
+def test_a_resumed_text_keeps_its_tokens(here, monkeypatch):
+    monkeypatch.setattr("glassformer.plan.SAFE_BYTES", 1)
+    (here / "mine.txt").write_text("the cat sat on the mat, and that was that. " * 20, encoding="utf-8")
+    settings = experiment.for_text(Path("mine.txt"), "bpe", 30, (*small_texts.SETTINGS, "train.log_every=1"), steps=4)
+    assert begin(settings, out="run", stop=lambda: True).interrupted
+    resume = ("train", "--text", "mine.txt", "--resume", "--out", "run", "--quiet")
+    refused(call(*resume, "--tokenizer", "words"), "data.tokenizer = bpe, not words")
+    refused(call(*resume, "--tokenizer", "bpe", "--vocabulary", 40), "data.entries = 30, not 40")
+    assert call(*resume, "--tokenizer", "bpe", "--vocabulary", 30) == (0, "run\n", "")
 
 
 def test_ctrl_c_twice_stops_at_once(here):

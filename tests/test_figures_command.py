@@ -1,6 +1,7 @@
 """`glassformer figures`: what is drawn from a run, a population, several runs or a study; pages; and refusals."""
 
 import json
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -32,6 +33,15 @@ def test_a_figure_by_name_comes_with_its_numbers(tmp_path):
     assert answer.code == 0, answer.err
     assert answer.out.split() == [str(tmp_path / f"loss.{kind}") for kind in ("png", "csv", "json")]
     assert drawn(tmp_path) == ["loss.csv", "loss.json", "loss.png"]
+
+
+@pytest.mark.parametrize(("where", "word"), [("", "."), ("weights", "..")])
+def test_a_run_that_one_stands_in_has_a_name(tmp_path, monkeypatch, where, word):
+    kept = shutil.copytree(run_of(RUN).path, tmp_path / "mine")
+    monkeypatch.chdir(kept / where)
+    answer = call("figures", word, "loss", "--format", "svg")
+    assert answer.code == 0, answer.err
+    assert drawn("figures/mine") == ["loss.csv", "loss.json", "loss.svg"]
 
 
 def test_a_population_is_needed_where_seeds_are_compared(tmp_path):

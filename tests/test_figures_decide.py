@@ -1,18 +1,35 @@
 """What the figures of a decision promise beyond what all figures do: signs, names and pages."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
+from glassformer import _discover, figures
+from glassformer.analyses.landscape import astray
 from glassformer.analyses.logit_lens import logit_lens
 from glassformer.analyses.logit_lens import say as say_lens
 from glassformer.analyses.mixing import mixing
 from glassformer.analyses.mixing import say as say_mixing
-from glassformer.figures import _draw, plot_attribution, plot_decision_grid, plot_frozen, plot_mixing
+from glassformer.figures import (
+    _draw,
+    _style,
+    plot_attribution,
+    plot_decision_grid,
+    plot_frozen,
+    plot_landscape_summary,
+    plot_mixing,
+    plot_probes,
+    plot_residual,
+)
+from glassformer.gallery.story import BRIEF
 from glassformer.run import Run
+from small_runs import run_of
 from test_analyses_decide import DEMO, random_run
 
 
@@ -78,3 +95,63 @@ def test_the_lens_counts_what_it_draws(plain: Run, tmp_path: Path) -> None:
             assert f"{max(counts)} of 2 answers would be right" in title
         else:
             assert f"{counts[-1] or 'none'} of 2 answers" in title
+
+
+def test_the_lens_says_what_the_feed_forward_does(plain: Run) -> None:
+    seen = logit_lens(plain, sequence=DEMO)
+    rows = [tuple(verdict if k in (2, 6) else "unconstrained" for k in range(8)) for verdict in ("wrong", "right")]
+    one = tuple("right" if k == 2 else verdict for k, verdict in enumerate(rows[0]))
+    for middle, before in ((one, "only 1"), (rows[0], "none")):
+        title = say_lens(replace(seen, verdicts=(rows[0], middle, rows[1]))).title
+        assert title == f"2 of 2 answers are right at the end; without the feed-forward {before} would be"
+
+
+@pytest.mark.parametrize("name", ["plain", "heads"])
+def test_the_name_of_a_region_stands_in_it(name: str, request: pytest.FixtureRequest) -> None:
+    figure = plot_landscape_summary(request.getfixturevalue(name), sequence=DEMO)
+    seen, panel = _draw.of(figure).result, figure.axes[1]
+    named = [text for text in panel.texts if text.get_fontweight() == "bold"]
+    assert named
+    for text in named:
+        chances = np.exp(seen.said_at(np.array(text.get_position())))
+        word = seen.words[seen.shown_tokens[int(chances.argmax())]]
+        assert text.get_text() == (word if chances.max() >= 0.5 else f"{word} likeliest")
+
+
+def test_on_a_slice_each_tip_tells_what_is_said_and_those_astray_are_open(heads: Run) -> None:
+    figure = plot_residual(heads, sequence=DEMO)
+    seen = _draw.of(figure).result
+    says = [seen.words[int(seen.last.values[k].argmax())] for k in (2, 6)]
+    texts = {text.get_text()[:-2] for text in figure.findobj(Text)}
+    assert {f"+₂ → {says[0]}", f"+₆ → {says[1]}"} <= texts
+    paper = to_rgba(_style.theme("light").paper)
+    dots = [each for each in figure.findobj(PathCollection) if tuple(each.get_facecolor()[0]) == paper]
+    spots = [tuple(spot) for each in dots for spot in each.get_offsets()]
+    assert spots == [tuple(seen.points["middle"].values[k]) for k in astray(seen.land)]
+
+
+def test_maps_of_what_attention_can_reach_are_of_the_tokens_it_can_reach(plain: Run) -> None:
+    figure = plot_frozen(plain, sequence=DEMO)
+    seen = _draw.of(figure).result
+    drawn = {
+        title.partition("(")[2].partition(")")[0]
+        for ax in figure.axes
+        if (title := ax.get_title("left"))
+        if "P(" in title
+    }
+    reach = {seen.words[k] for k in np.flatnonzero(seen.reachable.values)}
+    others = {seen.words[k] for k in (*seen.right, int(seen.said.values.argmax()))}
+    assert drawn == reach | others
+
+
+def test_the_numbers_of_probes_are_percent_right() -> None:
+    figure = plot_probes(run_of("plus_last_even"))
+    seen = _draw.of(figure).result
+    for panel, accuracy in zip(figure.axes, seen.accuracy.values, strict=False):
+        written = [text.get_text() for text in panel.texts]
+        assert written == [f"{100 * value:.0f}" for value in accuracy.ravel()]
+
+
+def test_the_story_in_brief_begins_with_one_answer_and_names_only_figures() -> None:
+    assert next(iter(BRIEF)) == "one_answer"
+    assert set(BRIEF) <= set(_discover.names(figures))

@@ -1,11 +1,14 @@
 """Heads and neurons paired by what they do: a copy with its parts in another order must be recognised."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from glassformer.analyses import _match
 from glassformer.analyses.aligned import aligned, say
-from glassformer.experiment import from_tables
+from glassformer.experiment import from_tables, load
+from glassformer.figures.aligned import plot_aligned
 from glassformer.record import Recorder
 from glassformer.run import Run
 
@@ -92,3 +95,76 @@ def test_aligned_tells_the_copy_from_the_stranger(run: Run) -> None:
         low, half, high = seen.by_chance[kind].values
         assert 0.1 < low <= half <= high
     assert "the 3 heads of each block, in any order," in say(seen).caption
+
+
+@pytest.mark.parametrize("many", [20, 64, 2])
+def test_other_inputs_are_whole_inputs_however_many_there_are(many: int) -> None:
+    parts = np.arange(2 * 3 * many * 4).reshape(2, 3, many * 4)
+    for by in (1, 5, many):
+        rows = parts.reshape(2, 3, many, 4)
+        found = _match.elsewhere(parts, by, many).reshape(rows.shape)
+        shift = int(np.flatnonzero((rows == found[:, :, :1]).all(axis=(0, 1, 3)))[0])
+        assert shift != 0  # never an input of its own
+        np.testing.assert_array_equal(found, rows[:, :, (np.arange(many) + shift) % many])
+    assert np.isnan(_match.elsewhere(np.ones((1, 2, 4)), 1, 1)).all()  # of one input there is no other
+
+
+def test_the_number_of_inputs_that_is_said_is_that_of_the_inputs(tmp_path: Path) -> None:
+    experiment = load("mary", ("architecture.width=4", "architecture.heads=2"), steps=1)
+    shapes = experiment.architecture.shapes()
+    rng = np.random.default_rng(0)
+    weights = {name: rng.normal(size=(1, 2, *shape)).astype(np.float32) for name, shape in shapes.items()}
+    with Recorder.create(tmp_path / "run", experiment, [1, 2]) as recorder:
+        recorder.safe_point(0, [0], weights, [], {})
+        recorder.finish()
+    run = Run(tmp_path / "run")
+    seen = aligned(run)
+    many = len(run.task.examples(run.architecture.context, "validation", 64).windows)
+    assert seen.inputs == many
+    assert f"on {many} held-out inputs" in say(seen).caption
+
+
+def with_lost(run: Run, folder: Path, lost: int) -> Run:
+    """The same members, and so many more whose weights are no numbers."""
+    weights = {
+        name: np.concatenate([value, np.full((lost, *value.shape[1:]), np.nan, np.float32)])[None]
+        for name, value in run.weights(0).items()
+    }
+    with Recorder.create(folder, run.experiment, [*run.seeds, *range(7, 7 + lost)]) as recorder:
+        recorder.safe_point(0, [0], weights, [], {})
+        recorder.finish()
+    return Run(folder)
+
+
+def test_a_seed_that_diverged_leaves_the_others_as_they_are(run: Run, tmp_path: Path) -> None:
+    more = with_lost(run, tmp_path / "run", 1)
+    seen, plain = aligned(more), aligned(run)
+    np.testing.assert_allclose(seen.points.values[:3], plain.points.values)
+    assert np.isnan(seen.points.values[3]).all()
+    np.testing.assert_allclose(seen.mean.values, plain.mean.values)
+    np.testing.assert_allclose(seen.spread.values, plain.spread.values)
+    order = [seen.distance.axes["member"].index(name) for name in plain.distance.axes["member"]]
+    np.testing.assert_allclose(seen.distance.values[np.ix_(order, order)], plain.distance.values)
+    for kind, each in plain.matched.items():
+        found = dict(zip(seen.matched[kind].axes["pair"], seen.matched[kind].values, strict=True))
+        assert [found[pair] for pair in each.axes["pair"]] == pytest.approx(each.values)
+        np.testing.assert_allclose(seen.by_chance[kind].values, plain.by_chance[kind].values)
+    assert (seen.diverged, plain.diverged) == (1, 0)
+    assert "1 of the 4 seeds has diverged" in say(seen).title
+    assert "diverged" not in say(plain).title
+    plot_aligned(more).canvas.draw()
+
+
+def test_one_seed_that_is_left_cannot_be_compared(run: Run, tmp_path: Path) -> None:
+    alone = Run(run.path)
+    many = with_lost(alone, tmp_path / "run", 5)
+    weights = {name: value[None].copy() for name, value in many.weights(0).items()}
+    for value in weights.values():
+        value[:, 1:] = np.nan
+    with Recorder.create(tmp_path / "alone", many.experiment, many.seeds) as recorder:
+        recorder.safe_point(0, [0], weights, [], {})
+        recorder.finish()
+    seen = aligned(Run(tmp_path / "alone"))
+    assert seen.diverged == 7
+    assert "7 of the 8 seeds have diverged" in say(seen).title
+    plot_aligned(Run(tmp_path / "alone")).canvas.draw()

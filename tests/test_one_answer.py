@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 import hand_wired
 from glassformer.analyses.one_answer import one_answer, say
 from small_runs import run_of
+from test_analyses_decide import random_run
 
 DEMO = "4 9 + 4 10 7 + 10"
 
@@ -45,3 +46,14 @@ def test_the_sentence_tells_of_the_place_that_must_look_up(tmp_path):
     assert seen.place == 6
     assert int(seen.shares.values.argmax()) == 5
     assert say(seen).title.startswith("+₆ looks at 7₅ (")
+
+
+@pytest.mark.parametrize(("width", "has"), [(4, True), (4, False), (6, True)])
+def test_on_a_wider_model_the_map_under_both_points_is_what_the_model_says(tmp_path, width, has):
+    run = random_run(tmp_path / "run", width=width, residual=has)
+    seen, model = one_answer(run, sequence=DEMO), run.trace(DEMO)
+    nothing = run.trace(DEMO, edits={"attended": lambda value, _: 0 * value})
+    for point, says in ((seen.points.values[0], nothing), (seen.points.values[2], model)):
+        assert_allclose(np.exp(seen.land.said_at(point)), says["probabilities"][seen.place], atol=1e-5)
+    assert seen.plane.width == width
+    assert_allclose(seen.points.values[0, 1], seen.points.values[2, 1], atol=1e-9)  # the push is the first axis

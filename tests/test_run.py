@@ -21,6 +21,7 @@ from glassformer import folder, tensors
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError
 from glassformer.record import Recorder
 from glassformer.run import Run, find
+from small_runs import NAN, POPULATION, run_of
 
 SCHEMAS = Path(__file__).parent / "schemas"
 
@@ -51,8 +52,8 @@ def test_what_was_recorded_is_read(kept):
         for name, array in found.items():
             assert_array_equal(array, expected[name])
     assert_array_equal(run.metrics["step"], [0, 2, 4, 6, 8])
-    assert_array_equal(run.metrics["loss"], np.array([3 / 1, 3 / 3, np.nan, 3 / 7, 3 / 9], np.float32))
-    assert_array_equal(run.metrics["gradient.embedding"], 2 * run.metrics["loss"])
+    assert_array_equal(run.metrics["validation_loss"], np.array([3 / 1, 3 / 3, np.nan, 3 / 7, 3 / 9], np.float32))
+    assert_array_equal(run.metrics["gradient.embedding"], 2 * run.metrics["validation_loss"])
     assert run.problems == run.check() == []
     assert run.size == sum(len(path.read_bytes()) for path in kept.rglob("*") if path.is_file())
 
@@ -63,11 +64,11 @@ def test_a_population_has_a_member_axis(tmp_path):
     expected = small_life.weights(5, members=3)
     assert_array_equal(run.weights(5)["token"], expected["token"])
     assert_array_equal(run.weights(5, member=2)["blocks.0.key"], expected["blocks.0.key"][2])
-    assert run.metrics["loss"].shape == (5, 3)
+    assert run.metrics["validation_loss"].shape == (5, 3)
     assert run.trace("4 +", step=5, member=1)["embedded"].shape == (2, 2)
     with pytest.raises(MissingError, match=r"no member 3.*0 to 2"):
         run.weights(5, member=3)
-    assert run.to_xarray()["loss"].dims == ("logged_step", "member")
+    assert run.to_xarray()["validation_loss"].dims == ("logged_step", "member")
 
 
 def test_weights_files_are_what_the_library_reads_and_the_reader_reads_what_it_writes(kept, tmp_path):
@@ -605,7 +606,7 @@ def test_to_xarray_holds_every_number(kept, monkeypatch):
     data = run.to_xarray()
     assert_array_equal(data["weights.token"].sel(step=4), run.weights(4)["token"])
     assert data["weights.blocks.0.query"].dims == ("step", "feature", "head_feature")
-    assert_array_equal(data["loss"], run.metrics["loss"])
+    assert_array_equal(data["validation_loss"], run.metrics["validation_loss"])
     assert_array_equal(data["logged_step"], run.metrics["step"])
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(MissingError, match=r"glassformer\[analysis\]"):
@@ -621,7 +622,16 @@ def test_a13_a_run_shows_itself_as_text(mine):
     shown = Run(mine)._repr_html_()
     assert evil not in shown
     assert "&lt;img" in shown
-    assert "loss" in shown
+    assert "<th>validation_loss</th><td>0.333 nats</td>" in shown
+
+
+def test_a_run_shows_what_its_members_reached():
+    run = run_of(POPULATION)
+    shown = run._repr_html_()
+    for name in ("validation_loss", "excess"):
+        low, high = run.metrics[name][-1].min(), run.metrics[name][-1].max()
+        assert f"<th>{name}</th><td>{low:.3f} to {high:.3f} nats</td>" in shown
+    assert "<th>validation_loss</th><td>not a number</td>" in run_of(NAN)._repr_html_()
 
 
 def test_runs_are_found_by_the_beginning_of_their_name(tmp_path, kept, monkeypatch):

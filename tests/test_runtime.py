@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from glassformer.analyses import _stopwatch
-from glassformer.analyses.runtime import costs, overtakes, runtime, slope
+from glassformer.analyses.runtime import costs, overtakes, runtime, say, slope
 from glassformer.architecture import Architecture
 from small_runs import run_of
 
@@ -67,6 +67,17 @@ def test_measured_costs_grow_with_the_context():
     assert (table.values[:, 0] > 0).all()
     assert table.values[-1, 1] > table.values[0, 1]
     assert np.isfinite(seen.slopes["context"].values).all()
+    sizes = np.log([2, 4, 8, 16, 32])
+    fitted = [np.polyfit(sizes, np.log(column), 1)[0] for column in seen.attention.values.T]
+    assert_allclose(seen.attention_slopes.values, fitted)
+    assert f"quickest of {_stopwatch.REPEATS} gradient steps" in say(seen).caption
+    assert f"its power {fitted[1]:.2f}, where L² would give 2" in say(seen).caption
+
+
+def test_memory_of_attention_grows_with_the_square_of_the_context():
+    a = Architecture(vocabulary=10, context=32, width=16, heads=4, feed_forward=16, blocks=1)
+    held = [_stopwatch.attention(replace(a, context=length), 4)[1] for length in (32, 64, 128)]
+    assert slope(np.array([32.0, 64, 128]), np.array(held)) == pytest.approx(2, abs=0.2)
 
 
 def test_a_part_alone_sets_aside_what_was_counted_for_it():

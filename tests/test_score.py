@@ -73,13 +73,14 @@ def test_in_pieces_it_is_the_same(letters, monkeypatch):
 
 
 def test_some_windows_are_spaced_evenly_and_their_error_is_honest(letters):
-    whole, some = score(letters), score(letters, windows=30)
+    whole, some = score(letters), score(letters, windows=62)
     windows = all_windows(letters, "validation")
-    picked = windows[[k * len(windows) // 30 for k in range(30)]]
+    picked = windows[[k * len(windows) // 62 for k in range(62)]]
     each = by_hand(letters, picked)[0].mean(axis=1)
     assert some.loss == pytest.approx(each.mean(), rel=1e-5)
-    overlap = max(1, 30 * 8 / (len(windows) + 7))  # predictions made, and tokens there are to predict
-    assert some.uncertainty == pytest.approx(each.std() / np.sqrt(30) * np.sqrt(overlap), rel=1e-4)
+    overlap = 62 * 8 / (len(windows) + 7)  # predictions made, and tokens there are to predict
+    assert overlap > 1.5
+    assert some.uncertainty == pytest.approx(each.std() / np.sqrt(62) * np.sqrt(overlap), rel=1e-4)
     assert abs(some.loss - whole.loss) < 4 * some.uncertainty
 
 
@@ -102,7 +103,7 @@ def test_a_model_that_is_no_number_has_no_accuracy(tmp_path):
     found = score(run, windows=20)
     assert np.isnan([found.loss, found.accuracy]).all()
     answer = call("score", run.path)
-    assert (answer.code, answer.err) == (0, "")
+    assert answer.code == 0
     assert "not a number" in answer.out
     assert "nan" not in answer.out
     assert call("score", run.path, "--json").json["accuracy"] == "NaN"

@@ -8,12 +8,15 @@ import pytest
 
 from glassformer import batches, training
 from glassformer.engine import Engine
-from glassformer.errors import CallError, DivergedError
-from glassformer.experiment import load
+from glassformer.errors import CallError, DivergedError, LimitError, MissingError
+from glassformer.experiment import for_text, load
 from glassformer.optimiser import schedule
 from glassformer.plan import kept_steps, plan
 from glassformer.record import Recorder
+from glassformer.run import _flatten
+from glassformer.tasks.five_operations import FiveOperations
 from glassformer.training import begin, resume
+from small_texts import SETTINGS
 
 
 def tiny(*settings, **train):
@@ -243,6 +246,37 @@ def test_a_loss_that_is_no_number_stops_the_training(tmp_path):
     assert run.check() == []
 
 
+def test_a_loss_that_is_no_number_only_at_the_very_end_is_no_finished_training(tmp_path):
+    """The last line is fetched with the last safe point; what it says still counts."""
+    settings = ("train.optimiser=sgd", "train.rate=1e30", "train.log_every=60")
+    with pytest.raises(DivergedError, match="by step 60"):
+        begin(tiny(*settings), out=tmp_path / "run")
+    run = training.open_run(tmp_path / "run")
+    assert (run.status, run.about["diverged"]) == ("diverged", {"18": 60})
+    np.testing.assert_array_equal(np.isfinite(run.metrics["validation_loss"]), [True, False])
+
+
+@pytest.mark.parametrize(
+    ("name", "errors"),
+    [
+        ("plus_last_even", {"rule_error", "rule_error_answerable"}),
+        ("five_operations", {"train_accuracy", "accuracy", *(f"accuracy_by_kind.{k}" for k in FiveOperations.kinds)}),
+    ],
+)
+def test_what_is_no_number_is_neither_right_nor_wrong(name, errors):
+    """The largest of many NaN would be the first token, which is right now and then."""
+    engine = Engine(load(name, ["train.judged=50"]), [3, 4])
+    flat = np.asarray(engine.start().flat)
+    lines = [engine.judged.line(jax.device_get(engine.judge(engine.place(each)))) for each in (
+        flat, flat * np.array([[np.nan], [1]], np.float32))]  # fmt: skip
+    sound, broken = ({key: value for key, value in _flatten(line).items() if key in errors} for line in lines)
+    assert set(broken) == errors
+    for key, values in broken.items():
+        assert np.isnan(values[0]), key
+        assert values[1] == sound[key][1], key
+        assert np.isfinite(sound[key]).all()
+
+
 def test_one_diverged_member_does_not_stop_the_others(tmp_path, monkeypatch):
     start = Engine.start
 
@@ -255,6 +289,30 @@ def test_one_diverged_member_does_not_stop_the_others(tmp_path, monkeypatch):
     assert run.status == "finished"
     assert run.about["diverged"] == {"19": 0}
     assert np.isfinite(run.metrics["validation_loss"][:, 0]).all()
+    assert np.isfinite(run.metrics["rule_error"][:, 0]).all()
+    assert np.isnan(run.metrics["rule_error"][:, 1]).all()
+
+
+def test_what_a_call_names_is_changed_in_an_experiment_too(tmp_path):
+    given = tiny()
+    run = training.train(given, seed=7, steps=3, settings=["train.rate=0.25"], out=tmp_path / "run")
+    assert (run.seeds, run.last_step, run.experiment.train.rate) == ([7], 3, 0.25)
+    assert run.experiment == load(given, ["train.rate=0.25"], seed=7, steps=3)
+    with pytest.raises(LimitError, match=r"train\.steps = 0"):
+        training.train(given, steps=0, out=tmp_path / "none")
+    assert training.train(given, out=tmp_path / "same").experiment == given
+
+
+def test_the_experiment_of_a_run_keeps_its_text_when_the_steps_change(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat, and that was that. " * 20, encoding="utf-8")
+    first = begin(for_text(text, "characters", None, SETTINGS), out=tmp_path / "first").run
+    text.unlink()
+    again = training.train(first.experiment, steps=2, out=tmp_path / "again")
+    assert again.last_step == 2
+    assert again.task.text == first.task.text
+    with pytest.raises(MissingError, match=r"text\.txt"):  # other tokens are learnt from the text itself
+        training.train(first.experiment, settings=["data.tokenizer=words"], out=tmp_path / "words")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import glassformer as gf
 import hand_wired
 from glassformer.analyses import _clock, _logged, _uncertain
-from glassformer.analyses._uncertain_run import TEMPERATURES, now, plan
+from glassformer.analyses._uncertain_run import TEMPERATURES, _over_temperature, now, plan
 from glassformer.analyses.attention_profile import attention_profile
 from glassformer.analyses.uncertainty import uncertainty
 from glassformer.errors import CallError, MissingError
@@ -387,3 +387,14 @@ def test_predictions_that_do_not_count_do_not_count_here(tmp_path):
     assert_allclose(seen.by_step["loss"].values[0, -1], -np.log(came).mean(), rtol=1e-5)
     assert_allclose(now(run, step=40).point.values[1], -np.log(came).mean(), rtol=1e-5)
     assert seen.truth.values[:2].tolist() == [0, 0]  # the answer is certain, and so costs nothing
+
+
+def test_the_largest_disagreement_is_that_of_one_prediction():
+    """|F − (U − T S)| is rounding; its largest value is looked for before anything is averaged."""
+    rng = np.random.default_rng(0)
+    logits, targets = rng.normal(0, 1e4, (3, 5, 7)), rng.integers(7, size=(3, 5))
+    found = _uncertain.canonical(logits, TEMPERATURES)
+    apart = found["free_energy"] - (found["energy"] - TEMPERATURES[:, None, None] * found["entropy"])
+    most = np.abs(apart).max(axis=-1)
+    assert most.max() > np.abs(apart).mean(axis=-1).max()
+    np.testing.assert_array_equal(_over_temperature(logits, targets)["unlike"], most)

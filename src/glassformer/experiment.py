@@ -106,13 +106,16 @@ def text(name: str) -> str:
     return found
 
 
-def load(name_or_path: str | Path, assignments: Iterable[str] = (), **train: Any) -> Experiment:
-    """A ready-made experiment by name, or one's own by the path of its TOML file; then settings changed by name."""
-    tables, name = _tables(str(name_or_path))
-    tables = settings.assign(tables, list(assignments))
+def load(experiment: str | Path | Experiment, assignments: Iterable[str] = (), **train: Any) -> Experiment:
+    """An experiment by name, by the path of one's own TOML file, or as it is; then settings changed by name."""
+    own = experiment if isinstance(experiment, Experiment) else None
+    begun, name = (own.tables(), own.name) if own else _tables(str(experiment))
+    tables = settings.assign(begun, list(assignments))
     given = {key: value for key, value in train.items() if value is not None}
     tables["train"] = {**settings.table(tables, "train"), **given}
-    return from_tables(tables, name)
+    if own is None or tables["data"] != begun["data"]:
+        return from_tables(tables, name)
+    return own if tables == begun else from_tables(tables, name, own.task.folder)  # the data a run keeps are the same
 
 
 def for_text(

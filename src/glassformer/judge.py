@@ -51,18 +51,20 @@ class Judged:
         if self.task.measure == "rule_error":
             seen = self.parts["validation"]
             constrained, answerable = seen.constrained[:, self.task.skip :], seen.answerable[:, self.task.skip :]
-            line["rule_error"] = _share(counts["validation"]["wrong"], constrained.sum())
-            line["rule_error_answerable"] = _share(counts["validation"]["wrong_answerable"], answerable.sum())
+            count, sound = counts["validation"], np.isfinite(counts["validation"]["loss"])
+            line["rule_error"] = _share(count["wrong"], constrained.sum(), sound)
+            line["rule_error_answerable"] = _share(count["wrong_answerable"], answerable.sum(), sound)
             return line
         unseen = [part for part in self.parts if part != "train"]
         asked = {part: len(seen.windows) * self._places(seen) for part, seen in self.parts.items()}
-        line["train_accuracy"] = _share(counts["train"]["right"], asked["train"])
+        line["train_accuracy"] = _share(counts["train"]["right"], asked["train"], np.isfinite(counts["train"]["loss"]))
+        sound = np.all([np.isfinite(counts[part]["loss"]) for part in unseen], axis=0)
         right = sum(counts[part]["right"] for part in unseen)
-        line["accuracy"] = _share(right, sum(asked[part] for part in unseen))
+        line["accuracy"] = _share(right, sum(asked[part] for part in unseen), sound)
         for k, kind in enumerate(self.task.kinds):
             asked_kind = sum(int((self.parts[part].kind[:, self.task.skip :] == k).sum()) for part in unseen)
             right = sum(counts[part]["by_kind"][..., k] for part in unseen)
-            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked_kind)
+            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked_kind, sound)
         return line
 
     def _count(self, params: model.Params, examples: Examples) -> dict[str, Array]:
@@ -117,6 +119,6 @@ def fine_loss(logits: Array, targets: Array) -> Array:
     return jnp.where(jnp.isfinite(own[..., 0]), loss, jnp.nan)  # an infinite logit is a training that went wrong
 
 
-def _share(part: Any, whole: int) -> Any:
-    """NaN where there is nothing to count: not known is not zero."""
-    return part / whole if whole else np.full(np.shape(part), np.nan)
+def _share(part: Any, whole: int, sound: Any) -> Any:
+    """NaN where nothing can be counted, or the loss is no number (the likeliest token is then just the first)."""
+    return np.where(sound & (whole > 0), part / max(whole, 1), np.nan)

@@ -183,7 +183,8 @@ class Run:
         tokens = self.tokens(text)
         entry = self._entry(step)
         params = nest(self.weights(entry.step, member))
-        _, values = reference.forward(params, tokens, self.architecture, edits)
+        with np.errstate(over="ignore", invalid="ignore"):  # a diverged model is looked at like any other
+            _, values = reference.forward(params, tokens, self.architecture, edits)
         for name in edits or {}:
             if name not in values:
                 raise unknown(name, "the trace", values)
@@ -322,11 +323,10 @@ class Run:
             "steps": f"{self.last_step:,}, of which {len(self.steps):,} kept",
             "parameters": f"{self.parameters:,}" + (f" × {self.members} members" if self.members > 1 else ""),
         }
-        for name in ("loss", "excess"):
+        for name in ("validation_loss", "excess"):
             values = self.metrics.get(name)
             if values is not None and len(values):
-                low, high = np.min(values[-1]), np.max(values[-1])
-                rows[name] = f"{low:.3f} nats" if low == high or self.members == 1 else f"{low:.3f} to {high:.3f} nats"
+                rows[name] = _span(np.atleast_1d(values[-1]))
         cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
         return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
 
@@ -383,6 +383,16 @@ def _ids(given: Any) -> Array:
             f"tokens of shape {tokens.shape} and type {tokens.dtype} are neither one sequence of ids nor a batch"
         )
     return tokens
+
+
+def _span(values: Array) -> str:
+    """`2.343 to 2.346 nats`, of the members whose loss is a number."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return "not a number"
+    ends = dict.fromkeys(f"{value:.3f}" for value in (known.min(), known.max()))
+    lost = f", {len(values) - len(known)} not a number" if len(known) < len(values) else ""
+    return f"{' to '.join(ends)} nats{lost}"
 
 
 def _created(path: Path) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import exp, log
+from math import exp, log, nan
 from typing import Any, get_args
 
 import numpy as np
@@ -69,7 +69,7 @@ def score(
     params = nest(run.weights(step, member))
     each, by_position, accuracy, whole = _losses(params, run, split, starts[picked], share, progress)
     loss = float(share @ each)
-    error = None if many == len(starts) else _error(each, share, loss, many * context / len(starts))
+    error = None if many == len(starts) else _error(each, share, loss, many * context / _predicted(split, context))
     return Score(
         part=chosen,
         step=int(run.steps[-1]) if step == -1 else step,
@@ -84,6 +84,11 @@ def score(
         lossy=isinstance(run.task, Text) and not run.task.cutter.lossless,
         ladder=_ladder(run.task, context, chosen),
     )
+
+
+def _predicted(split: Split, context: int) -> int:
+    """Places of a part that are predicted at all, however many windows share them."""
+    return int((split.windows + context - 1).sum())
 
 
 def _error(each: Array, share: Array, loss: float, overlap: float) -> float:
@@ -151,6 +156,8 @@ def _losses(
         accuracy += float(share[here] @ np.asarray(right[:left]).mean(axis=1))
         whole += float(share[here] @ np.asarray(right[:left]).all(axis=1))
     progress(many, many)
+    if not np.isfinite(each).all():  # the likeliest of what is no number is just the first token
+        accuracy = whole = nan
     return each, by_position, accuracy, whole
 
 

@@ -195,6 +195,14 @@ class Study:
         values = row.measured.get(metric, np.full(len(row.seeds), np.nan))
         return spread(values, self.metrics[metric].higher)
 
+    def better(self, metric: str, one: Trained, other: Trained) -> bool:
+        """Whether the whole interval of one lies on the better side of the other's."""
+        a, b = self.spread(one, metric), self.spread(other, metric)
+        higher = self.metrics[metric].higher
+        worst = -math.inf if higher else math.inf
+        known = [worst if math.isnan(v) else v for v in (a.low, a.high, b.low, b.high)]
+        return known[0] > known[3] if higher else known[1] < known[2]
+
     @property
     def interval(self) -> str:
         """What low and high are, in words."""

@@ -1,6 +1,6 @@
 """What a run learnt, in numbers and in words: measured against the floor, and honest about what no model could see."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from glassformer.run import Run
 from glassformer.tasks import Rung
 
 WORSE = 1.005  # times the best perplexity, from which the best step is named
+SLACK = 0.02  # share of the ladder's height within which a rung counts as reached
 SOLVED_ERROR, SOLVED_EXCESS = 0.02, 0.02  # under these a member has learnt the rule
 
 
@@ -39,34 +40,45 @@ def one_answer(run: Run) -> bool:
     return bool(len(counts)) and bool((counts == 1).all())
 
 
-def rung(run: Run, loss: float) -> Rung:
-    """The rung a loss stands on: the lowest one whose price it has come within a hundredth of the whole ladder."""
-    ladder = [each for each in run.task.ladder(run.architecture.context) if each.reachable]
-    slack = 0.02 * (ladder[0].nats - ladder[-1].nats)
-    reached = [each for each in ladder if loss <= each.nats + slack]
-    return reached[-1] if reached else ladder[0]
+def slack(ladder: Sequence[Rung]) -> float:
+    """How far above a rung's price a loss still counts as on it: a fiftieth of the whole ladder, in nats."""
+    return SLACK * (ladder[0].nats - ladder[-1].nats)
+
+
+def rung(ladder: Sequence[Rung], loss: float) -> Rung | None:
+    """The lowest rung of a ladder that a loss has reached; None: it is above all of them, or no number."""
+    near = slack(ladder)
+    reached = [each for each in ladder if loss <= each.nats + near]
+    return reached[-1] if reached else None
 
 
 def sentences(run: Run) -> Iterator[str]:
     """What was learnt, one thought per line."""
-    each, name = members(run), run.experiment.name
-    if len(each) == 1:
-        yield from _single(run, each[0])
-    else:
-        good = sum(solved(run, member) for member in each)
-        excess = [member["excess"] for member in each]
-        yield f"{name}: {good} of {len(each)} seeds learnt {'the rule' if run.task.measure == 'rule_error' else 'it'}"
-        yield (
-            f"excess over the floor: median {np.nanmedian(excess):.4f} nats per token, "
-            f"from {np.nanmin(excess):.4f} to {np.nanmax(excess):.4f}"
-        )
-        if "rule_error" in each[0]:
-            overall = np.nanmedian([member["rule_error"] for member in each])
-            in_view = np.nanmedian([member["rule_error_answerable"] for member in each])
-            yield f"rule error, median: {_percent(in_view)} where the answer is in view, {_percent(overall)} overall"
-        elif "accuracy" in each[0]:
-            yield f"accuracy, median: {_percent(np.nanmedian([member['accuracy'] for member in each]))}"
+    each = members(run)
+    sound = [member for member in each if np.isfinite(member["validation_loss"])]
+    if not sound:
+        yield f"{run.experiment.name}: the training diverged; by step {run.last_step:,} its loss was no longer a number"
+        return
+    yield from _single(run, each[0]) if len(each) == 1 else _population(run, each, sound)
     yield from _out_of_view(run)
+
+
+def _population(run: Run, each: list[dict[str, Any]], sound: list[dict[str, Any]]) -> Iterator[str]:
+    good, lost = sum(solved(run, member) for member in sound), len(each) - len(sound)
+    what = "the rule" if run.task.measure == "rule_error" else "it"
+    yield f"{run.experiment.name}: {good} of {len(each)} seeds learnt {what}" + (f", {lost} diverged" if lost else "")
+    excess = [member["excess"] for member in sound]
+    yield (
+        f"excess over the floor: median {np.median(excess):.4f} nats per token, "
+        f"from {np.min(excess):.4f} to {np.max(excess):.4f}"
+    )
+    if "rule_error" in each[0]:
+        overall, in_view = (
+            np.median([member[name] for member in sound]) for name in ("rule_error", "rule_error_answerable")
+        )
+        yield f"rule error, median: {_percent(in_view)} where the answer is in view, {_percent(overall)} overall"
+    elif "accuracy" in each[0]:
+        yield f"accuracy, median: {_percent(np.median([member['accuracy'] for member in sound]))}"
 
 
 def _text(run: Run, member: dict[str, Any]) -> Iterator[str]:
@@ -110,7 +122,11 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
         f"validation loss {member['validation_loss']:.4f} nats per token; "
         f"the floor of the same windows is {max(floor, 0.0):.4f}, so {member['excess']:.4f} is still to be learnt"
     )
-    yield f"on the ladder it has reached: {rung(run, member['validation_loss']).name}"
+    ladder = [each for each in run.task.ladder(run.architecture.context) if each.reachable]
+    if stands := rung(ladder, member["validation_loss"]):
+        yield f"on the ladder it has reached: {stands.name}"
+    else:
+        yield f"that is above the whole ladder, worse than “{ladder[0].name}” ({ladder[0].nats:.4f})"
     if "rule_error" in member:
         yield (
             f"rule error: {_percent(member['rule_error_answerable'])} where the answer is in view, "

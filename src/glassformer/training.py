@@ -53,9 +53,7 @@ def train(
     out: str | Path | None = None,
 ) -> Run:
     """Train an experiment and open its run: `train("plus_last_even", seed=18)`."""
-    if not isinstance(experiment, Experiment):
-        experiment = load(experiment, settings, seed=seed, steps=steps)
-    return begin(experiment, seeds=seeds, out=out).run
+    return begin(load(experiment, settings, seed=seed, steps=steps), seeds=seeds, out=out).run
 
 
 def begin(
@@ -131,23 +129,20 @@ def _drive(
             if end in engine.plan.logged:
                 state = notes.log(end, state, sizes, end - logged)
                 logged = end
-                if notes.diverged is not None:
-                    status = "diverged"
-                    break
-                if notes.stopped_early:
-                    status = "stopped early"
-                    break
             if end in engine.plan.safe:
-                notes.save(end, state)
+                notes.save(end, state)  # which also looks at the newest line
                 saved_at = end
-                if stop() and end != engine.plan.stops[-1]:
-                    status = "interrupted"
-                    break
+            if notes.diverged is not None:
+                status = "diverged"
+            elif notes.stopped_early:
+                status = "stopped early"
+            elif saved_at == end and stop() and end != engine.plan.stops[-1]:
+                status = "interrupted"
+            if status != "finished":
+                break
         if status != "interrupted":
             if saved_at != step:  # a training that ends early does so between two safe points
                 notes.save(step, state)
-            if notes.settle() is not None and status == "finished":
-                status = "diverged"
             recorder.finish(status, **notes.facts(step))
         loop_seconds = monotonic() - looping
     finally:

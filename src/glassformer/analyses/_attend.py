@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Array
 from glassformer.analyses.attention import attention
 from glassformer.errors import CallError
@@ -56,10 +57,25 @@ def asked(run: Run, sequence: str | None = None, member: int = 0) -> int:
     return places[-1] if places else min(read, len(seen.tokens) - 1) if read is not None else len(seen.tokens) - 1
 
 
+def product(run: Run) -> str:
+    """How a score comes about, as figures write it: `query · key / √2`."""
+    a = run.architecture
+    size = a.per_head if a.score_scale == "head" else a.width
+    return "query · key" + (f" / √{size}" if size > 1 else "")
+
+
+def looked_up(run: Run, token: int, place: int) -> tuple[int, int] | None:
+    """Token id and position of what a query of the first showcase must look up; None: it is no such query."""
+    text, source = looked_at(run, None).tolist(), attention(run).source
+    if place >= len(text) or text[place] != token or source[place] < 0:
+        return None
+    return text[source[place]], source[place]
+
+
 def trigger(run: Run) -> tuple[int, int]:
-    """Token id and position of the query worth a figure: the one that figures of the first showcase follow."""
+    """Token id and position of the query worth a figure: the one that figures of attention follow."""
     place = asked(run)
-    return int(run.tokens(None)[place]), place
+    return int(looked_at(run, None)[place]), place
 
 
 def example(run: Run, ids: Sequence[int], sequence: str | None = None) -> tuple[int, ...]:

@@ -185,7 +185,7 @@ def signal(s: Symptoms) -> Check:
 
 
 def neurons(s: Symptoms) -> Check:
-    """The neurons fire (judged: the share that never does)."""
+    """The neurons fire (judged: the share of a block's that never does on up to 64 windows)."""
     steps, values = s.look("silent")
     value = float(values[-1]) if len(values) else float("nan")
     finding = None
@@ -271,7 +271,7 @@ def plateau(s: Symptoms) -> Check:
             since = int(s.steps[s.tail][0])
             finding = _found(
                 "stuck on a rung", f"from step {thousands(since)} on the held-out loss stays between {late.min():.2f} "
-                f"and {late.max():.2f} nats per token, {where}; the floor is {s.floor:.2f}",
+                f"and {late.max():.2f} nats per token, {where}; {_least(s)} is at {s.floor:.2f}",
                 "this much can be had without the next piece of the rule; finding it needs a part, an example or a "
                 "step size that the run lacks (answers that have nothing to do with the questions look the same)",
                 "another seed, a higher rate with warm-up, a longer training, more heads, blocks or width",
@@ -291,8 +291,8 @@ def spikes(s: Symptoms) -> Check:
     if len(many) and not learnt(s):
         at, late = int(steps[many[0]]), steps[many[-1]] >= LATE * steps[-1]
         finding = _found(
-            "spikes", f"the training loss jumps by more than {percent(SPIKE)} of the way from a uniform guess to the "
-            f"floor, {'once' if len(many) == 1 else f'{len(many)} times'}, first at step {thousands(at)}",
+            "spikes", f"the training loss jumps by more than {percent(SPIKE)} of the way from a uniform guess to "
+            f"{_least(s)}, {'once' if len(many) == 1 else f'{len(many)} times'}, first at step {thousands(at)}",
             "some batches push the weights too far", "a lower rate, train.clip = 1.0, a larger batch, or a warm-up", at,
             serious=len(many) >= MANY or bool(late))  # fmt: skip
     value = float(jumps.max()) if len(jumps) > 1 else float("nan")
@@ -300,24 +300,25 @@ def spikes(s: Symptoms) -> Check:
 
 
 def schedule(s: Symptoms) -> Check:
-    """The training is neither too short nor too long (judged: the rate)."""
-    rate = s.metric("rate")
+    """The held-out loss ends near its best (judged: its end, in nats)."""
     stop = converged(s)
     finding = None
     last = int(s.steps[-1]) if len(s.steps) else 0
     if learnt(s) and stop is not None and stop < 0.9 * last:
         finding = _found(
             "converged", f"from step {thousands(stop)} on the held-out loss stays within {percent(SLACK)} of its best, "
-            f"and {percent(max(s.left, 0))} is left to learn (100 % is the way from a uniform guess to the floor)",
+            f"and {percent(max(s.left, 0))} is left to learn (100 % is the way from a uniform guess to {_least(s)})",
             "the task is learnt", f"stop at step {thousands(stop)} next time (train.steps = {stop})", stop,
             serious=False)  # fmt: skip
     elif not learnt(s) and s.falling > SLACK and updates(s).finding is None and gap(s).finding is None:
         finding = _found(
             "unfinished", f"in the last {percent(0.4)} of the training the held-out loss still falls by "
-            f"{percent(s.falling)} of the way from a uniform guess to the floor", "it was stopped while it learns",
+            f"{percent(s.falling)} of the way from a uniform guess to {_least(s)}", "it was stopped while it learns",
             "more steps (train.steps)", last, serious=False)  # fmt: skip
-    value = float(np.nanmax(rate)) if np.isfinite(rate).any() else float("nan")
-    return Check("rate", s.steps, rate, value, float("nan"), "rate", finding)
+    known = s.validation[np.isfinite(s.validation)]
+    near = float(_clock.smooth(known).min()) + SLACK * s.height if len(known) > 1 else float("nan")
+    value = ending(known) if len(known) > 1 else float("nan")
+    return Check("converged", s.steps, s.validation, value, near, "nats", finding)
 
 
 CHECKS: tuple[Callable[[Symptoms], Check], ...] = (
@@ -326,13 +327,17 @@ CHECKS: tuple[Callable[[Symptoms], Check], ...] = (
 
 
 def converged(s: Symptoms) -> int | None:
-    """The first logged step from which the held-out loss stays within a fiftieth of the ladder of its best."""
+    """The first logged step from which the held-out loss stays within a fiftieth of the ladder of its best.
+
+    Not before it has passed the last rung that it passes: who would stop earlier would miss that.
+    """
     low = _clock.smooth(s.validation)
     if not len(low) or not np.isfinite(low).all():
         return None
     after = np.maximum.accumulate(low[::-1])[::-1]
     near = np.flatnonzero(after <= low.min() + SLACK * s.height)
-    return int(s.steps[near[0]]) if len(near) else None
+    rungs = [step for _, step in _clock.passed(s.run, s.member) if step is not None]
+    return max(int(s.steps[near[0]]), *rungs, 0) if len(near) else None
 
 
 def signs(s: Symptoms) -> Iterator[tuple[str, int | None]]:
@@ -366,8 +371,13 @@ def _where(s: Symptoms, loss: float) -> tuple[str, bool]:
         return f"on the rung “{rung.name}” ({rung.nats:.2f})", True
     above, below = [r for r in rungs if r.nats > loss], [r for r in rungs if r.nats <= loss]
     high = f"“{above[-1].name}” ({above[-1].nats:.2f})" if above else "the top of the ladder"
-    low = f"“{below[0].name}” ({below[0].nats:.2f})" if below else "the floor"
+    low = f"“{below[0].name}” ({below[0].nats:.2f})" if below else _least(s)
     return f"between {high} and {low}", False
+
+
+def _least(s: Symptoms) -> str:
+    """What the ladder ends with; of a text, nobody knows the least loss."""
+    return "the floor" if s.run.task.exact else "the best table of counts"
 
 
 def _found(

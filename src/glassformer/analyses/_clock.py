@@ -41,9 +41,10 @@ def between(steps: Array, values: Array, step: int) -> tuple[float, bool]:
     return float(np.interp(step, steps, values)), False
 
 
-def window_floor(run: Run, member: int = 0) -> float:
+def window_floor(run: Run, member: int = 0, part: Literal["train", "validation"] = "validation") -> float:
     """What the exact predictor pays on the very windows that are judged: the loss less its excess; NaN: not known."""
-    losses, excess = (metric(run, name, member) for name in ("validation_loss", "excess"))
+    over = "excess" if part == "validation" else "train_excess"
+    losses, excess = (metric(run, name, member) for name in (f"{part}_loss", over))
     return float("nan") if losses is None or excess is None else float(losses[0] - excess[0])
 
 
@@ -100,6 +101,12 @@ def smooth(values: Array, lines: int = SMOOTH) -> Array:
     return found
 
 
+def slack(run: Run) -> float:
+    """How far above a rung a loss still counts as on it, in nats."""
+    rungs = [rung for rung in ladder(run) if rung.reachable]
+    return SLACK * (rungs[0].nats - rungs[-1].nats)
+
+
 def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
     """Each reachable rung, and the first logged step at which the validation loss, also smoothed, stands on or below.
 
@@ -109,11 +116,11 @@ def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
     losses = metric(run, "validation_loss", member)
     if losses is None:
         return [(rung, None) for rung in rungs]
-    slack = SLACK * (rungs[0].nats - rungs[-1].nats)
+    near = slack(run)
     low, steps = smooth(losses), run.metrics["step"]
     found: list[tuple[Rung, int | None]] = []
     for rung in rungs:
-        below = np.flatnonzero((low <= rung.nats + slack) & (losses <= rung.nats + slack))
+        below = np.flatnonzero((low <= rung.nats + near) & (losses <= rung.nats + near))
         found.append((rung, int(steps[below[0]]) if len(below) else None))
     return found
 
@@ -155,8 +162,11 @@ def kept(run: Run, most: int = 200, pace: Literal["even", "change"] = "even", me
         return [int(step) for step in np.unique(steps[closer])]
     candidates = np.array(kept(run, 4 * most))
     flat = [np.concatenate([w.ravel() for w in run.weights(int(step), member).values()]) for step in candidates]
-    moved = np.concatenate([[0], np.cumsum([float(np.linalg.norm(b - a)) for a, b in pairwise(flat)])])
+    with np.errstate(all="ignore"):  # weights on their way out of all bounds
+        moves = np.array([float(np.linalg.norm(b.astype(np.float64) - a)) for a, b in pairwise(flat)])
+    moved = np.concatenate([[0], np.cumsum(np.where(np.isfinite(moves), moves, 0))])  # what is no number has no length
     picked = np.searchsorted(moved, np.linspace(0, moved[-1], most))
+    picked[-1] = len(candidates) - 1  # the last step, also where nothing moves towards it
     return [int(step) for step in np.unique(candidates[np.clip(picked, 0, len(candidates) - 1)])]
 
 
@@ -169,11 +179,28 @@ def looks(run: Run, most: int, member: int = 0) -> list[int]:
     steps = run.steps
     if len(steps) <= most:
         return [int(step) for step in steps]
-    clock = (steps - steps[0]) / (steps[-1] - steps[0])
+    picked = np.searchsorted(_progress(run, steps, member), np.linspace(0, 1, most))
+    return [int(step) for step in np.unique(steps[np.clip(picked, 0, len(steps) - 1)])]
+
+
+def lines(run: Run, most: int, member: int = 0) -> list[int]:
+    """Places of at most so many logged lines, chosen like the looks: each in turn the one farthest from the others."""
+    steps = run.metrics["step"]
+    if len(steps) <= most:
+        return list(range(len(steps)))
+    clock = _progress(run, steps, member)
+    picked = [0, len(steps) - 1]
+    while len(picked) < most:
+        picked.append(int(np.argmax(np.abs(clock[:, None] - clock[picked]).min(axis=1))))
+    return sorted(set(picked))
+
+
+def _progress(run: Run, steps: Array, member: int) -> Array:
+    """(step,): how far a life has come, 0 to 1: half by the clock, half by what the best loss so far has gained."""
+    clock: Array = (steps - steps[0]) / (steps[-1] - steps[0])
     losses = metric(run, "validation_loss", member)
     if losses is not None and len(losses) and np.isfinite(losses[0]):
         best = np.interp(steps, run.metrics["step"], np.fmin.accumulate(losses))
         if best[-1] < best[0]:
             clock = (clock + (best[0] - best) / (best[0] - best[-1])) / 2
-    picked = np.searchsorted(clock, np.linspace(0, 1, most))
-    return [int(step) for step in np.unique(steps[np.clip(picked, 0, len(steps) - 1)])]
+    return clock

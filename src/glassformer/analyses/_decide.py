@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from glassformer import reference
+from glassformer.analyses import _counted
 from glassformer.analyses._result import Array
 from glassformer.architecture import Architecture, nest
 from glassformer.errors import CallError
@@ -49,8 +50,7 @@ def asked(run: Run, ids: Array) -> Asked:
     if run.task.answers == "next":
         source = tuple(place if place != query else -1 for query, place in enumerate(found))
         return Asked(tuple(range(len(ids))), allowed, constrained, answerable, source)
-    place = run.architecture.read_position
-    place = len(ids) - 1 if place is None else min(place, len(ids) - 1)
+    place = _counted.place(run, ids)
     here = np.arange(len(ids)) == place
     source = tuple(found[-1] if k == place and found[-1] != k else -1 for k in range(len(ids)))
     return Asked((place,), here[:, None] & allowed[-1], here & constrained[-1], here & answerable[-1], source)
@@ -132,28 +132,14 @@ def pushes(w: Params, seen: Mapping[str, Array], block: int, a: Architecture) ->
 
 
 @lru_cache(maxsize=16)
-def examples(task: Task, context: int, most: int) -> Examples:
-    """Validation windows, always the same."""
-    return task.examples(context, "validation", most)
+def examples(run: Run, most: int) -> Examples:
+    """Validation windows, always the same. Kept by run: tasks of equal settings may have different texts."""
+    return run.task.examples(run.architecture.context, "validation", most)
 
 
 def affordable(run: Run, most: int) -> int:
     """How many windows to look at: `most` for small models, fewer for large ones, so that a pass stays cheap."""
     return int(np.clip(WORK / (run.parameters * run.architecture.context), LEAST, most))
-
-
-def targets(run: Run, given: Examples) -> Array:
-    """(example, place): the tokens that came."""
-    return given.windows[:, 1:] if run.task.answers == "next" else given.windows[:, -1:]
-
-
-def at_places(run: Run, values: Array) -> Array:
-    """(example, position, ...) → (example, place, ...): only where an answer is read."""
-    if run.task.answers == "next":
-        return values
-    where = run.architecture.read_position
-    where = values.shape[1] - 1 if where is None else where
-    return values[:, where : where + 1]
 
 
 def group_of(task: Task) -> dict[int, str]:

@@ -42,6 +42,11 @@ class Judged:
         return found & self.finite
 
     @property
+    def error(self) -> Array:
+        """(example, place): 0 where the likeliest token is allowed, 1 where it is not; NaN where it is no number."""
+        return np.where(self.finite, ~self.right, np.nan)
+
+    @property
     def chance_right(self) -> Array:
         """(example, place): the probability of being right when sampling at T = 1."""
         return self.given if self.free else self.accepted
@@ -123,7 +128,7 @@ def mean(values: Array, chosen: Array) -> float:
 
 def exactly(share: float) -> str:
     """A share as a text; never 100 % or 0 % unless it is all or nothing."""
-    if share == round(share) or not np.isfinite(share) or 0.0005 <= share < 0.995:
+    if not np.isfinite(share) or share == round(share) or 0.0005 <= share < 0.995:
         return percent(share)
     return (
         f"{100 * share:.{1 if 0.995 <= share < 0.9995 else 2}f} %"

@@ -14,6 +14,14 @@ def steps_per_pass(run: Run) -> float:
     return len(data.train.starts) / run.experiment.train.batch if data.order == "passes" else 0.0
 
 
+def steps_per_reading(run: Run) -> float:
+    """Steps after which as many tokens were read as the training part of a text has; 0 where there is no text."""
+    if run.task.exact:
+        return 0.0
+    tokens = len(run.task.data(run.architecture.context).train.tokens)
+    return tokens / (run.experiment.train.batch * run.architecture.context)
+
+
 def flat(run: Run, steps: list[int], member: int = 0) -> Array:
     """(step, parameter): the weights of some kept steps, in the order of the computation."""
     rows = [np.concatenate([value.ravel() for value in run.weights(step, member).values()]) for step in steps]

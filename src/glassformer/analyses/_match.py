@@ -57,27 +57,30 @@ def ordered(gain: Array) -> list[int]:
 
 def looks(run: Run, step: int, member: int) -> Array:
     """(block, head, place): attention of every head on held-out inputs, all queries and keys in a row."""
-    seen = run.trace(_inputs(run), step=step, member=member)["attention"].astype(np.float64)  # (input, block, head, …)
+    seen = run.trace(inputs(run), step=step, member=member)["attention"].astype(np.float64)  # (input, block, head, …)
     found: Array = np.moveaxis(seen, 0, 2).reshape(*seen.shape[1:3], -1)
     return found
 
 
 def fires(run: Run, step: int, member: int) -> Array:
     """(block, neuron, place): activation of every neuron at every position of held-out inputs."""
-    seen = run.trace(_inputs(run), step=step, member=member)["hidden"].astype(np.float64)  # (input, block, position, n)
+    seen = run.trace(inputs(run), step=step, member=member)["hidden"].astype(np.float64)  # (input, block, position, n)
     found: Array = np.moveaxis(seen, (0, 3), (2, 1)).reshape(seen.shape[1], seen.shape[3], -1)
     return found
 
 
-def _inputs(run: Run) -> Array:
-    windows = _decide.examples(run.task, run.architecture.context, WINDOWS).windows
+def inputs(run: Run) -> Array:
+    """(input, position): what two models are compared on."""
+    windows = _decide.examples(run, WINDOWS).windows
     return windows[:, : run.architecture.context]
 
 
-def elsewhere(parts: Array, by: int) -> Array:
-    """The same parts (block, part, place) on other inputs: what pairing would find where nothing is shared."""
-    each = parts.reshape(*parts.shape[:2], WINDOWS, -1) if parts.shape[-1] % WINDOWS == 0 else parts[:, :, :, None]
-    found: Array = np.roll(each, by, axis=2).reshape(parts.shape)
+def elsewhere(parts: Array, by: int, many: int) -> Array:
+    """The same parts (block, part, place) on another of so many inputs each: what is found where nothing is shared."""
+    if many < 2:
+        return np.full(parts.shape, np.nan)
+    each = parts.reshape(*parts.shape[:2], many, -1)
+    found: Array = np.roll(each, 1 + (by - 1) % (many - 1), axis=2).reshape(parts.shape)  # never a whole round
     return found
 
 

@@ -1,15 +1,20 @@
 """A stretch of the text that judges a run, and what the model expects at each place of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array
 from glassformer.errors import CallError
 from glassformer.run import Run
+from glassformer.tasks._text import Text
 
 LINE_ENDS = ("\n", "<END>")  # what a token that closes a line holds
 FAR = 500  # tokens within which a line should begin
+AT_ONCE = 64  # tokens that a map of attention shows of a larger context
+NAMED = 6  # of a long window, the tokens that a title names
 SMALL = 16  # contexts up to which every token is predicted from a whole window
 
 
@@ -20,7 +25,6 @@ class Passage:
     tokens: Array
     first: int
     held_out: bool  # False where validation is the training text itself
-    begin: int  # where it begins in the part
 
 
 def reason(run: Run) -> str | None:
@@ -63,7 +67,7 @@ def after(run: Run, sequence: str | None, before: int, length: int) -> Passage:
     else:
         end = _found(run, tokens[:-1], sequence)
         begin = max(0, end - before)
-    return Passage(tokens[begin : end + length], end - begin, held_out, begin)
+    return Passage(tokens[begin : end + length], end - begin, held_out)
 
 
 def stretch(run: Run, length: int) -> Passage:
@@ -72,7 +76,26 @@ def stretch(run: Run, length: int) -> Passage:
     context = run.architecture.context
     first = line_start(run, tokens, min(context, len(tokens) // 4)) if held_out else 1
     begin = max(0, first - context)
-    return Passage(tokens[begin : first + length], first - begin, held_out, begin)
+    return Passage(tokens[begin : first + length], first - begin, held_out)
+
+
+def looked_at(run: Run, sequence: str | None) -> Array:
+    """The tokens on which attention is shown: those asked for, else the task's first showcase.
+
+    Of a text a whole window of the validation part, in which stripes and diagonals can be seen.
+    """
+    if sequence is not None or not isinstance(run.task, Text):
+        return run.tokens(sequence)
+    tokens, long = part(run)[0], min(run.architecture.context, AT_ONCE)
+    begin = min(line_start(run, tokens, 0), len(tokens) - long)
+    return tokens[begin : begin + long]
+
+
+def brief(tokens: Sequence[str]) -> str:
+    """Some tokens in a title: all, or of many the first few and how many they are."""
+    if len(tokens) <= 2 * NAMED:
+        return " ".join(map(shown, tokens))
+    return f"{' '.join(map(shown, tokens[:NAMED]))} … ({len(tokens)} tokens)"
 
 
 def expected(run: Run, passage: Passage, step: int, member: int) -> Array:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _decide
+from glassformer.analyses import _counted, _decide
 from glassformer.analyses._result import Array
 from glassformer.architecture import Architecture
 from glassformer.run import Run
@@ -56,10 +56,10 @@ class Model:
     """A model at one step, what it computes on some windows, and what it would answer without a part."""
 
     def __init__(self, run: Run, given: Examples, step: int, member: int = 0, precise: bool = False) -> None:
-        self.run, self.given, self.a = run, given, run.architecture
+        self.run, self.given, self.a = run, _counted.only(run, given), run.architecture
         self.w = _decide.params(run, step, member)
         self.tokens = given.windows[:, :-1]
-        self.wanted = _decide.targets(run, given).astype(np.int64)
+        self.wanted = _counted.came(run, given.windows).astype(np.int64)
         self.dtype = np.float64 if precise else np.float32  # of the scoring; the pass itself is as the weights are
         self.whole, self.seen = reference.forward(self.w, self.tokens, self.a)
         self.logits = self._read(self.whole)  # (window, place, answer)
@@ -81,7 +81,7 @@ class Model:
         return found[0], found[1]
 
     def loss(self, logits: Array) -> Array:
-        """(..., window): the mean loss of each window."""
+        """(..., window): the mean loss of each window over the answers that count."""
         x = logits.astype(self.dtype, copy=False)
         x = x - x.max(-1, keepdims=True)
         wanted = np.broadcast_to(self.wanted[..., None], (*x.shape[:-1], 1))
@@ -181,12 +181,8 @@ class Model:
         return self._read(logits)
 
     def _read(self, values: Array) -> Array:
-        """(..., window, position, x) → (..., window, place, x): only where an answer is read."""
-        if self.run.task.answers == "next":
-            return values
-        where = self.a.read_position
-        where = values.shape[-2] - 1 if where is None else where
-        return values[..., where : where + 1, :]
+        """(..., window, position, x) → (..., window, place, x): only where an answer counts."""
+        return values[..., _counted.read(self.run), :]
 
     def _together(self, block: int) -> int:
         """How many neurons of a block are taken out side by side."""

@@ -56,6 +56,11 @@ class Result:
         """Who judges: the exact predictor, or for a text the best table of counts."""
         return "the exact predictor" if self.truth_known else "the best table of counts"
 
+    @property
+    def least(self) -> str:
+        """What excess is counted from: the least loss there is, or for a text what stands in for it."""
+        return "the floor" if self.truth_known else "the best table of counts"
+
     def arrays(self) -> dict[str, Labelled]:
         """Every labelled array by name; those in a table of arrays as `name.key`."""
         found: dict[str, Labelled] = {}
@@ -137,6 +142,16 @@ def percent(share: float) -> str:
 def thousands(number: int) -> str:
     """5 000: groups of three, set apart by narrow spaces that do not break."""
     return f"{number:,}".replace(",", "\u202f")
+
+
+def power(value: float, digits: int = 1) -> str:
+    """6.6 · 10⁻⁵, 10⁻³, 0.2 as 2 · 10⁻¹: so many digits that count, and a power of ten unless that is one."""
+    number, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    number = number.replace("-", "\u2212")
+    if int(exponent) == 0:
+        return number
+    raised = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return raised if float(number.replace("\u2212", "-")) == 1 and digits == 1 else f"{number} · {raised}"
 
 
 def listed(words: list[str]) -> str:

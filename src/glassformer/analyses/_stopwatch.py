@@ -35,19 +35,11 @@ def parts(a: Architecture, batch: int) -> dict[str, Costs]:
     stream = _random(rng, batch, a.context, a.width)
     mixed = _random(rng, batch, a.context, a.inner)
     target = jnp.asarray(rng.integers(0, a.answers, (batch, a.context)))
-    heads = [_random(rng, batch, a.heads, a.context, a.per_head) for _ in range(3)]
-    in_view = jnp.tri(a.context, dtype=bool) if a.causal else jnp.ones((a.context, a.context), bool)
 
     def projections(given: Any) -> jax.Array:
         (query, key, value, output), x, y = given
         squares: jax.Array = sum(((x @ w) ** 2).sum() for w in (query, key, value)) + ((y @ output) ** 2).sum()
         return squares
-
-    def attention(given: Any) -> jax.Array:
-        query, key, value = given
-        scores = model.product(query, key.mT) * a.per_head**-0.5
-        shares = jax.nn.softmax(jnp.where(in_view, scores, -jnp.inf))
-        return (model.product(shares, value) ** 2).sum()
 
     def feed_forward(given: Any) -> jax.Array:
         (expand, contract), x = given
@@ -62,13 +54,28 @@ def parts(a: Architecture, batch: int) -> dict[str, Costs]:
     back = _random(rng, a.inner, a.width)
     found = {
         "queries, keys, values": _timed(projections, ([*square, back], stream, mixed)),
-        "attention": _timed(attention, heads),
+        "attention": attention(a, batch),
     }
     if a.feed_forward:
         wide = [_random(rng, a.width, a.feed_forward), _random(rng, a.feed_forward, a.width)]
         found["feed-forward"] = _timed(feed_forward, (wide, stream))
     found = {name: (a.blocks * seconds, a.blocks * held) for name, (seconds, held) in found.items()}
     return found | {"logits": _timed(logits, (_random(rng, a.width, a.answers), stream))}
+
+
+def attention(a: Architecture, batch: int) -> Costs:
+    """Scores, shares and mix of one block alone, forwards and backwards, on random queries, keys and values."""
+    rng = np.random.default_rng(0)
+    heads = [_random(rng, batch, a.heads, a.context, a.per_head) for _ in range(3)]
+    in_view = jnp.tri(a.context, dtype=bool) if a.causal else jnp.ones((a.context, a.context), bool)
+
+    def mixed(given: Any) -> jax.Array:
+        query, key, value = given
+        scores = model.product(query, key.mT) * a.per_head**-0.5
+        shares = jax.nn.softmax(jnp.where(in_view, scores, -jnp.inf))
+        return (model.product(shares, value) ** 2).sum()
+
+    return _timed(mixed, heads)
 
 
 def _random(rng: np.random.Generator, *shape: int) -> jax.Array:

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _decide
+from glassformer.analyses import _clock, _counted, _decide
 from glassformer.analyses._result import Array
 from glassformer.architecture import nest, part
 from glassformer.errors import Error
@@ -150,7 +150,7 @@ class Symptoms:
     def _look(self) -> None:
         run, a = self.run, self.run.architecture
         windows = _decide.affordable(run, WINDOWS)
-        given = _decide.examples(run.task, a.context, windows)
+        given = _decide.examples(run, windows)
         found: dict[str, list[tuple[int, float]]] = {"": []}
         first: Array | None = None
         for step in _clock.kept(run, LOOKS if windows == WINDOWS else 3) if len(run.steps) else []:
@@ -160,7 +160,7 @@ class Symptoms:
                 continue
             with np.errstate(all="ignore"):
                 _, seen = reference.forward(nest(flat), given.windows[:, :-1], a)
-                final = _decide.at_places(run, seen["final"]).astype(np.float64)
+                final = seen["final"][:, _counted.read(run)].astype(np.float64)
                 signal = float(final.std(0).mean() / max(np.sqrt((final**2).mean()), 1e-30))
                 found.setdefault("signal", []).append((step, signal))
                 if a.feed_forward and a.activation == "relu":

@@ -114,6 +114,11 @@ def canonical(logits: Array, temperatures: Sequence[float] | Array) -> dict[str,
     }
 
 
+def unit(name: str) -> str:
+    """Of a quantity of the canonical ensemble; energies are measured in logits."""
+    return {"entropy": NATS, "loss": NATS, "heat": "nats per unit of temperature"}.get(name, "logits")
+
+
 def unlike(found: Mapping[str, Array], temperatures: Array) -> float:
     """The largest |F − (U − T S)|: zero but for rounding, if energies, entropies and free energies fit together."""
     cold = np.reshape(temperatures, (-1, *[1] * (found["entropy"].ndim - 1)))

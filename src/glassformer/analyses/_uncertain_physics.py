@@ -11,6 +11,7 @@ from glassformer.analyses._uncertain import (
     extremes,
     labelled,
     named,
+    unit,
     unlike,
 )
 from glassformer.errors import MissingError
@@ -47,7 +48,7 @@ def lived(life: Lived, temperature: float, also: int) -> Uncertainty:
     found = _ensemble(life, cold)
     moments = sorted({*_moments(life, trained), *([] if also == -1 else [also])})
     axes = {"moment": tuple(map(str, moments)), "temperature": named(cold)}
-    at_moments = {name: Labelled(values[:, moments].T, axes, _unit(name)) for name, values in found.items()}
+    at_moments = {name: Labelled(values[:, moments].T, axes, unit(name)) for name, values in found.items()}
     loss = _canonical.loss(trained, life.target)
     by_step = {
         "entropy": _canonical.entropy(trained),
@@ -66,7 +67,7 @@ def lived(life: Lived, temperature: float, also: int) -> Uncertainty:
         by_step={name: labelled(v[None], life.steps, units.get(name, NATS)) for name, v in by_step.items()},
         change={name: labelled(v[None], life.steps[1:], "nats per step") for name, v in change.items()},
         by_temperature={
-            name: Labelled(v.mean(axis=1)[None], {"line": ("mean",), "temperature": named(cold)}, _unit(name))
+            name: Labelled(v.mean(axis=1)[None], {"line": ("mean",), "temperature": named(cold)}, unit(name))
             for name, v in found.items()
         },
         at_moments=at_moments,
@@ -112,7 +113,7 @@ def _moments(life: Lived, trained: Array) -> list[int]:
 
 def _maps(life: Lived, found: dict[str, Array], cold: Array, near: int) -> dict[str, Labelled]:
     over = {"temperature": named(cold), "step": tuple(map(str, life.steps))}
-    maps = {name: Labelled(found[name], over, _unit(name)) for name in ("entropy", "loss", "heat")}
+    maps = {name: Labelled(found[name], over, unit(name)) for name in ("entropy", "loss", "heat")}
     if isinstance(life, Memory):
         features = tuple(map(str, range(life.memory.shape[2])))
         kept = {"feature": features, "step": over["step"]}
@@ -138,7 +139,3 @@ def _attention(life: Lived) -> dict[str, Labelled]:
         ),
         "if_even": Labelled(even, one, "nats per query"),
     }
-
-
-def _unit(name: str) -> str:
-    return {"entropy": NATS, "loss": NATS, "heat": "nats per unit of temperature"}.get(name, "logits")

@@ -1,11 +1,11 @@
 """How sure a trained model is over its life: every distribution on some held-out windows, in NumPy."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from glassformer.analyses import _clock, _logged
+from glassformer.analyses import _clock, _counted, _logged
 from glassformer.analyses._result import Array, Labelled, Result, numbers, shared
 from glassformer.analyses._uncertain import (
     NATS,
@@ -16,6 +16,7 @@ from glassformer.analyses._uncertain import (
     labelled,
     named,
     spread,
+    unit,
 )
 from glassformer.run import Run
 from glassformer.tasks import Examples, Rung
@@ -64,7 +65,7 @@ def measured(run: Run, temperature: float, member: int, also: int) -> Uncertaint
     """Every diagnostic of one member, over its life and over temperature; `also` at one more step."""
     a, todo = run.architecture, plan(run, member, also)
     examples = _windows(run, todo.windows)
-    read, targets = _asked(run, examples)
+    read, targets = _counted.read(run), _counted.came(run, examples.windows)
     truth = _truth(run, examples)
     swept = _thinned(todo, targets.size * a.answers)
     every = max(1, -(-len(TEMPERATURES) * len(swept) * targets.size * a.answers // SWEEP))  # n-th place of a window
@@ -108,7 +109,7 @@ class Now(Result):
 def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> Now:
     """Entropy and loss at one step, on the windows of the whole life."""
     examples = _windows(run, plan(run, member).windows)
-    read, targets = _asked(run, examples)
+    read, targets = _counted.read(run), _counted.came(run, examples.windows)
     logits = run.trace(examples.windows[:, :-1], step=step, member=member)["logits"][:, read].astype(np.float64)
     found = _at_one(*_softmax(logits / temperature), targets)
     values = np.array([found[name].mean() for name in ("entropy", "loss")])
@@ -118,17 +119,7 @@ def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> No
 @lru_cache(maxsize=16)
 def _windows(run: Run, most: int) -> Examples:
     """Whole windows, and what is known about those of their predictions that count."""
-    seen = _logged.windows(run, most)
-    known = ("constrained", "answerable", "allowed", "kind", "truth")
-    return replace(seen, **{name: getattr(seen, name)[:, run.task.skip :] for name in known})
-
-
-def _asked(run: Run, examples: Examples) -> tuple[slice, Array]:
-    """Where the predictions that count are made, and the tokens that came there."""
-    place, skip = run.architecture.read_position, run.task.skip
-    if place is not None:
-        return slice(place, place + 1), examples.windows[:, -1:]
-    return slice(skip, None), examples.windows[:, 1 + skip :]
+    return _counted.only(run, _logged.windows(run, most))
 
 
 def _thinned(todo: Plan, size: int) -> list[int]:
@@ -164,13 +155,16 @@ def _attention_entropy(attention: Array) -> Array:
 
 
 def _over_temperature(logits: Array, targets: Array) -> dict[str, Array]:
-    """(temperature, window): the canonical ensemble of every prediction, averaged over the places of a window."""
+    """(temperature, window): the canonical ensemble of every prediction, averaged over the places of a window.
+
+    `unlike`, the largest of them, is how far |F − (U − T S)| is from 0.
+    """
     found = canonical(logits, TEMPERATURES)
     ground = logits.max(axis=-1) - np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
     cold = TEMPERATURES[:, None, None]
     found["loss"] = (ground - found["free_energy"]) / cold  # −ln p = (E − F) / T
-    found["unlike"] = np.abs(found["free_energy"] - (found["energy"] - cold * found["entropy"]))
-    return {name: values.mean(axis=-1) for name, values in found.items()}
+    apart = np.abs(found["free_energy"] - (found["energy"] - cold * found["entropy"]))
+    return {name: values.mean(axis=-1) for name, values in found.items()} | {"unlike": apart.max(axis=-1)}
 
 
 def _truth(run: Run, examples: Examples) -> Array:
@@ -213,7 +207,7 @@ def _result(
     at = [swept.index(step) for step in todo.moments]
     moments = {"moment": tuple(map(str, todo.moments))}
     at_moments = {
-        name: Labelled(values[at].mean(axis=-1), moments | warm, _unit(name))
+        name: Labelled(values[at].mean(axis=-1), moments | warm, unit(name))
         for name, values in over.items()
         if name != "unlike"
     }
@@ -227,14 +221,14 @@ def _result(
         change={"divergence": labelled(spread(changed.mean(axis=-1)), todo.even[1:], "nats per step")},
         by_temperature={
             name: Labelled(
-                spread(values[even].mean(axis=0)), {"line": by_step["entropy"].axes["line"]} | warm, _unit(name)
+                spread(values[even].mean(axis=0)), {"line": by_step["entropy"].axes["line"]} | warm, unit(name)
             )
             for name, values in over.items()
             if name != "unlike"
         },
         at_moments=at_moments,
         maps={
-            name: Labelled(over[name].mean(axis=-1).T, warm | rows, _unit(name)) for name in ("entropy", "loss", "heat")
+            name: Labelled(over[name].mean(axis=-1).T, warm | rows, unit(name)) for name in ("entropy", "loss", "heat")
         },
         marks=extremes(at_moments),
         attention=_attention(run, todo, attention, looks),
@@ -271,10 +265,6 @@ def _rung_entropies(run: Run, ladder: list[Rung], examples: Examples) -> Array:
     views = [windows[k // context, : k % context + 1] for k in picked]
     chances = [np.array([rung.guess(view) for view in views]) for rung in ladder]
     return np.array([float(-(p * np.log(np.where(p > 0, p, 1))).sum(axis=-1).mean()) for p in chances])
-
-
-def _unit(name: str) -> str:
-    return {"entropy": NATS, "loss": NATS, "heat": "nats per unit of temperature"}.get(name, "logits")
 
 
 def _kinds(examples: Examples) -> dict[str, Array]:

@@ -43,7 +43,7 @@ def ablation(run: Run, *, step: int = -1, member: int = 0, windows: int = WINDOW
     every = run.parameters < SMALL
     tried = len(WAYS) * a.feed_forward * (a.blocks if every else 1) * a.context * a.answers  # logits of one window
     windows = min(_judged.enough(run, windows, 1.0), int(np.clip(LOGITS // max(tried, 1), FEWEST, windows)))
-    model = _removal.Model(run, _decide.examples(run.task, a.context, windows), step, member, precise=True)
+    model = _removal.Model(run, _decide.examples(run, windows), step, member, precise=True)
     parts = _removal.parts(a, every_neuron=every)
     with np.errstate(all="ignore"):  # a model that diverged is said to have, not warned about
         base_loss, base_error = model.loss(model.logits), model.wrong(model.logits)

@@ -20,6 +20,8 @@ class Accuracy(Result):
     curves: dict[str, Labelled]  # (step,): validation, and train
     rungs: Labelled  # (rung,): the best share each partial understanding reaches, in the ladder's order
     exact: bool  # whether the rungs are exact, or measured on the windows
+    logged: tuple[str, ...]  # the curves that were logged; the others are judged at some kept steps
+    windows: int  # on which these are judged
     rule: bool  # whether only positions that a rule constrains are counted
     unconstrained: float  # share of predicted tokens that are left out
     steps: int
@@ -28,13 +30,14 @@ class Accuracy(Result):
 def accuracy(run: Run, *, step: int = -1, member: int = 0) -> Accuracy:
     """Accuracy over the life of one member: as logged, and measured at some kept steps where it was not logged."""
     rule = run.task.measure == "rule_error"
-    logged = tuple(map(str, run.metrics["step"].tolist()))
+    lines = tuple(map(str, run.metrics["step"].tolist()))
     name = "rule_error" if rule else "accuracy"
     curves: dict[str, Labelled] = {}
     if (values := _clock.metric(run, name, member)) is not None:
-        curves["validation"] = Labelled(1 - values if rule else values, {"step": logged}, "share")
+        curves["validation"] = Labelled(1 - values if rule else values, {"step": lines}, "share")
     if (values := _clock.metric(run, "train_accuracy", member)) is not None:
-        curves["train"] = Labelled(values, {"step": logged}, "share")
+        curves["train"] = Labelled(values, {"step": lines}, "share")
+    told, most = tuple(curves), 0
     missing = [part for part in ("train", "validation") if part not in curves]
     if missing:
         steps, most = _judged.life(run, step, member, most=16 if run.parameters < _judged.LARGE else 8)
@@ -50,6 +53,8 @@ def accuracy(run: Run, *, step: int = -1, member: int = 0) -> Accuracy:
         rungs=Labelled(best, {"rung": names}, "share"),
         exact=exact,
         truth_known=run.task.exact,
+        logged=told,
+        windows=most,
         rule=rule,
         unconstrained=float(1 - seen.constrained.mean()) if rule else 0.0,
         steps=_clock.total(run),
@@ -57,14 +62,14 @@ def accuracy(run: Run, *, step: int = -1, member: int = 0) -> Accuracy:
 
 
 def _share(seen: _judged.Judged) -> float:
-    return _judged.mean(seen.right, seen.examples.constrained | ~seen.examples.constrained.any())
+    return 1 - _judged.mean(seen.error, seen.examples.constrained | ~seen.examples.constrained.any())
 
 
 @lru_cache(maxsize=16)
 def _rungs(run: Run) -> tuple[tuple[str, ...], Array, bool]:
     ladder = [rung for rung in run.task.ladder(run.architecture.context) if rung.reachable]
     if any(rung.accuracy is not None for rung in ladder):
-        chance = 1 / len(run.task.vocabulary)
+        chance = 1 / run.architecture.answers
         found = [(rung.name, chance if rung.accuracy is None else rung.accuracy) for rung in ladder]
         exact = True
     else:
@@ -105,13 +110,26 @@ def steps_of(curve: Labelled) -> Array:
     return np.array([int(label) for label in curve.axes["step"]])
 
 
+def _looks(seen: Accuracy) -> str:
+    """How a curve was measured that has other steps than the logged one."""
+    few = {part: len(curve.values) for part, curve in seen.curves.items() if part not in seen.logged}
+    if not few:
+        return ", both as logged"
+    many = max(few.values())
+    whose = "both" if len(few) == 2 else "the training curve" if "train" in few else "the held-out curve"
+    return (
+        f"; {whose} looked at {many} time{'s' if many != 1 else ''} (dots) on {thousands(seen.windows)} windows, "
+        "so that shorter dips do not show" + ("" if len(few) == 2 else ", the other as logged")
+    )
+
+
 def say(seen: Accuracy) -> Words:
     """From where to where, and how that compares with the rungs."""
     held = "held-out questions" if seen.truth_known else "held-out tokens"
     what = "positions that the rule constrains" if seen.rule else held
     caption = (
         f"Share of {what} on which the likeliest token is right, by training step: in training (solid) and held out "
-        "(dashed). Horizontal lines are the best that each partial understanding can do, "
+        f"(dashed){_looks(seen)}. Horizontal lines are the best that each partial understanding can do, "
         + (
             "exact, by listing all questions. "
             if seen.exact
@@ -141,7 +159,9 @@ def say(seen: Accuracy) -> Words:
         below = [k for k in range(len(best)) if last >= best[k] - slack]
         top = _judged.exactly(float(best[-1]))
         where = (
-            f"“{names[-1].rpartition(' = ')[2]}” itself reaches {top}"
+            f"that is all that “{names[-1].rpartition(' = ')[2]}” can reach"
+            if below and max(below) == len(best) - 1 and top == _judged.exactly(last)
+            else f"“{names[-1].rpartition(' = ')[2]}” itself reaches {top}"
             if below and max(below) == len(best) - 1
             else f"“{names[max(below)].rpartition(' = ')[2]}” alone would give "
             f"{_judged.exactly(float(best[max(below)]))}, “{names[-1].rpartition(' = ')[2]}” {top}"

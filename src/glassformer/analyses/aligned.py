@@ -33,6 +33,8 @@ class Aligned(Result):
     plane: Plane
     width: int
     members: int
+    diverged: int  # members that are no numbers, and are left out
+    inputs: int  # on which heads and neurons were compared
     heads: int  # of each block
 
 
@@ -46,7 +48,8 @@ def aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
         shapes = _shapes(run, now)
         found = np.array([scale * shape @ turn for shape, (turn, scale) in zip(shapes, turns, strict=True)])
     points = to.points(found)
-    mean = points.mean(axis=0)
+    there = _finite(points)
+    mean = points[there].mean(axis=0) if there.any() else np.full(points.shape[1:], np.nan)
     distance = distances(_shapes(run, now))
     order = clustered(distance)
     words, members = tuple(run.task.vocabulary), tuple(map(str, run.seeds))
@@ -58,7 +61,7 @@ def aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
         clock=f"{run.members} seeds · step {thousands(now)} of {thousands(_clock.total(run))}",
         points=Labelled(points, {"member": members, "token": words} | axis),
         mean=Labelled(mean, {"token": words} | axis),
-        spread=Labelled(_ellipses(points), {"token": words, "number": ("long", "short", "angle")}),
+        spread=Labelled(_ellipses(points[there]), {"token": words, "number": ("long", "short", "angle")}),
         distance=Labelled(
             distance[np.ix_(order, order)], {"member": sorted_members, "other": sorted_members}, "distance"
         ),
@@ -69,6 +72,8 @@ def aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
         plane=to,
         width=run.architecture.width,
         members=run.members,
+        diverged=int((~there).sum()),
+        inputs=len(_match.inputs(run)),
         heads=run.architecture.heads,
     )
 
@@ -80,21 +85,28 @@ def _paired(run: Run, step: int) -> tuple[dict[str, Labelled], dict[str, Labelle
         kinds["neurons"] = (_match.fires, _match.unlike_neurons)
     pairs = list(combinations(range(run.members), 2))[:MOST_PAIRS]
     names = tuple(f"{run.seeds[i]} and {run.seeds[j]}" for i, j in pairs)
-    matched, by_chance = {}, {}
+    matched, by_chance, many = {}, {}, len(_match.inputs(run))
     for kind, (parts, unlike) in kinds.items():
         each = [parts(run, step, member) for member in range(run.members)]
-        found = [unlike(each[i], each[j]) for i, j in pairs]
-        other = [unlike(each[i], _match.elsewhere(each[j], 1 + i)) for i, j in pairs]
-        matched[kind] = Labelled(np.array(found), {"pair": names}, "distance")
-        by_chance[kind] = Labelled(np.quantile(other, [0.05, 0.5, 0.95]), QUANTILES, "distance")
+        there = [bool(np.isfinite(part).all()) for part in each]
+        found = np.array([unlike(each[i], each[j]) if there[i] and there[j] else np.nan for i, j in pairs])
+        other = [unlike(each[i], _match.elsewhere(each[j], 1 + i, many)) for i, j in pairs if there[i] and there[j]]
+        matched[kind] = Labelled(found, {"pair": names}, "distance")
+        chance = np.quantile(other, [0.05, 0.5, 0.95]) if len(other) else np.full(3, np.nan)
+        by_chance[kind] = Labelled(chance, QUANTILES, "distance")
     return matched, by_chance
 
 
 @lru_cache(maxsize=8)
 def _fitted(run: Run, step: int) -> tuple[Array, list[tuple[Array, float]], Plane]:
     found, turns = align(_shapes(run, step))
-    to = plane(found) if np.isfinite(found).all() else plane(np.zeros((1, found.shape[-1])))
-    return found, turns, to
+    there = _finite(found)
+    return found, turns, plane(found[there] if there.any() else np.zeros((1, found.shape[-1])))
+
+
+def _finite(shapes: Array) -> Array:
+    """(member,): which of the members consist of numbers."""
+    return np.array([bool(np.isfinite(shape).all()) for shape in shapes], dtype=bool)
 
 
 def _shapes(run: Run, step: int) -> Array:
@@ -112,10 +124,18 @@ def procrustes(moving: Array, fixed: Array) -> tuple[Array, float]:
 
 
 def align(shapes: Array) -> tuple[Array, list[tuple[Array, float]]]:
-    """All shapes (member, point, feature) turned and scaled onto their common mean of unit size; the turns too."""
-    width = shapes.shape[-1]
-    if not np.isfinite(shapes).all():
-        return np.full(shapes.shape, np.nan), [(np.eye(width), 1.0)] * len(shapes)
+    """All shapes (member, point, feature) turned and scaled onto their common mean of unit size; the turns too.
+
+    Shapes that are no numbers are left as they are, and do not enter the mean.
+    """
+    there = _finite(shapes)
+    if not there.all():
+        found, turns = shapes.copy(), [(np.eye(shapes.shape[-1]), 1.0)] * len(shapes)
+        if there.any():
+            found[there], some = align(shapes[there])
+            for k, turn in zip(np.flatnonzero(there), some, strict=True):
+                turns[k] = turn
+        return found, turns
     sizes = np.sqrt((shapes**2).sum(axis=(1, 2), keepdims=True))
     unit = shapes / np.maximum(sizes, 1e-300)
     gap = distances(shapes)
@@ -175,17 +195,21 @@ def _random(points: int, width: int) -> Array:
 def _ellipses(points: Array) -> Array:
     """(token, [long, short, angle]): one standard deviation over members."""
     found = np.full((points.shape[1], 3), np.nan)
-    for token in range(points.shape[1]):
-        if np.isfinite(points[:, token]).all():
-            values, vectors = np.linalg.eigh(np.cov(points[:, token].T))
-            long, short = np.sqrt(np.maximum(values[::-1], 0))
-            found[token] = [long, short, np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))]
+    for token in range(points.shape[1] if len(points) > 1 else 0):
+        values, vectors = np.linalg.eigh(np.cov(points[:, token].T))
+        long, short = np.sqrt(np.maximum(values[::-1], 0))
+        found[token] = [long, short, np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))]
     return found
 
 
 def median(seen: Aligned) -> float:
-    """The median distance between two different members."""
-    return float(np.nanmedian(seen.distance.values[np.triu_indices(seen.members, 1)]))
+    """The median distance between two different members that are numbers; NaN where there are not two."""
+    return _middle(seen.distance.values[np.triu_indices(seen.members, 1)])
+
+
+def _middle(values: Array) -> float:
+    some = values[np.isfinite(values)]
+    return float(np.median(some)) if len(some) else float("nan")
 
 
 def _parts_told(seen: Aligned) -> str:
@@ -201,15 +225,15 @@ def _parts_told(seen: Aligned) -> str:
     if not told:
         return ""
     found = [
-        f"{kind}: median {np.median(each.values):.2f}, by chance {seen.by_chance[kind].values[1]:.2f}"
+        f"{kind}: median {_middle(each.values):.2f}, by chance {seen.by_chance[kind].values[1]:.2f}"
         for kind, each in seen.matched.items()
-        if np.isfinite(each.values).all()
+        if np.isfinite(seen.by_chance[kind].values).all()
     ]
     pairing = "there is only one head to a block, so heads need no pairing; " if seen.heads == 1 else ""
     return (
-        f"Two seeds’ parts are compared on {_match.WINDOWS} held-out inputs: {listed(told)}, paired so that they agree "
+        f"Two seeds’ parts are compared on {seen.inputs} held-out inputs: {listed(told)}, paired so that they agree "
         f"best ({pairing}1 minus the mean agreement is drawn); grey is what the same pairing finds when the two seeds "
-        f"are shown different inputs. {'; '.join(found)}. "
+        f"are shown different inputs. {'; '.join(found)}{'. ' if found else ''}"
     )
 
 
@@ -230,16 +254,18 @@ def say(seen: Aligned) -> Words:
     )
     middle, (low, half, _) = median(seen), seen.random.values
     step = thousands(seen.step or 0)
+    lost = f"{seen.diverged} of the {seen.members} seeds {'has' if seen.diverged == 1 else 'have'} diverged"
     if not np.isfinite(middle):
-        title = f"At step {step} some embeddings are not numbers and cannot be aligned"
+        title = f"At step {step} {lost}, and there are no two to be aligned"
     else:
         word = "closer than chance" if middle < low else "no closer than random ones"
         what = "a projection of aligned embeddings: " if seen.plane.is_projection else ""
         title = f"At step {step}, {what}the embeddings of two seeds are {word}"
         title += f": median distance {middle:.2f}, random {half:.2f}"
-        better = [k for k, each in seen.matched.items() if np.nanmedian(each.values) < seen.by_chance[k].values[0]]
+        better = [k for k, each in seen.matched.items() if _middle(each.values) < seen.by_chance[k].values[0]]
         if seen.matched and np.isfinite([seen.by_chance[k].values[0] for k in seen.matched]).all():
             title += f"; {listed(better)} agree too" if better else "; heads and neurons agree no more than by chance"
+        title += f"; {lost}" if seen.diverged else ""
     return Words(
         title, caption, f"Aligned embeddings of {seen.members} seeds, distances, and a random baseline. {title}."
     )

@@ -31,6 +31,7 @@ class Box:
     meaning: str = "ink"  # its colour
     letter: str = ""
     off: bool = False
+    point: str = ""  # the name of what leaves it, where that is not the name of the box
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,7 @@ class Built(Result):
     norm_place: str  # pre or post; empty: no norm
     final_norm: bool
     residual: bool
+    read: int  # the position at which the answer is read; -1: every one
     off: tuple[str, ...]  # what is switched off, in words
     task: str
 
@@ -94,6 +96,7 @@ def architecture(run: Run) -> Built:
             "value",
             "",
             off=not a.output_projection or not looks,
+            point="attended" if looks else "",
         ),
         "add_1": Box("add", "", stream, "ink", "G", off=not a.residual),
         "norm_2": Box(norm, "", stream, off=a.norm == "none" or not feeds),
@@ -112,9 +115,16 @@ def architecture(run: Run) -> Built:
             "feed_forward",
             "",
             off=not feeds,
+            point="hidden" if feeds else "",
         ),
         "contract": Box(
-            "contract", _shape(a.feed_forward, a.width) if feeds else "", stream, "feed_forward", "", off=not feeds
+            "contract",
+            _shape(a.feed_forward, a.width) if feeds else "",
+            stream,
+            "feed_forward",
+            "",
+            off=not feeds,
+            point="fed" if feeds else "",
         ),
         "add_2": Box("add", "", stream, "ink", "", off=not a.residual),
         "norm": Box(norm, "", stream, off=not a.final_norm),
@@ -145,6 +155,7 @@ def architecture(run: Run) -> Built:
         norm_place=a.norm_place if a.norm != "none" else "",
         final_norm=a.final_norm,
         residual=a.residual,
+        read=-1 if a.read_position is None else a.read_position,
         off=tuple(name for name, off in said.items() if off),
         task=run.experiment.task_name,
     )
@@ -197,7 +208,8 @@ def say(seen: Built) -> Words:
         "The model's parts in the order of the computation, read from left to right, upper row first. In a box: its "
         "name and, where it has weights, the shape of its matrix; under it the shape of what leaves it (batch × "
         "position × feature; with several heads also × head). The thick line is the residual stream, from which each "
-        "branch reads and to which it adds. Query, key, value and feed-forward have their own colours. A "
+        "branch reads and to which it adds. In italics: the names of values that other figures speak of (`embedded`, "
+        "`attended`, `middle`, `hidden`, `fed`, `out`, `final`). Query, key, value and feed-forward have their own colours. A "
         "struck-through box is a part of the usual transformer that this model does not have. The letters name the "
         "figures that open a box: "
         + "; ".join(f"{letter} {', '.join(names)}" for letter, names in OPENS.items())

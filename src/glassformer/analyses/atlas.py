@@ -195,11 +195,11 @@ def say(seen: Atlas) -> Words:
     if not np.isfinite(seen.mean.values[seen.count.values > 0] if not seen.exact else seen.mean.values).all():
         title = f"At step {seen.step} {what} is not a number: the training has diverged"
     elif seen.exact:
-        title = f"{start} the token alone settles {percent(seen.by_token)} of all pairs' spread, its position the rest"
+        title = f"{start}, the token alone settles {percent(seen.by_token)} of all pairs' spread, its position the rest"
     else:
         most = int(np.nanargmax(seen.moved.values))
         title = (
-            f"{start} token and position settle {percent(seen.settled)} of where a point lies; "
+            f"{start}, token and position settle {percent(seen.settled)} of where a point lies; "
             f"context moves “{shown(seen.mean.axes['token'][most])}” most, by {seen.moved.values[most]:.2f} on average"
         )
     title += projection({"": seen.plane})

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock
-from glassformer.analyses._pairs import drawn, placed, shown
+from glassformer.analyses import _clock, _decide
+from glassformer.analyses._pairs import drawn, groups, placed, shown
+from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Labelled, Result, Words, listed, numbers, percent, shared
 from glassformer.analyses._sought import copied, sought, which
-from glassformer.analyses.head_roles import HAS, head_roles
+from glassformer.analyses.head_roles import HAS, NO_ROLE, head_roles
 from glassformer.errors import CallError
 from glassformer.run import Run
+from glassformer.tasks._text import Text
+
+MARKS = ("punctuation", "space", "line end")  # groups of tokens that cut a text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,18 +30,26 @@ class Attention(Result):
     copied: bool  # whether the answers are those very tokens; else the rule computes the answer from them
     read: int  # the position where the one answer is read; -1: at every position
     causal: bool
-    roles: dict[tuple[int, int], str]  # (block, head) → its clearest measured role; empty where answers are marked
+    marks: tuple[int, ...]  # the positions of punctuation and white space, on which whole columns may lie
+    held_out: bool  # the input is a window of a text that training did not see
+    roles: dict[tuple[int, int], str]  # (block, head) → clearest role, clearest first; empty where answers are marked
 
 
 @shared
-def attention(run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0) -> Attention:
-    """Every head's attention on `sequence` (the task's first showcase when None), and its weight on the answer."""
+def attention(
+    run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0, roles: bool = True
+) -> Attention:
+    """Every head's attention on `sequence`, and its weight on the answer.
+
+    None: the task's first showcase, of a text a window of its validation part. `roles=False` does not measure them.
+    """
     if run.architecture.attention == "off":
         raise CallError("this model has no attention")
-    seen = run.trace(sequence, step=step, member=member)
+    seen = run.trace(looked_at(run, sequence), step=step, member=member)
     weights = seen["attention"].astype(np.float64)  # (block, head, query_position, key_position)
     tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
-    source = _source(run, seen.tokens)
+    source = sources(run, seen.tokens)
+    kinds = groups(run)
     there = np.full(weights.shape[:-1], np.nan)
     for query, key in enumerate(source):
         if key >= 0:
@@ -57,7 +69,9 @@ def attention(run: Run, *, sequence: str | None = None, step: int = -1, member: 
         copied=copied(run),
         read=-1 if run.architecture.read_position is None else run.architecture.read_position,
         causal=run.architecture.causal,
-        roles={} if max(source) >= 0 or weights.shape[:2] == (1, 1) else _roles(run, seen.step, member),
+        marks=tuple(k for k, token in enumerate(seen.tokens) if kinds[token] in MARKS),
+        held_out=sequence is None and isinstance(run.task, Text),
+        roles={} if not roles or max(source) >= 0 or weights.shape[:2] == (1, 1) else _roles(run, seen.step, member),
     )
 
 
@@ -67,18 +81,16 @@ def named(block: int, head: int, blocks: int) -> str:
 
 
 def _roles(run: Run, step: int, member: int) -> dict[tuple[int, int], str]:
-    """What each head does over many windows, which one input cannot tell."""
+    """What each head does over many windows, which one input cannot tell; the clearest first."""
     seen = head_roles(run, step=step, member=member, over_life=False)
-    blocks, heads = seen.entropy.values.shape
-    return {(b, h): seen.described(b, h, most=1) for b in range(blocks) for h in range(heads)}
+    most = np.nan_to_num(seen.excess.values).max(axis=-1)  # (block, head)
+    every = sorted(np.ndindex(*most.shape), key=lambda at: -float(most[at]))
+    return {(b, h): seen.described(b, h, most=1) for b, h in every}
 
 
-def _source(run: Run, tokens: np.ndarray) -> tuple[int, ...]:
-    if run.task.answers != "next":
-        return (-1,) * len(tokens)
-    found = [int(place) for place in run.task.source_position(tokens)][: len(tokens)]
-    # a rule that the last token alone answers has nothing to look up there
-    return tuple(place if place != query else -1 for query, place in enumerate(found))
+def sources(run: Run, tokens: np.ndarray) -> tuple[int, ...]:
+    """For each position, the one that holds the answer, or what the rule needs; -1: none."""
+    return _decide.asked(run, tokens).source
 
 
 def say(seen: Attention, among: Sequence[tuple[int, int]] | None = None) -> Words:
@@ -87,13 +99,21 @@ def say(seen: Attention, among: Sequence[tuple[int, int]] | None = None) -> Word
     weights, there = seen.attention.values, seen.on_answer.values
     names = drawn(seen.attention.axes["key_position"])
     caption = (
-        f"Attention of every block and head on the input {text}; in `{names[0]}` the small number is the position. "
+        f"Attention of every block and head on {'a window of the validation part, ' if seen.held_out else 'the input '}"
+        f"{text}; in `{names[0]}` the small number is the position. "
         "Rows are the positions that look, columns those looked at; each row sums to 1, and a darker cell (lighter on "
         "a dark page) is a larger share, on a scale fixed from 0 to 1. "
         + ("Cross-hatched cells lie in the future and may not be looked at. " if seen.causal else "")
-        + f"A framed cell is the position of {sought(seen.copied)}, where there is one; the ticks "
-        "beside the bars are what it would get if all positions in view counted the same. The numbers are exact. If a "
-        "head did not look it up, the framed cells would be no darker than the rest of their rows."
+        + (
+            f"A framed cell is the position of {sought(seen.copied)}, where there is one"
+            f"{' (of equal tokens that would do, the first)' if _tied(seen) else ''}; the ticks beside the "
+            "bars are what it would get if all positions in view counted the same. The numbers are exact. "
+            "If a head did not look it up, the framed cells would be no darker than the rest of their rows."
+            if np.isfinite(there).any() or not seen.marks
+            else "Short lines at the edges mark punctuation and white space: a head that looks for them has dark "
+            "columns there, one that looks at the token before has a dark line beside the diagonal. The numbers are "
+            "exact; what a head does on one window may be chance."
+        )
         + (
             " Above each map, the head's clearest role over many validation windows and the share of its "
             f"attention that goes there, if that is {HAS:g} points more than looking everywhere alike would give."
@@ -120,6 +140,8 @@ def say(seen: Attention, among: Sequence[tuple[int, int]] | None = None) -> Word
         if len(asks) > 2:
             title += f"; {percent(float(on[asks].mean()))} on average over {len(asks)} such places"
         title = title[0].upper() + title[1:]
+    elif seen.held_out and seen.roles:
+        title = _clearest(seen, among)
     else:
         rows = _asked(weights, seen.read)[block, head]
         query, key = np.unravel_index(np.argmax(rows), rows.shape)
@@ -134,6 +156,23 @@ def say(seen: Attention, among: Sequence[tuple[int, int]] | None = None) -> Word
     )
     alt = f"Heat maps of attention ({count if many else 'one head'}) on {text}. {title}."
     return Words(title, caption, alt)
+
+
+def _clearest(seen: Attention, among: Sequence[tuple[int, int]] | None) -> str:
+    """How many heads have a role, and which has the clearest one."""
+    some = [(at, said) for at, said in seen.roles.items() if among is None or at in among]
+    clear = [(at, said) for at, said in some if said != NO_ROLE]
+    if not clear:
+        return f"None of the {len(some)} heads has a clear role at step {seen.step}"
+    (block, head), said = clear[0]
+    who = named(block, head, len(seen.attention.values))
+    return f"{len(clear)} of {len(some)} heads have a clear role; clearest is {who}: {said}"
+
+
+def _tied(seen: Attention) -> bool:
+    """Whether the one answer stands at several positions, of which one is framed."""
+    key = seen.source[seen.read] if 0 <= seen.read < len(seen.source) else -1
+    return key >= 0 and seen.tokens.count(seen.tokens[key]) > 1
 
 
 def told(seen: Attention, among: Sequence[tuple[int, int]] | None = None) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._attend import asked, checked
 from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Labelled, Result, Words, percent, thousands
 from glassformer.analyses._sought import sought, which
 from glassformer.analyses.attention import attention, named
@@ -32,6 +33,7 @@ class AttentionHistory(Result):
     source: tuple[int, ...]
     copied: bool  # as in `Attention`
     causal: bool
+    marks: tuple[int, ...]  # as in `Attention`
     block: int
     head: int
     blocks: int
@@ -66,7 +68,7 @@ def attention_history(
     if not 0 <= query < length:
         raise CallError(f"query = {query} is not a position from 0 to {length - 1} of this input")
     life = _clock.looks(run, LIFE, member)
-    text = run.tokens(sequence)
+    text = looked_at(run, sequence)
 
     def at(kept: int) -> np.ndarray:
         return run.trace(text, step=kept, member=member)["attention"][block, head].astype(np.float64)  # type: ignore[no-any-return]
@@ -92,6 +94,7 @@ def attention_history(
         source=last.source,
         copied=last.copied,
         causal=a.causal,
+        marks=last.marks,
         block=block,
         head=head,
         blocks=a.blocks,
@@ -122,7 +125,10 @@ def say(seen: AttentionHistory) -> Words:
     who = f" ({named(seen.block, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
     asker = f"{shown(seen.tokens[seen.query])} at position {seen.query}"
     caption = (
-        f"Top: attention on the input {text}{who} at some steps (rows look at columns; framed: {sought(seen.copied)}). "
+        f"Top: attention on the input {text}{who} at some steps (rows look at columns"
+        + (f"; framed: {sought(seen.copied)}" if max(seen.source) >= 0 else "")
+        + ("; short lines at the edges: punctuation and white space" if seen.marks else "")
+        + "). "
         f"Below: the share that {asker} gives each position, over life, with the share that all would get if it looked "
         f"everywhere alike; and the entropy of that attention, whose highest value is ln {round(1 / seen.uniform)} = "
         f"{np.log(1 / seen.uniform):.2f} nats. Exact at every step drawn. If the head had learned nothing, all lines "

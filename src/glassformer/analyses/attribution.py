@@ -172,7 +172,7 @@ def _fetched(seen: Attribution, part: str) -> str:
     most = int(abs(shares).argmax())
     if abs(shares[most]) < 0.5 * abs(shares).sum():
         return ""
-    return f" from {shown(seen.tokens[most])} at position {most}"
+    return f", fetched mostly from {shown(seen.tokens[most])} at position {most}"
 
 
 def say(seen: Attribution) -> Words:
@@ -187,11 +187,12 @@ def say(seen: Attribution) -> Words:
         leads = f"leads {shown(seen.second)}" if seen.total > 0 else f"is behind {shown(seen.second)}"
         title = f"After {token}, {answer} {leads} by {abs(seen.total):.2f} logits"
         votes = [
-            f"{names[k]} {verb} {signed(abs(values[k]))[1:]}{_fetched(seen, names[k])}"
-            for k, verb in ((int(values.argmax()), "gives"), (int(values.argmin()), "takes"))
-            if abs(values[k]) >= LITTLE and (values[k] > 0) == (verb == "gives")
+            f"{names[k]} {verb}{'' if names[k] == 'biases' else 's'} {signed(abs(values[k]))[1:]}"
+            f"{_fetched(seen, names[k])}"
+            for k, verb in ((int(values.argmax()), "add"), (int(values.argmin()), "subtract"))
+            if abs(values[k]) >= LITTLE and (values[k] > 0) == (verb == "add")
         ]
-        title += f"; {' and '.join(votes)}" if votes else ""
+        title += f"; {'; '.join(votes)}" if votes else ""
     who = (
         "the right token (the likeliest, if several are) minus the best wrong one"
         if seen.judged
@@ -199,16 +200,11 @@ def say(seen: Attribution) -> Words:
     )
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))}; the logit difference {pair} after {token}: {who}. Each bar is "
-        "what one part of the model, writing directly to the stream, adds to the difference (red) or takes from it "
-        "(blue); the bars add up to the printed sum without rest. "
-        + (
-            "Right: attention's part (each head's, if it has several), split over the positions it was fetched from, "
-            "in the same colours. "
-            if len(seen.keys.values)
-            else ""
-        )
+        "what one part, writing directly to the stream, adds (red) or takes (blue); the bars add up to the sum. "
+        + ("Right: attention's part, by the positions it was fetched from. " if len(seen.keys.values) else "")
         + ("Norms are held at the size they have on this input. " if seen.normed else "")
-        + "Exact, in double precision. It counts direct votes only: what a part does by changing what later parts see "
-        "(attention through the feed-forward, say) is in their bars; ablation and patching show that."
+        + "Exact. The rival is the nearest one: over any other wrong token the lead is larger. Only direct votes "
+        "count: what a part does through later ones (attention through the "
+        "feed-forward) is in their bars; `patching` and `ablation` show that."
     )  # fmt: skip
     return Words(title, caption, f"Bars of the parts of a logit difference. {title}.")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from glassformer.analyses import _counted
 from glassformer.analyses._result import Labelled, Result, Words, numbers, thousands
 from glassformer.run import Run
 
@@ -46,10 +47,8 @@ def batch(run: Run, *, count: int = MOST, seed: int = 0) -> Batch:
     span = np.array([split.tokens[int(b) : int(b) + a.context + 1] for b in begins])
     inputs, place = span[:, :-1], a.read_position
     targets, weights = np.full(inputs.shape, np.nan), np.zeros(a.context)
-    if place is None:
-        targets[:], weights[:] = span[:, 1:], 1 / (train.batch * a.context)
-    else:
-        targets[:, place], weights[place] = span[:, -1], 1 / train.batch
+    read, came = _counted.read(run), _counted.came(run, span)
+    targets[:, read], weights[read] = came, 1 / (train.batch * came.shape[1])
     words = task.vocabulary
     axes = {"window": numbers(many), "position": numbers(a.context)}
     return Batch(
@@ -59,7 +58,7 @@ def batch(run: Run, *, count: int = MOST, seed: int = 0) -> Batch:
         weights=Labelled(weights, {"position": numbers(a.context)}, "share of the loss"),
         tokens=tuple(tuple(words[token] for token in row) for row in inputs),
         asked=tuple(tuple("" if np.isnan(t) else words[int(t)] for t in row) for row in targets),
-        corpus=len(split.tokens),
+        corpus=int((split.starts + split.windows + a.context).max()),  # a text goes on behind its training part
         pieces=len(split.starts),
         batch=train.batch,
         order=data.order,

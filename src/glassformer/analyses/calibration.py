@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock, _judged, _logged
+from glassformer.analyses import _clock, _counted, _judged, _logged
 from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -35,14 +35,14 @@ class Calibration(Result):
 def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     """How stated and actual probabilities agree on held-out windows, at a step and over the life."""
     step = _clock.resolve(run, step)
-    seen = _logged.windows(run, _judged.enough(run, WINDOWS, 1.0))
+    seen = _counted.only(run, _logged.windows(run, _judged.enough(run, WINDOWS, 1.0)))
     stated = probabilities(run, seen.windows, step, member)  # (example, place, token)
     target = targets(run, seen)
     top = stated.argmax(axis=-1)
     sure = np.take_along_axis(stated, top[..., None], -1)[..., 0]
     came = top == target
     count, mean, share = bins(sure, came)
-    low, high = interval(share, count)
+    low, high = _judged.wilson(np.nan_to_num(share * count), count)
     settled, right = seen.answerable, np.take_along_axis(seen.allowed, top[..., None], -1)[..., 0]
     if not run.task.exact:  # in a text, only the token that came is right
         settled, right = np.ones_like(settled), came
@@ -83,16 +83,15 @@ def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
 
 
 def probabilities(run: Run, windows: Array, step: int, member: int) -> Array:
-    """(example, place, token): what the model states at each place that is judged."""
-    found = run.trace(windows[:, :-1], step=step, member=member)["probabilities"].astype(np.float64)
-    place = run.architecture.read_position
-    return found if place is None else found[:, place : place + 1]
+    """(example, place, token): what the model states at each place that counts."""
+    return run.trace(windows[:, :-1], step=step, member=member)["probabilities"][:, _counted.read(run)].astype(
+        np.float64
+    )
 
 
 def targets(run: Run, seen: Examples) -> Array:
     """(example, place): the token that came."""
-    found: Array = seen.windows[:, 1:] if run.architecture.read_position is None else seen.windows[:, -1:]
-    return found
+    return _counted.came(run, seen.windows)
 
 
 def bins(sure: Array, came: Array) -> tuple[Array, Array, Array]:
@@ -102,15 +101,6 @@ def bins(sure: Array, came: Array) -> tuple[Array, Array, Array]:
     count = np.bincount(which, minlength=BINS).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         return count, np.bincount(which, sure, BINS) / count, np.bincount(which, came, BINS) / count
-
-
-def interval(share: Array, count: Array) -> tuple[Array, Array]:
-    """Wilson's 95 % interval of a share, which stays honest for few and for extreme counts."""
-    z = 1.96
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centre = (share + z * z / (2 * count)) / (1 + z * z / count)
-        half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
-    return centre - half, centre + half
 
 
 def expected_error(count: Array, mean: Array, share: Array) -> float:

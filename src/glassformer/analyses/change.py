@@ -6,7 +6,7 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._life import flat, parts, spread, steps_per_pass
-from glassformer.analyses._result import Array, Labelled, Result, Words, shared, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, power, shared, thousands
 from glassformer.run import Run
 
 MOST_STEPS = 150
@@ -17,13 +17,14 @@ PEAK = 1.5  # times both ends, from which the change on the way is worth a sente
 class Change(Result):
     """Changes between neighbouring looks; an interval is named by the step at its end."""
 
-    change: Labelled  # (part, step): mean absolute change of a parameter per interval; `all` first
+    change: Labelled  # (part, step): mean absolute change of a parameter, scaled to `per` steps; `all` first
     relative: Labelled  # (part, step): the same over the mean absolute weight at the interval's end
     cosine: Labelled  # (part, step): direction of each change against the one before; NaN at the first
     cosine_smooth: Labelled  # (part, step): running medians of the same
     looked_at: tuple[int, ...]  # the ends of the intervals
-    interval: float  # steps in a typical interval
+    per: float  # steps to which changes are scaled: an epoch, or a power of ten near the typical interval
     per_pass: float
+    steps: int
     blocks: int
 
 
@@ -32,10 +33,12 @@ def change(run: Run, *, step: int = -1, member: int = 0) -> Change:
     """Mean absolute change from look to look: passes where training has them, otherwise even intervals."""
     at = spread(run, MOST_STEPS, member, whole=True)
     life, places = flat(run, at, member), {"all": slice(None), **parts(run)}
-    moves = np.diff(life, axis=0)
+    moves, between = np.diff(life, axis=0), np.diff(at)
+    per_pass = steps_per_pass(run)
+    per = per_pass or 10.0 ** int(np.log10(np.median(between))) if len(between) else 1.0
     sizes, relative, cosines = [], [], []
     for place in places.values():
-        size = np.abs(moves[:, place]).mean(axis=1)
+        size = np.abs(moves[:, place]).mean(axis=1) * per / between
         weight = np.abs(life[1:, place]).mean(axis=1)
         sizes.append(size)
         relative.append(np.divide(size, weight, out=np.full_like(size, np.nan), where=weight > 0))
@@ -49,8 +52,9 @@ def change(run: Run, *, step: int = -1, member: int = 0) -> Change:
         cosine=Labelled(np.array(cosines), axes),
         cosine_smooth=Labelled(np.array([_smooth(values) for values in cosines]), axes),
         looked_at=tuple(at[1:]),
-        interval=float(np.median(np.diff(at))) if len(at) > 1 else 0.0,
-        per_pass=steps_per_pass(run),
+        per=per,
+        per_pass=per_pass,
+        steps=_clock.total(run),
         blocks=run.architecture.blocks,
     )
 
@@ -73,15 +77,19 @@ def _smooth(cosine: Array) -> Array:
 
 def say(seen: Change) -> Words:
     """From where to where the mean change goes."""
-    passes = seen.per_pass and abs(seen.interval / seen.per_pass - 1) < 0.5
-    unit = "pass" if passes else f"{thousands(round(seen.interval))} steps"
+    unit = unit_of(seen)
     caption = (
-        "Top: mean absolute change of a parameter "
-        + ("per pass over the training part (epoch)" if passes else f"per {unit}")
+        "Top: mean absolute change of a parameter from one look at the weights to the next, scaled to "
+        + (
+            f"one pass over the training part (an epoch of {thousands(round(seen.per))} steps)"
+            if seen.per_pass
+            else unit
+        )
         + ", by part of the model, on a logarithmic axis. Middle: the same over the mean absolute weight of that part. "
         "Bottom: cosine between each change and the one before: 1 means that the weights keep going the same way, 0 a "
-        "new direction, −1 back (running medians over nine intervals where there are many). Exact, from the kept "
-        "weights; what moved there and back within an interval does not show. A model that has converged would fall "
+        "new direction, −1 back (running medians over nine intervals where there are many). From the kept weights, "
+        "whose intervals may differ in length; what moved there and back within one does not show, so that noisy steps "
+        "count for less in a long one. A model that has converged would fall "
         "towards zero at the top."
     )
     values = seen.change.values
@@ -90,8 +98,11 @@ def say(seen: Change) -> Words:
     elif not np.isfinite(values).all():
         bad = int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])
         title = f"The change up to step {thousands(seen.looked_at[bad])} is not a number: the training has diverged"
+    elif not values[0].any():
+        title = "No parameter changes between the kept steps"
     elif len(seen.looked_at) == 1:
-        title = f"By step {thousands(seen.looked_at[0])} a parameter has changed by {values[0, 0]:.2g} on average"
+        whole = values[0, 0] * seen.looked_at[0] / seen.per
+        title = f"By step {thousands(seen.looked_at[0])} a parameter has changed by {whole:.2g} on average"
     else:
         first, last, peak = values[0, 0], values[0, -1], int(np.argmax(values[0]))
         if values[0, peak] > PEAK * max(first, last):
@@ -100,12 +111,25 @@ def say(seen: Change) -> Words:
                 f"{thousands(seen.looked_at[peak])}, then falls to {_plain(last)}"
             )
         else:
-            verb, times = ("falls", first / last) if last < first else ("grows", last / first)
-            fold = f"{times:.2g}" if times < 10 else thousands(round(float(f"{times:.2g}")))
-            title = f"The mean change per {unit} {verb} from {_plain(first)} to {_plain(last)}, {fold}-fold"
+            verb = "falls" if last < first else "grows"
+            title = f"The mean change per {unit} {verb} from {_plain(first)} to {_plain(last)}{_fold(first, last)}"
     return Words(title, caption, f"Three charts over training steps: change, relative change, cosine. {title}.")
 
 
+def unit_of(seen: Change) -> str:
+    """To what the changes are scaled, in words."""
+    return "epoch" if seen.per_pass else "step" if seen.per == 1 else f"{thousands(round(seen.per))} steps"
+
+
+def _fold(first: float, last: float) -> str:
+    """How many times the smaller the larger is, unless the smaller is nothing."""
+    if min(first, last) == 0:
+        return ""
+    times = max(first, last) / min(first, last)
+    return f", {f'{times:.2g}' if times < 10 else thousands(round(float(f'{times:.2g}')))}-fold"
+
+
 def _plain(value: float) -> str:
-    """0.088, 0.0000024: no powers of ten."""
-    return np.format_float_positional(float(f"{value:.2g}"), trim="-")
+    """0.088, 2.4 · 10⁻⁶: two digits that count."""
+    plain = value == 0 or value >= 1e-4
+    return np.format_float_positional(float(f"{value:.2g}"), trim="-") if plain else power(value, 2)

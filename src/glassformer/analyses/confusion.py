@@ -8,24 +8,27 @@ import numpy as np
 
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, thousands
 from glassformer.run import Run
 
 MOST_TOKENS = 24
+MOST_TOLD = 3  # mistakes equally common in the title
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confusion(Result):
     """Share of each answer given the true token, at a few steps; rows sum to 1."""
 
-    share: Labelled  # (step, true, predicted); NaN rows: the token is never asked for
+    share: Labelled  # (step, true, predicted): tokens asked for, tokens asked for or said; NaN: no answer is a number
     count: Labelled  # (step, true, predicted)
     answered_as: Labelled | None  # (step, asked, answered_as): five operations only
     beyond_chance: Labelled | None  # (step, asked, answered_as): the same, minus what coincidence would give
     steps: tuple[int, ...]
-    left_out: int  # tokens not shown
+    left_out: int  # tokens not shown, though asked for or said
+    unused: int  # tokens neither asked for nor said
     counted: int  # answers judged at each step
     matched: float  # share of them, at the last step, that are the token that came; also of tokens not shown
+    lost: int  # of them, at the last step, that are no numbers
     rule: bool
     several: bool  # whether more than one token may be right
 
@@ -42,22 +45,25 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
         seen = _judged.judged(run, each, member, most)
         asked = seen.examples.answerable if rule else np.ones_like(seen.examples.answerable)
         several = several or bool((seen.examples.allowed.sum(-1)[asked] > 1).any())
-        pairs.append((seen.targets[asked], seen.guess[asked]))
+        said = asked & seen.finite  # the likeliest of what are no numbers is no answer
+        pairs.append((seen.targets[said], seen.guess[said]))
         if hasattr(run.task, "questions") and run.task.kinds:
             given, by_chance = _credited(run, seen)
             credits.append(given)
             corrected.append(given - by_chance)
-    used = np.bincount(np.concatenate([tokens for pair in pairs for tokens in pair]), minlength=1)
+    every = [seen.targets[asked], *(guess for _, guess in pairs)]  # all steps are judged on the same windows
+    used = np.bincount(np.concatenate(every), minlength=1)
     drawn = np.flatnonzero(used > 0)
     if len(drawn) > MOST_TOKENS:
         drawn = np.sort(np.argsort(-used, kind="stable")[:MOST_TOKENS])
     left = int((used > 0).sum() - len(drawn))
-    tables = [_table(drawn, *pair) for pair in pairs]
+    asks = drawn[np.isin(drawn, seen.targets[asked])]
+    tables = [_table(asks, drawn, *pair) for pair in pairs]
     counts, whole = np.array([table for table, _ in tables]), np.array([rows for _, rows in tables])[..., None]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(whole > 0, counts / whole, np.nan)
-    words = tuple(run.task.vocabulary[k] for k in drawn)
-    axes = {"step": tuple(map(str, chosen)), "true": words, "predicted": words}
+    true, said_words = (tuple(run.task.vocabulary[k] for k in some) for some in (asks, drawn))
+    axes = {"step": tuple(map(str, chosen)), "true": true, "predicted": said_words}
     kinds = tuple(run.task.kinds)
     return Confusion(
         step=chosen[-1],
@@ -76,21 +82,30 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
         else None,
         steps=tuple(chosen),
         left_out=left,
-        counted=len(pairs[-1][0]),
+        unused=len(run.task.vocabulary[: run.architecture.answers]) - int((used > 0).sum()),
+        counted=int(asked.sum()),
+        lost=int((asked & ~seen.finite).sum()),
         matched=float(np.mean(pairs[-1][0] == pairs[-1][1])) if len(pairs[-1][0]) else float("nan"),
         rule=rule,
         several=several,
     )
 
 
-def _table(kept: Array, true: Array, guess: Array) -> tuple[Array, Array]:
+def _table(rows: Array, columns: Array, true: Array, guess: Array) -> tuple[Array, Array]:
     """Counts of (true, predicted) among the tokens shown, and of each true token whatever was predicted."""
-    many = len(kept)
-    row, column = np.searchsorted(kept, true), np.searchsorted(kept, guess)
-    inside = [np.isin(tokens, kept) for tokens in (true, guess)]
+    shape = (len(rows), len(columns))
+    row, column = np.searchsorted(rows, true), np.searchsorted(columns, guess)
+    inside = [np.isin(true, rows), np.isin(guess, columns)]
     both = inside[0] & inside[1]
-    counts = np.bincount(row[both] * many + column[both], minlength=many * many).reshape(many, many)
-    return counts.astype(float), np.bincount(row[inside[0]], minlength=many)[:many].astype(float)
+    counts = np.bincount(row[both] * shape[1] + column[both], minlength=shape[0] * shape[1]).reshape(shape)
+    return counts.astype(float), np.bincount(row[inside[0]], minlength=shape[0])[: shape[0]].astype(float)
+
+
+def diagonal(seen: Confusion) -> Array:
+    """(true, predicted): whether the answer is the token that came."""
+    true, predicted = (np.array(seen.share.axes[axis], dtype=object) for axis in ("true", "predicted"))
+    found: Array = true[:, None] == predicted[None]
+    return found
 
 
 def _few(run: Run, step: int, member: int) -> list[int]:
@@ -115,7 +130,8 @@ def _credited(run: Run, seen: _judged.Judged) -> tuple[Array, Array]:
     by_operation = answers.reshape(kinds, -1)  # (operation, digits)
     place = {tuple(row): k for k, row in enumerate(questions[: by_operation.shape[1], 1:].tolist())}
     found, chance = np.zeros((kinds, kinds + 1)), np.zeros((kinds, kinds + 1))
-    asked, guess, target = seen.examples.kind[:, 0], seen.guess[:, 0], seen.targets[:, 0]
+    asked = np.where(seen.finite[:, 0], seen.examples.kind[:, 0], -1)
+    guess, target = seen.guess[:, 0], seen.targets[:, 0]
     would = by_operation[:, [place[tuple(row)] for row in seen.examples.windows[:, 1:-1].tolist()]].T  # (window, kind)
     for kind in range(kinds):
         here = asked == kind
@@ -124,8 +140,9 @@ def _credited(run: Run, seen: _judged.Judged) -> tuple[Array, Array]:
             chance[kind] += _shares(would[here & (target != wrong)], wrong, kinds)
         for k in np.flatnonzero(here & (guess != target)):
             found[kind] += _shares(would[k : k + 1], guess[k], kinds)
-    whole = np.maximum(found.sum(axis=1, keepdims=True), 1)
-    return found / whole, chance / whole
+    whole = found.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return found / whole, chance / whole
 
 
 def _shares(would: Array, answer: int, kinds: int) -> Array:
@@ -146,7 +163,9 @@ def say(seen: Confusion) -> Words:
     caption = (
         f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each row "
         "sums to 1, colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, "
-        "where the answer is the token that came; hatched rows are never asked for. "
+        "where the answer is the token that came; a token that is said but never asked for has a column and no row"
+        + (f", {seen.unused} that are neither have none. " if seen.unused else ". ")
+        + ("Where no answer is a number, rows are hatched. " if seen.lost else "")
         + ("Here several tokens may be right, so a cell off the diagonal may be no mistake. " if seen.several else "")
         + ("Middle row: which operation the answers fit; a wrong answer is shared among the operations that "
            "would give it, or goes to none. Bottom row: what is left of that after coincidence is taken off, which is "
@@ -157,18 +176,17 @@ def say(seen: Confusion) -> Words:
         + "Exact counts on a fixed sample. A model that guesses blindly fills a column, one that knows fills the "
           "diagonal."
     )  # fmt: skip
-    counts, names = seen.count.values[-1], seen.count.axes["true"]
-    whole, hit = counts.sum(), np.trace(counts)
+    counts, names = seen.count.values[-1], seen.count.axes["predicted"]
+    whole, off = counts.sum(), np.where(diagonal(seen), 0, counts)
     step = thousands(seen.steps[-1])
-    if not whole:
+    if seen.lost:
+        title = f"At step {step} the answers are not numbers: the training has diverged"
+    elif not whole:
         title = f"At step {step} there is nothing to compare: no answer is in view"
     else:
-        off = counts.copy()
-        np.fill_diagonal(off, 0)
-        row, column = np.unravel_index(int(off.argmax()), off.shape)
         good = "match what came" if seen.several else "are right"
         title = f"{_judged.exactly(seen.matched)} of the answers {good} at step {step}"
-        if off.max() > 0 and hit < whole:
+        if off.max(initial=0) > 0:
             filled = counts.sum(axis=0)
             most = int(filled.argmax())
             if filled[most] > 0.6 * whole and len(names) > 2:
@@ -177,11 +195,21 @@ def say(seen: Confusion) -> Words:
                 usual = int(off.sum(axis=0).argmax())
                 title += f"; {int(off[:, usual].sum())} of the {int(off.sum())} mistakes are “{shown(names[usual])}”"
             else:
-                what = "difference" if seen.several else "mistake"
-                said, meant = shown(names[column]), shown(names[row])
-                title += f"; the commonest {what} is “{said}” for “{meant}” ({int(off.max())} times)"
+                title += f"; {_commonest(seen, off)}"
         else:
             title += ": every one lies on the diagonal"
     return Words(
         title, caption, f"Matrices of true against predicted token at steps {', '.join(map(str, seen.steps))}. {title}."
     )
+
+
+def _commonest(seen: Confusion, off: Array) -> str:
+    """The commonest mistake, or all that are equally common; of many their number."""
+    what, times = "difference" if seen.several else "mistake", int(off.max())
+    true, predicted = seen.count.axes["true"], seen.count.axes["predicted"]
+    said = [f"“{shown(predicted[column])}” for “{shown(true[row])}”" for row, column in np.argwhere(off == times)]
+    if len(said) == 1:
+        return f"the commonest {what} is {said[0]} ({thousands(times)} time{'s' * (times > 1)})"
+    if len(said) > MOST_TOLD:
+        return f"no {what} is commonest: {len(said)} occur {thousands(times)} time{'s' * (times > 1)} each"
+    return f"the commonest {what}s are {listed(said)} ({thousands(times)} time{'s' * (times > 1)} each)"

@@ -68,9 +68,11 @@ def _floor(run: Run, seen: _judged.Judged) -> np.ndarray:
 def say(seen: ContextPosition) -> Words:
     """From where to where the loss falls, and where it is furthest above the best other predictor."""
     mean, floor = seen.loss.values[0], seen.floor.values
+    first = int(seen.loss.axes["position"][0])  # of a task whose first predictions do not count, not 0
+    few = "one token" if first == 0 else f"{first + 1} tokens"
     caption = (
         f"Loss of the token after each position of the window, over {thousands(seen.windows)} windows of the "
-        "validation part. At position 0 the model has seen one token, at the last one a whole window. Dark band: the "
+        f"validation part. At position {first} the model has seen {few}, at the last a whole window. Dark band: the "
         "mean ± 2 standard errors (an estimate from these windows); pale band: the middle half of the tokens. "
         f"Dashes: the {seen.of} on the same tokens"
         + (", which sees the same window. " if seen.of == "exact predictor" else ", which also sees only the window. ")
@@ -83,14 +85,19 @@ def say(seen: ContextPosition) -> Words:
         return Words(title, caption, f"Empty axes. {title}.")
     begin, late = mean[0], mean[len(mean) // 2 :].mean()
     gap = seen.excess.values[0]
+    if seen.of == "count table":  # a text's loss is known by its perplexity
+        caption += (
+            f" As perplexity, e to the mean loss: {np.exp(begin):.1f} after {few}, {np.exp(late):.1f} in the second "
+            f"half of the window, {np.exp(mean[-1]):.1f} at its last position; the right axis of the first panel."
+        )
     if begin <= late + max(2 * seen.loss.values[1][0], LATE):
         title = (
-            f"At step {step} a longer view does not help: the loss is {begin:.2f} nats after one token and "
+            f"At step {step} a longer view does not help: the loss is {begin:.2f} nats after {few} and "
             f"{late:.2f} in the second half of the window"
         )
     else:
         title = (
-            f"At step {step} the loss falls from {begin:.2f} nats after one token to {late:.2f} in the second half of "
+            f"At step {step} the loss falls from {begin:.2f} nats after {few} to {late:.2f} in the second half of "
             "the window"
         )
     worst = int(np.argmax(gap))

@@ -14,6 +14,7 @@ from glassformer.tasks._text import Text
 WORDS, RANKS = 100, 1000  # words written out; words behind the curve
 WORD = re.compile(r"\w+|[^\w\s]+")  # runs of word characters, or of marks: "don't" is three of them
 NAMED = 5  # words in the title
+FIRST = 80  # characters of the beginning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,9 @@ class Coverage(Result):
     share: Labelled  # (rank,): of the words up to this rank, those that are one token
     lost: Labelled  # (kind,): characters of the text that no token holds
     characters: int
+    distinct: int  # different characters of the text
+    beginning: str  # the first characters of the text
+    parts: Labelled  # (part,): tokens of each part
     tokens: int
     kinds: int  # different words in the text
     used: int  # entries of the vocabulary that occur
@@ -69,6 +73,9 @@ def coverage(run: Run) -> Coverage:
         ),
         lost=Labelled(np.array(list(lost.values()), dtype=float), {"kind": tuple(lost)}, "characters"),
         characters=len(text),
+        distinct=len(set(text)),
+        beginning=text[:FIRST],
+        parts=_parts(run),
         tokens=len(task.stream),
         kinds=len(common),
         used=int((np.bincount(task.stream, minlength=len(task.vocabulary)) > 0).sum()),
@@ -76,6 +83,14 @@ def coverage(run: Run) -> Coverage:
         tokenizer=task.tokenizer,
         lossless=task.cutter.lossless,
     )
+
+
+def _parts(run: Run) -> Labelled:
+    """(part,): the tokens that the windows of each part lie in."""
+    assert isinstance(run.task, Text)
+    bounds = run.task.bounds(run.architecture.context)
+    long = [end - begin + run.architecture.context for begin, end in bounds.values()]
+    return Labelled(np.array(long, dtype=float), {"part": tuple(bounds)}, "tokens")
 
 
 def _pieces(task: Text, word: str) -> tuple[str, ...]:
@@ -108,6 +123,17 @@ def share_at(seen: Coverage) -> tuple[Array, Array]:
     return np.arange(1, len(seen.share.values) + 1), np.asarray(seen.share.values)
 
 
+def opening(seen: Coverage) -> str:
+    """The first characters of the text, on one line."""
+    return " ⏎ ".join(filter(None, seen.beginning.splitlines()))
+
+
+def _in_parts(seen: Coverage) -> str:
+    """`358 186 for training, 89 531 for validation`."""
+    each = zip(seen.parts.axes["part"], seen.parts.values, strict=True)
+    return listed([f"{thousands(int(n))} for {'training' if part == 'train' else part}" for part, n in each])
+
+
 def say(seen: Coverage) -> Words:
     """How many of the commonest words are whole, and which are not."""
     many, split = len(seen.pieces.values), split_words(seen)
@@ -131,7 +157,9 @@ def say(seen: Coverage) -> Words:
         "written. "
         + ("Words are looked up with the space before them, as they stand in a text. " if seen.lossless else "")
         + "Right: of the words up to each rank, the share that is one token; rarer words are mostly cut. "
-        f"{thousands(seen.characters)} characters become {thousands(seen.tokens)} tokens, {per_token(seen):.2f} "
-        f"characters each; {thousands(seen.used)} of {thousands(seen.entries)} entries occur. {away}Counted exactly."
+        f"The text begins “{opening(seen)}”. Its {thousands(seen.characters)} characters, "
+        f"{thousands(seen.distinct)} different ones, become {thousands(seen.tokens)} tokens, {per_token(seen):.2f} "
+        f"characters each ({_in_parts(seen)}); {thousands(seen.used)} of {thousands(seen.entries)} entries occur. "
+        f"{away}Counted exactly."
     )
     return Words(title, caption, f"A table of words and a falling curve. {title}.")

@@ -8,10 +8,12 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.architecture import sinusoids
 from glassformer.run import Run
 
+PARTS = ("groups", "within groups", "position")
+MAINLY = 0.8  # share of a part's variance that one feature must hold to be spoken of
 MOST_TOKENS = 40  # drawn; beyond, the most frequent ones and those of the input
 
 
@@ -29,6 +31,7 @@ class Embeddings(Result):
     within: float  # mean distance of two tokens of one group
     between: float  # mean distance of two tokens of different groups
     position_share: float  # of the variance of the sum over all pairs; exact, for a sum the two parts add up
+    spread: Labelled  # (part, feature): variance of the sum over all pairs; the parts add up to it
     left_out: int  # tokens of the vocabulary that are not drawn
     width: int
 
@@ -77,6 +80,11 @@ def embeddings(run: Run, *, step: int = -1, member: int = 0, planes: dict[str, P
         within=within,
         between=between,
         position_share=float(table.var(axis=0).sum()) / total if total > 0 else 0.0,
+        spread=Labelled(
+            np.stack([*_between_and_within(token, [group.get(word, "") for word in words]), table.var(axis=0)]),
+            {"part": PARTS, "feature": features},
+            "variance",
+        ),
         left_out=len(run.task.vocabulary) - len(ids),
         width=token.shape[1],
     )
@@ -122,6 +130,41 @@ def distances(points: Array, group: Sequence[str]) -> tuple[float, float]:
     return (float(one.mean()) if len(one) else np.nan), (float(two.mean()) if len(two) else np.nan)
 
 
+def _between_and_within(points: Array, group: Sequence[str]) -> tuple[Array, Array]:
+    """(feature,) twice: the variance of points (token, feature) that lies between the groups, and within them."""
+    centre = np.stack([points[[each == name for each in group]].mean(axis=0) for name in group])
+    return centre.var(axis=0), ((points - centre) ** 2).mean(axis=0)
+
+
+def features_that_tell(seen: Embeddings) -> str:
+    """Which single feature tells groups, tokens of a group and positions apart; empty where none does so mainly."""
+    total = seen.spread.values.sum(axis=1)  # (part,)
+    found: dict[int, list[str]] = {}
+    for part, whole, row in zip(PARTS, total, seen.spread.values, strict=True):
+        if seen.width < 2 or not whole > 1e-9 * total.sum():
+            continue
+        feature, share = int(row.argmax()), float(row.max() / whole)
+        if share >= MAINLY and (what := _told_by(seen, part, feature)):
+            found.setdefault(feature, []).append(f"{what} ({percent(share)})")
+    return "; ".join(f"feature {feature} {' and '.join(said)}" for feature, said in found.items())
+
+
+def _told_by(seen: Embeddings, part: str, feature: int) -> str:
+    """What a feature does that holds most of a part's variance."""
+    names = [name or "other" for name in seen.groups]
+    if part == "position":
+        return "carries the position"
+    if part == "groups":
+        return f"tells {listed(names) if len(names) <= 4 else 'the groups'} apart"
+    rows = list(seen.tables["token"].axes["token"])
+    table = seen.tables["token"].values[:, feature]
+    own = {name: table[[rows.index(word) for word in words]] for name, words in seen.groups.items()}
+    inner = {name or "other": float(((values - values.mean()) ** 2).sum()) for name, values in own.items()}
+    most = max(inner, key=lambda name: inner[name])
+    whose = f"{most} tokens" if inner[most] >= MAINLY * sum(inner.values()) else "tokens of one group"
+    return f"tells {whose} apart"
+
+
 def projection(planes: dict[str, Plane]) -> str:
     """What the title must add where a plane loses more than it should."""
     lost = [each.kept for each in planes.values() if each.is_projection]
@@ -153,10 +196,15 @@ def say(seen: Embeddings) -> Words:
         title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
     else:
         apart = _apart(seen)
-        share = f"position makes {percent(seen.position_share)} of their sums' spread"
+        share = f"position accounts for {percent(seen.position_share)} of the spread of token + position"
         share = share if "position" in seen.tables else "no position is added"
-        title = f"{apart}; {share}{projection(seen.planes)}" if apart else share
-        title = title[0].upper() + title[1:]
+        title = f"{apart}; {share}" if apart else share
+        if told := features_that_tell(seen):
+            caption += (
+                f" {title[0].upper()}{title[1:]}. The percentages of the title are shares of the variance of each kind."
+            )
+            title = told
+        title = title[0].upper() + title[1:] + projection(seen.planes)
     return Words(title, caption, f"Heat maps and planes of token, position and summed embeddings. {title}.")
 
 
@@ -168,8 +216,12 @@ def _apart(seen: Embeddings) -> str:
             f"“{shown(odd_ones[0])}” lies {seen.between:.2f} from the other tokens, which lie {seen.within:.2f} apart"
         )
     names = f" ({', '.join(name or 'other' for name in seen.groups)})" if 1 < len(seen.groups) <= 4 else ""
-    near = f"tokens of one group{names} lie {seen.within:.2f} apart" if np.isfinite(seen.within) else ""
-    far = f"of two {seen.between:.2f}" if near else f"tokens of two groups lie {seen.between:.2f} apart"
+    near = f"tokens of the same group{names} lie {seen.within:.2f} apart" if np.isfinite(seen.within) else ""
+    far = (
+        f"of different groups {seen.between:.2f}"
+        if near
+        else f"tokens of different groups lie {seen.between:.2f} apart"
+    )
     return ", ".join(part for part in (near, far if np.isfinite(seen.between) else "") if part)
 
 

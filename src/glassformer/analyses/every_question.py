@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, power, thousands
 from glassformer.analyses.rule_error import distances
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -16,6 +16,7 @@ from glassformer.tasks import Examples
 HARDEST = 20
 WINDOWS = 1500
 MOST_TOLD = 4  # in the title
+FEW_ZEROS = 1e-4  # nearer to 0 or to 1, probabilities are written with powers of ten
 LOOKS = 24  # kept steps at which the hardest are asked again
 
 
@@ -42,15 +43,15 @@ def every_question(run: Run, *, step: int = -1, member: int = 0) -> EveryQuestio
     else:
         raise CallError(f"task {run.experiment.task_name} has no questions that could be listed")
     asked = seen.examples.answerable
-    rows, places = np.nonzero(asked)
-    chance = seen.chance_right[rows, places]
+    rows, places = np.nonzero(asked & seen.finite)  # of what is no number, none is the hardest
+    likely = seen.chance_right[rows, places]
     hard: dict[tuple[int, ...], tuple[int, int, float]] = {}
-    for k in np.argsort(chance, kind="stable"):
+    for k in np.argsort(likely, kind="stable"):
         row, place = int(rows[k]), int(places[k])
         prefix = tuple(
             seen.examples.windows[row, : -1 if run.architecture.read_position is not None else place + 1].tolist()
         )
-        hard.setdefault(prefix, (row, place, float(chance[k])))
+        hard.setdefault(prefix, (row, place, float(likely[k])))
         if len(hard) == HARDEST:
             break
     table, looked = _history(run, seen, hard, now, member)
@@ -80,7 +81,7 @@ def _listed(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judg
     every = np.column_stack([questions, answers])
     seen = _judged.judge(run, task.judged(every), step, member)
     side = len(task.groups["digit"])
-    right = seen.right.reshape(len(task.kinds), side, side, -1)  # what is left of the question comes last
+    right = (1 - seen.error).reshape(len(task.kinds), side, side, -1)  # what is left of the question comes last
     axes = {"operation": tuple(task.kinds), "first": numbers(side), "second": numbers(side)}
     share = right.mean(axis=-1)
     return Labelled(share, axes, "share"), Labelled(np.full(share.shape, right.shape[-1]), axes, "questions"), seen
@@ -96,7 +97,7 @@ def _by_distance(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, 
     for i, token in enumerate(tokens):
         for j, distance in enumerate(present):
             chosen = (seen.targets == token) & (back == distance)
-            count[i, j], good[i, j] = chosen.sum(), (chosen & seen.right).sum()
+            count[i, j], good[i, j] = chosen.sum(), (1 - seen.error[chosen]).sum()
     axes = {"answer": tuple(run.task.vocabulary[t] for t in tokens), "distance": tuple(map(str, present))}
     share = np.where(count > 0, good / np.maximum(count, 1), np.nan)
     return Labelled(share, axes, "share"), Labelled(count, axes, "positions"), seen
@@ -121,17 +122,17 @@ def _history(
         right = _judged.judge(run, few, each, member).right[np.arange(len(rows)), places]
         last[~right] = each
         first[right & np.isnan(first)] = each
-    chance = [p for _, _, p in hard.values()]
+    likely = [p for _, _, p in hard.values()]
     said = seen.targets[rows, places], seen.guess[rows, places]
-    return np.column_stack([chance, seen.right[rows, places], last, first, *said]), len(steps)
+    return np.column_stack([likely, seen.right[rows, places], last, first, *said]), len(steps)
 
 
 def say(seen: EveryQuestion) -> Words:
     """How many are right, where the mistakes are, which is hardest."""
     right, count = seen.right.values, seen.count.values
     what = (
-        f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each cell the "
-        "share right over the ten third digits; framed cells have the same digit twice"
+        f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each cell "
+        f"{_cell(int(count.max()))}; framed cells have the same digit twice"
         if seen.operations
         else f"{thousands(seen.asked)} held-out positions whose answer is in view: the token that came down, how many "
         "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
@@ -146,6 +147,8 @@ def say(seen: EveryQuestion) -> Words:
     )
     if not count.sum():
         title = "No question has its answer in view"
+    elif np.isnan(right[count > 0]).any():
+        title = f"At step {thousands(seen.step or 0)} the answers are not numbers: the training has diverged"
     else:
         share = float(np.nansum(right * count) / count.sum())
         asked = "questions" if seen.operations else "answers in view"
@@ -154,8 +157,24 @@ def say(seen: EveryQuestion) -> Words:
             title += _worst(seen)
         elif len(seen.hardest.values):
             least = seen.hardest.axes["question"][0]
-            title += f"; the least sure is “{least}” with probability {seen.hardest.values[0, 0]:.2f}"
+            title += f"; the least sure is “{least}” with probability {chance(float(seen.hardest.values[0, 0]))}"
     return Words(title, caption, f"Maps of the share of right answers and a list of hard questions. {title}.")
+
+
+def chance(p: float) -> str:
+    """0.79, 0.9987, 1 − 3 · 10⁻⁵, 9 · 10⁻⁶: a probability that is 0 or 1 only if it is."""
+    if not np.isfinite(p) or p in (0.0, 1.0):
+        return "–" if not np.isfinite(p) else f"{p:.0f}"
+    if p > 1 - FEW_ZEROS or p < FEW_ZEROS:
+        return f"1 − {power(1 - p)}" if p > 0.5 else power(p)
+    return f"{p:.2f}" if 0.005 <= p < 0.995 else f"{p:.4f}"
+
+
+def _cell(many: int) -> str:
+    """What one cell of a map of operations stands for."""
+    if many == 1:
+        return "one question, right (1) or wrong (0)"
+    return f"the share right over the {thousands(many)} {'third digits' if many == 10 else 'ways to go on'}"
 
 
 def _worst(seen: EveryQuestion) -> str:

@@ -24,6 +24,7 @@ class Frozen(Result):
 
     probabilities: Labelled  # (token, y, x)
     regions: Labelled  # (y, x): id of the token that wins
+    best: Labelled  # (y, x): its probability
     values: Labelled  # (head, key_position, axis): pushes of the values in view
     weights: Labelled  # (head, key_position): the attention they get
     push: Labelled  # (axis,): what attention does add
@@ -96,6 +97,7 @@ def frozen(
         clock=land.clock,
         probabilities=Labelled(chances, {"token": words} | ticks, "probability"),
         regions=Labelled(winner, ticks, "token id"),
+        best=Labelled(chances.max(0), ticks, "probability"),
         values=Labelled(drawn, keys | axis),
         weights=Labelled(seen["attention"][block][:, place, list(view)], keys, "share"),
         push=Labelled(push, axis),
@@ -163,18 +165,17 @@ def say(seen: Frozen) -> Words:
         )  # fmt: skip
     caption = (
         f"The input {' '.join(map(shown, seen.tokens))} with {token} held still; the {plain} is what attention "
-        f"{'of the last block ' if seen.blocks > 1 else ''}may add to it, the origin is adding nothing. Left: the "
-        "token that would win after each push, the pushes of the values in view (triangles), the actual push (arrow) "
-        "and, outlined, the hull of all that attention can add: its weights are shares, so it cannot leave the "
-        f"hull{' (which holds the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. Grey "
-        "tells groups of tokens apart. Right: the probability of single tokens, from 0 to 1, with the same hull and "
-        "push; above, the token and the probability it does get. "
+        f"{'of the last block ' if seen.blocks > 1 else ''}may add to it, + is adding nothing. Left: the likeliest "
+        "token "
+        "after each push, hatched where it has less than half; triangles are the pushes of the values in view, the "
+        "arrow is the actual push. Attention's weights are shares, so it cannot leave the outlined "
+        f"hull{' (of the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. Right: maps of "
+        "single "
+        "tokens and the probability each does get, after the right and the actual one those that win most of the hull. "
         + (
             "" if plain == "plane"
-            else "All directions off the slice are kept as they are in this input; the outline is the shadow of the "
-            "hull on the slice. "
+            else "All directions off the slice are kept as in this input; the outline is the hull's shadow. "
         )
-        + "If the hull did not reach the region of the right token, no attention pattern could give the right "
-        "answer here."
+        + "If the hull did not reach the region of the right token, no attention pattern could give the right answer."
     )  # fmt: skip
     return Words(title, caption, f"Maps of what a push to one position would make it say. {title}.")

@@ -28,6 +28,7 @@ class Generalisation(Result):
     judged: Labelled  # (kind,): how many were judged
     steps: int
     at: int
+    in_view: bool  # whether only answers in view are counted, as of a rule
     questions: bool  # whether windows are questions with one answer
     by_heart: bool  # the held-out data are the training data: the task is to memorise
 
@@ -50,6 +51,7 @@ def generalisation(run: Run, *, step: int = -1, member: int = 0) -> Generalisati
     return Generalisation(
         step=None if step == -1 else at,
         clock=_clock.text(run, step, member),
+        truth_known=run.task.exact,
         excess={part: Labelled(values, {"step": labels}, "nats per token") for part, values in excess.items()},
         gap=Labelled(gap, {"step": labels}, "nats per token"),
         leaked=Labelled(np.array(list(leaked.values())), {"part": tuple(leaked)}, "share"),
@@ -57,6 +59,7 @@ def generalisation(run: Run, *, step: int = -1, member: int = 0) -> Generalisati
         judged=Labelled(counts[:, 1], kinds, "answers"),
         steps=_clock.total(run),
         at=at,
+        in_view=run.task.measure == "rule_error",
         questions=run.task.answers == "one",
         by_heart=data.train is data.validation,
     )
@@ -172,14 +175,15 @@ def say(seen: Generalisation) -> Words:
         )
         good = ""
         if unseen is not None and np.isfinite(right[unseen]):
-            good = f", and {_judged.exactly(float(right[unseen]))} of {_what(names[unseen])} are right"
+            good = f", and {_judged.exactly(float(right[unseen]))} of {_what(names[unseen], seen.in_view)} are right"
         side = "above" if last[-1] >= 0 else "below"
         title = f"Held-out excess ends {_short(abs(last[-1]))} nats {side} that of training{leak}{good}"
     caption = (
-        "Top: loss above the floor of the same windows, on training (solid), validation (dashed) and test windows "
-        "(dotted); the gap between training and validation is shaded. Left below, the leak meter: the share of "
+        f"Top: loss above {seen.least} on the same windows, on training (solid), validation (dashed) and test windows "
+        "(dotted); the gap between training and validation is shaded; the axis is straight below 0.001 and logarithmic "
+        "above where little is left at the end. The foot is the leak meter: the share of "
         f"held-out {'questions' if seen.questions else 'windows, next token included,'} that also occur in training; "
-        "only the rest can show that something was learned. Right below: the share of right answers at step "
+        "only the rest can show that something was learned. Below: the share of right answers at step "
         f"{thousands(seen.at)} with intervals of 95 %"
         + (
             ", by how new a question is: seen in training; never seen; of these, seen with its values in another "
@@ -189,15 +193,17 @@ def say(seen: Generalisation) -> Words:
         )
         + " A gap that grows while training improves would mean memorising."
     )
-    return Words(title, caption, f"Curves of excess by part, bars of leaked share and of accuracy. {title}.")
+    return Words(title, caption, f"Curves of excess by part, and bars of accuracy. {title}.")
 
 
 def _short(nats: float) -> str:
     return "less than 0.001" if nats < 5e-4 else f"{nats:.3f}" if nats < 0.0995 else f"{nats:.2f}"
 
 
-def _what(name: str) -> str:
-    return "answers to questions never seen" if name == "never seen" else "answers in unseen windows"
+def _what(name: str, in_view: bool) -> str:
+    return "answers to questions never seen" if name == "never seen" else (
+        "answers in view in unseen windows" if in_view else "answers in unseen windows"
+    )  # fmt: skip
 
 
 def _leak(seen: Generalisation) -> str:

@@ -7,10 +7,12 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands
+from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._rule import Rule
 
-VERDICTS = ("start", "unconstrained", "right", "wrong", "not in view")  # the codes 0 to 4
+VERDICTS = ("start or no token", "unconstrained", "right", "wrong", "not in view")  # the codes 0 to 4
+NOTHING = "–"  # written where the probabilities are not numbers; its id is one more than the last token's
 CHOICES = ("sampled", "arg-max")
 SHOWN, COUNTED, QUESTIONS = 6, 40, 30  # sequences drawn, sequences counted, questions asked
 
@@ -19,7 +21,7 @@ SHOWN, COUNTED, QUESTIONS = 6, 40, 30  # sequences drawn, sequences counted, que
 class Generated(Result):
     """Sequences written at a few steps from the same starts and with the same random numbers, and their verdicts."""
 
-    tokens: Labelled  # (step, choice, sequence, place): token ids
+    tokens: Labelled  # (step, choice, sequence, place): token ids; the last of `vocabulary` is no token
     verdicts: Labelled  # (step, choice, sequence, place): codes, see VERDICTS
     error: Labelled  # (step, choice): share of constrained tokens that are wrong, over all that were written
     counts: Labelled  # (step, choice, number): wrong, constrained
@@ -40,8 +42,13 @@ def generated(
     seed: int = 0,
     sequences: int = COUNTED,
     choices: Sequence[str] = CHOICES,
+    starts: Sequence[str] | None = None,
 ) -> Generated:
-    """`sequences` runs of `tokens` tokens at each step (default: the first and the chosen one); six are kept."""
+    """`sequences` runs of `tokens` tokens at each step (default: the first and the chosen one); six are kept.
+
+    `starts`: texts to go on from, equally long in tokens; None: first the words that the task names, then any that
+    may begin a sequence.
+    """
     at = (
         _clock.chosen(run, tuple(steps))
         if steps is not None
@@ -53,26 +60,35 @@ def generated(
     if one:
         sequences, tokens = QUESTIONS, 1
         asked = np.array([run.task.sample(rng, 0) for _ in range(sequences)])
-        starts = asked[:, :-1]
+        begun = asked[:, :-1]
     else:
-        starts = np.array([run.task.sample(rng, 1)[:1] for _ in range(sequences)])
+        begun = np.array([run.task.sample(rng, 1)[:1] for _ in range(sequences)])
+        begun[: len(run.task.starts)] = [run.task.encode(text) for text in run.task.starts[:sequences]] or begun[:0]
+        if starts is not None:
+            begun = _given(run, [starts] if isinstance(starts, str) else starts)
+            sequences = len(begun)
     luck = rng.random((sequences, tokens))
     ids, verdicts, counts, surprises = [], [], [], []
     for each in at:
         for choice in choices:
-            texts, cost = _write(run, starts, luck if choice == "sampled" else None, tokens, each, member)
+            texts, cost = _write(run, begun, luck if choice == "sampled" else None, tokens, each, member)
+            lost = np.isnan(cost) & (np.arange(texts.shape[1]) >= begun.shape[1])  # none is likeliest of no numbers
+            written = np.where(lost, len(run.task.vocabulary), texts)
             surprises.append(cost[:, -1:] if one else cost[:SHOWN])
-            ids.append(texts[:, -1:] if one else texts[:SHOWN])
-            judged = [run.task.verify(text) for text in texts]
+            ids.append(written[:, -1:] if one else written[:SHOWN])
+            judged = [
+                [None if gone else said for said, gone in zip(run.task.verify(text), row, strict=True)]
+                for text, row in zip(texts, lost, strict=True)
+            ]
             if one:
                 judged = [said[-1:] for said in judged]
             wrong = sum(said.count(False) for said in judged)
             counts.append([wrong, wrong + sum(said.count(True) for said in judged)])
             codes = [
-                [0 if p == 0 and not one else 1 if v is None else 2 if v else 3 for p, v in enumerate(said)]
+                [0 if p < begun.shape[1] and not one else 1 if v is None else 2 if v else 3 for p, v in enumerate(said)]
                 for said in judged
             ]
-            kept = np.array(codes if one else codes[:SHOWN])
+            kept = np.where(lost[:, -1:], 0, codes) if one else np.where(lost, 0, codes)[:SHOWN]
             if not one and run.task.measure == "rule_error":
                 kept[_out_of_view(run, texts[:SHOWN], judged[:SHOWN]) & (kept >= 2)] = 4
             verdicts.append(kept)
@@ -95,12 +111,21 @@ def generated(
         ),
         error=Labelled(error, axes, "share"),
         counts=Labelled(number, axes | {"number": ("wrong", "constrained")}, "tokens"),
-        vocabulary=tuple(run.task.vocabulary),
-        questions=tuple(run.task.decode(q) for q in starts) if one else (),
+        vocabulary=(*run.task.vocabulary, NOTHING),
+        questions=tuple(run.task.decode(q) for q in begun) if one else (),
         steps=tuple(at),
         written=sequences,
         surprise=Labelled(np.array(surprises).reshape(*shape, many, long), places, "nats"),
     )
+
+
+def _given(run: Run, starts: Sequence[str]) -> Array:
+    """(sequence, place): the beginnings asked for."""
+    tokens = [run.task.encode(text) for text in starts]
+    if not tokens or len({len(each) for each in tokens}) > 1 or not len(tokens[0]):
+        long = ", ".join(f"{text!r} {len(each)}" for text, each in zip(starts, tokens, strict=True)) or "there are none"
+        raise CallError(f"starts must all have the same number of tokens, one or more ({long}); draw them one by one")
+    return np.array(tokens)
 
 
 def _write(run: Run, starts: Array, luck: Array | None, tokens: int, step: int, member: int) -> tuple[Array, Array]:
@@ -110,7 +135,7 @@ def _write(run: Run, starts: Array, luck: Array | None, tokens: int, step: int, 
     """
     place = run.architecture.read_position
     texts, cost = starts, np.full(starts.shape, np.nan)
-    for k in range(tokens if place is not None else tokens - 1):
+    for k in range(tokens if place is not None else max(tokens - starts.shape[1], 1)):
         seen = run.trace(texts[:, -run.architecture.context :], step=step, member=member)["probabilities"]
         chances = seen[:, -1 if place is None else place].astype(np.float64)
         said = pick(chances, None if luck is None else luck[:, k])
@@ -155,7 +180,7 @@ def say(seen: Generated) -> Words:
         f"{len(seen.questions)} questions, the same at every step, with the answer drawn at temperature 1 (sampled) "
         "and the likeliest one (arg-max). "
         if one
-        else "Sequences that the model wrote by itself, each from a given first token (plain cell); starts and random "
+        else "Sequences that the model wrote by itself, each from a given beginning (plain cells); starts and random "
         "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the "
         f"likeliest token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
         "sequence's start. Hatched cells (∅): the rule speaks there, but what the model had in view does not settle "
@@ -166,7 +191,9 @@ def say(seen: Generated) -> Words:
     errors, counts = seen.error.values[:, 0], seen.counts.values[:, 0]
     what = "answers it gives" if one else "tokens it writes where the rule speaks"
     how = seen.error.axes["choice"][0]
-    if not counts[-1, 1]:
+    if (seen.tokens.values[-1] == len(seen.vocabulary) - 1).any():
+        title = f"At step {thousands(seen.steps[-1])} no token is likelier than another, for none is a number: the training has diverged"
+    elif not counts[-1, 1]:
         title = f"At step {thousands(seen.steps[-1])} it never comes to a token that the rule constrains"
     elif len(seen.steps) > 1 and counts[0, 1]:
         title = (
@@ -182,7 +209,7 @@ def say(seen: Generated) -> Words:
 def _say_text(seen: Generated) -> Words:
     """How surprised the model is by its own words; of a text, nothing is right or wrong."""
     caption = (
-        "Texts that the model wrote by itself, each from a given first token (plain cell); starts and random numbers "
+        "Texts that the model wrote by itself, each from a given beginning (plain cells); starts and random numbers "
         "are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the likeliest "
         "token each time, which soon repeats itself. A cell is the darker, the more the token surprised the model that "
         "wrote it: minus the logarithm of its probability. A sampled text that costs about as much per token as the "

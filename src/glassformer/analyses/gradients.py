@@ -7,7 +7,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._checks import REACH, STEEP
 from glassformer.analyses._life import called, parts, steps_per_pass
-from glassformer.analyses._result import Array, Labelled, Result, Words, shared, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, power, shared, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -92,7 +92,8 @@ def say(seen: Gradients) -> Words:
     """From where to where, and whether any part vanished or all of it exploded."""
     caption = (
         "Top: typical gradient (root of the mean square) of the parameters of each part, at every logged step, before "
-        "any clipping, on a logarithmic axis; thin as logged, thick as a running median; the band reaches from the "
+        "any clipping, on a logarithmic axis; thin as logged, thick as a running median, broad and pale that of all "
+        "parts together; the band reaches from the "
         "smallest to the largest part. One batch each, so it scatters. Dashed: where a part counts as vanishing "
         f"({seen.reach:g} of the part that has most) and where the whole gradient counts as exploding (longer than "
         f"{thousands(round(seen.longest))}); both are the levels of `glassformer check`, and conventions. Bottom: "
@@ -113,5 +114,6 @@ def say(seen: Gradients) -> Words:
         title = f"The gradient vanishes in {where}: most of the time it is under {seen.reach:g} of the largest"
     else:
         ends = [float(seen.smooth.values[0, k]) for k in (0, -1)]
-        title = f"The typical gradient goes from {ends[0]:.2g} to {ends[1]:.2g} and neither vanishes nor explodes"
+        first, last = (f"{each:.2g}" if each >= 1e-3 else power(each, 2) for each in ends)
+        title = f"The typical gradient of all parts goes from {first} to {last} and neither vanishes nor explodes"
     return Words(title, caption, f"Gradient size by part over training steps, and a ratio below. {title}.")

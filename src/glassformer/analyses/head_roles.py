@@ -6,6 +6,7 @@ import numpy as np
 
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._pairs import groups
+from glassformer.analyses._question import arguments, holds_answer
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.analyses._sought import copied
 from glassformer.errors import CallError
@@ -18,6 +19,7 @@ INDUCTION = 0.4  # share of the attention on what followed the earlier copy, fro
 MOST_SAID = 8  # heads described in the caption
 SAID = {"self": "diagonal", "previous": "previous token", "punctuation tokens": "punctuation stripes"}
 ANSWER, NEEDED = "answer", "needed token"  # what a rule copies; what a rule computes its answer from
+NO_ROLE = "no clear role"
 HAS = 20.0  # percentage points beyond looking everywhere alike from which a head has a role
 
 
@@ -52,7 +54,7 @@ class HeadRoles(Result):
         ]
         if self.induction.values[block, head] >= INDUCTION:
             said.insert(0, f"induction (score {self.induction.values[block, head]:.2f})")
-        return listed(said[:most]) if said else "no clear role"
+        return listed(said[:most]) if said else NO_ROLE
 
 
 def head_roles(run: Run, *, step: int = -1, member: int = 0, over_life: bool = True) -> HeadRoles:
@@ -145,27 +147,15 @@ def _roles(run: Run, windows: Array, allowed: Array) -> dict[str, Array]:
         found[ANSWER if copied(run) else NEEDED] = answer & allowed
     elif (read := run.architecture.read_position) is not None:  # the one answer is read at one position
         answer = np.zeros((many, context, context), dtype=bool)
-        for w, row in enumerate(windows):
-            sources = [int(place) for place in run.task.source_position(row) if place >= 0]
-            answer[w, read, sources[-1:]] = True
+        answer[:, read] = holds_answer(run, windows)
         found[ANSWER] = answer & allowed
-    if run.task.answers == "one" and "digit" in run.task.groups:
-        found |= _arguments(np.isin(windows, list(run.task.groups["digit"])), windows, (back != 0) & allowed)
+    for name, keys in arguments(run, windows).items():
+        found[name] = keys[:, None, :] & (back != 0) & allowed
     same = windows[:, :, None] == windows[:, None, :]  # (window, query, key)
     after = np.zeros_like(same)
     after[:, :, 1:] = same[:, :, :-1]  # the key just after an earlier copy of the query's token
     found["after a copy"] = after & (back > 0) & allowed
     return {name: use for name, use in found.items() if use.any()}
-
-
-def _arguments(digit: Array, windows: Array, others: Array) -> dict[str, Array]:
-    """The first, second, ... number of each question, and the largest and smallest, ties included; never itself."""
-    place = np.cumsum(digit, axis=1) * digit  # (window, key): 1 for the first number, 0 for none
-    value = np.where(digit, windows, -1)
-    low = np.where(digit, windows, windows.max() + 1)
-    keys = {f"number {k}": place == k for k in range(1, int(place.max(initial=0)) + 1)}
-    keys |= {"largest": value == value.max(1, keepdims=True), "smallest": low == low.min(1, keepdims=True)}
-    return {name: (key & digit)[:, None, :] & others for name, key in keys.items()}
 
 
 def _mean(weights: Array, use: Array) -> Array:
@@ -190,12 +180,12 @@ def say(seen: HeadRoles) -> Words:
         "Share of the attention that goes to the keys of each role, minus the share that looking everywhere alike "
         f"would give, in percentage points, over {seen.windows} validation windows and all queries that have such a "
         "key. previous, 2 back, 3 back: so many positions before; first: position 0; … tokens: keys of that token "
-        "group, other than itself; answer: the position that holds the answer, needed token: one that the rule "
+        "group, other than itself; answer: what holds the answer, needed token: one that the rule "
         "computes it from; after a copy: just after an earlier copy of the query's own token. Beside it, the mean "
         "entropy and the mean distance of the attention, with the values of looking everywhere alike "
         f"({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). Framed: {HAS:g} points and more, "
         "from where a head is said to have a role. Below, the roles over life. number 1, 2, 3, largest, smallest: the "
-        "numbers of a question. Roles overlap: a key can be both previous and even. "
+        "numbers of a question, equal ones together. Roles overlap: a key can be both previous and even. "
         + (
             f"Induction: on {REPEATED} random sequences written twice, the share of the attention that a token of the "
             f"second copy gives to what followed it in the first; from {INDUCTION:g} on a head is called an induction "

@@ -86,6 +86,10 @@ def say(seen: Health) -> Words:
         title = f"Ill after {steps} steps: {listed([finding.illness for finding in ill])}"
     else:
         rest = f", but note: {listed([finding.illness for finding in notes])}" if notes else ""
+        past = [f"“{name}”" for name, verdict, finding in
+                zip(seen.judged.axes["check"], seen.verdicts, seen.findings, strict=True)
+                if verdict == "note" and finding is None]  # fmt: skip
+        rest += f"; beyond a limit: {listed(past)}" if past else ""
         title = f"After {steps} steps none of {len(seen.verdicts)} checks finds an illness{rest}"
     caption = (
         "One row per check: its curve over the training, the limit as a dashed line with the unhealthy side shaded, "

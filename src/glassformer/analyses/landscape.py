@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _decide
+from glassformer.analyses import _clock, _counted, _decide
 from glassformer.analyses._pairs import at_position, pairs, placed, shown
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._plane import plane as plane_of
@@ -23,6 +23,8 @@ TELLING = 0.25  # probability that a token must reach somewhere to have a panel 
 CLOSER = 0.8  # of the whole frame's width, beyond which a closer one shows no more
 FEW = 5  # tokens that a title names one by one
 WINDOWS = 48  # of the validation part, to know where the points lie
+MOST_ENDS = 400  # of their positions drawn
+CLEARLY = 0.5  # probability under which the likeliest token is no decision
 MARGIN = 0.07
 SHAPES = (1.0, 1.6)  # width over height of a frame that takes the shape of its points
 POINTS = ("none", "embedded", "value", "middle")
@@ -35,12 +37,13 @@ class Landscape(Result):
 
     probabilities: Labelled  # (token, y, x)
     regions: Labelled  # (y, x): id of the most probable token
+    best: Labelled  # (y, x): its probability
     entropy: Labelled  # (y, x)
     won: Labelled  # (group,): share of the drawn plane where a token of the group is the most probable
     edges: Labelled  # (neuron, coefficient): where a ReLU switches, x · a + y · b + c = 0; none for curved ones
     points: dict[
         str, Labelled
-    ]  # begin, end: (position, axis); value: (head, key_position, axis); embedded: (pair, axis)
+    ]  # begin, end: (position, axis); value: (head, key_position, axis); embedded, held_out: (pair or place, axis)
     near: dict[str, Labelled]  # as points, without axis: 1 on the plane, less the farther off it
     said: Labelled  # (pair, token): probabilities if nothing were added to a pair's embedding
     at_end: Labelled  # (position, token): the model's probabilities on this input
@@ -61,6 +64,11 @@ class Landscape(Result):
     def is_slice(self) -> bool:
         """Whether the model has more directions than are drawn."""
         return not self.plane.lossless
+
+    @property
+    def undecided(self) -> float:
+        """Share of the drawn plane where no token has half of the probability."""
+        return float((self.best.values < CLEARLY).mean())
 
 
 def landscape(
@@ -93,7 +101,7 @@ def landscape(
     if seen.tokens.ndim != 1:
         raise CallError("a landscape takes one input at a time")
     w = _decide.params(run, seen.step, member)
-    cloud = _cloud(run, seen.step, member, at)
+    cloud = ends_of_many(run, seen.step, member, at)
     begin = _decide.entering(seen, a.blocks - 1, a)
     end = seen["middle"][-1] if at == "middle" else seen["final"]
     flat = plane if isinstance(plane, Plane) else plane_of(np.concatenate([cloud, end]), features=plane)
@@ -104,6 +112,8 @@ def landscape(
         full["begin"], axes["begin"] = begin, axes["end"]
         full["embedded"] = every.at("embedded").reshape(-1, a.width)
         axes["embedded"] = {"pair": tuple(f"{t}@{p}" for t in every.tokens for p in range(every.context))}
+        full["held_out"] = cloud[:: -(-len(cloud) // MOST_ENDS)]
+        axes["held_out"] = {"place": numbers(len(full["held_out"]))}
     drawn = {name: flat.points(each) for name, each in full.items()}
     if at == "middle" and a.attention != "off":
         full["value"] = _decide.pushes(w, seen, a.blocks - 1, a)
@@ -148,6 +158,7 @@ def landscape(
         clock=_clock.text(run, seen.step, member),
         probabilities=Labelled(chances[list(kept)], {"token": tuple(answers[k] for k in kept)} | ticks, "probability"),
         regions=Labelled(winner, ticks, "token id"),
+        best=Labelled(chances.max(0), ticks, "probability"),
         entropy=Labelled(-(chances * np.log(np.maximum(chances, 1e-300))).sum(0), ticks, "nats"),
         won=Labelled(np.bincount(sides[winner].ravel(), minlength=len(names)) / winner.size, {"group": names}, "share"),
         edges=_edges(w, flat, run, at),
@@ -194,12 +205,12 @@ def _words(run: Run, ids: Array) -> tuple[str, ...]:
     return tuple(run.task.vocabulary[token] for token in ids)
 
 
-def _cloud(run: Run, step: int, member: int, at: str) -> Array:
-    """(n, feature): the point over validation windows, where answers are read."""
-    windows = _decide.examples(run.task, run.architecture.context, WINDOWS).windows[:, :-1]
+def ends_of_many(run: Run, step: int, member: int, at: str = "middle") -> Array:
+    """(n, feature): where validation windows end, at the positions that are read."""
+    windows = _decide.examples(run, WINDOWS).windows[:, :-1]
     seen = run.trace(windows, step=step, member=member)
     values = seen["middle"][:, -1] if at == "middle" else seen["final"]
-    return _decide.at_places(run, values).reshape(-1, run.architecture.width)
+    return values[:, _counted.read(run)].reshape(-1, run.architecture.width)
 
 
 def _frame(points: list[Array], margin: float = MARGIN, shape: float | None = 1.0) -> Frame:
@@ -238,9 +249,34 @@ def closer(seen: Landscape, names: tuple[str, ...], grid: int = GRID) -> Landsca
     if seen.said_at is None or box[1] - box[0] > CLOSER * (seen.frame[1] - seen.frame[0]):
         return seen
     x, y = np.linspace(box[0], box[1], round(grid * shape)), np.linspace(box[2], box[3], grid)
-    winner = np.array(seen.shown_tokens)[seen.said_at(np.stack(np.meshgrid(x, y), -1)).argmax(-1)]
+    said = seen.said_at(np.stack(np.meshgrid(x, y), -1))
+    winner = np.array(seen.shown_tokens)[said.argmax(-1)]
     ticks = {"y": tuple(f"{v:.4g}" for v in y), "x": tuple(f"{v:.4g}" for v in x)}
-    return replace(seen, frame=box, regions=Labelled(winner, ticks, "token id"))
+    best = Labelled(np.exp(said.max(-1)), ticks, "probability")
+    return replace(seen, frame=box, regions=Labelled(winner, ticks, "token id"), best=best)
+
+
+def ground(seen: Landscape, points: Array) -> Array:
+    """(...,): the token that wins on the map under points (..., 2)."""
+    found: Array
+    if seen.said_at is not None:
+        found = np.array(seen.shown_tokens)[seen.said_at(points).argmax(-1)]
+        return found
+    size = np.array(seen.regions.values.shape[::-1]) - 1
+    low, high = np.array(seen.frame[::2]), np.array(seen.frame[1::2])
+    at = np.clip(np.rint(np.nan_to_num((points - low) / (high - low)) * size), 0, size).astype(int)
+    found = seen.regions.values[at[..., 1], at[..., 0]]
+    return found
+
+
+def astray(seen: Landscape) -> tuple[int, ...]:
+    """The positions with an answer to check that say another token than wins on the map where they end."""
+    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
+    if not (judged and seen.is_slice and np.isfinite(seen.at_end.values).all()):
+        return ()
+    under = ground(seen, seen.points["end"].values[judged])
+    said = seen.at_end.values[judged].argmax(-1)
+    return tuple(k for k, here, word in zip(judged, under, said, strict=True) if here != word)
 
 
 def telling(seen: Landscape) -> list[int]:
@@ -273,7 +309,7 @@ def _where(seen: Landscape) -> str:
     return (
         f"The plane is a slice through {over}: its two principal components over validation windows "
         f"({percent(seen.plane.kept)} of the variance), all other directions at their mean. The colours are exact on "
-        "the slice only; points off it are drawn where they fall on it, and fade with their distance."
+        "the slice only: a point off it is drawn where it falls on it and may say another token than the map there."
     )
 
 
@@ -395,37 +431,47 @@ def say_summary(seen: Landscape) -> Words:
     if bad := broken(seen):
         title = bad
     else:
-        title = f"{_start(_winning(seen))} on this {plain}" + (
-            f"; attention moves {moved}" if (moved := _moved(seen)) else ""
-        )
+        moved = f"; attention moves {moved}" if (moved := _moved(seen)) else ""
+        title = f"{_start(_winning(seen))} on this {plain}{_unclear(seen)}{moved}"
     caption = (
-        "First: how undecided the model is at each point, as entropy in nats, from 0 to the logarithm of the number of "
-        "tokens. Second: the token with the highest probability at each point; borders between winners are drawn, "
-        "faint lines are where a neuron of the last feed-forward switches on, and the grey tells the groups of tokens "
-        "apart. Third, closer: all pairs of token and position as embedded, the outermost named. Fourth, closer: this "
-        "input from its embedding to the end of its arrow, coloured by verdict, the positions with an answer to check "
-        f"named and signed. {_shares(seen)}{_where(seen)}"
+        "First: how undecided the model is at each point (entropy in nats). Second: the likeliest token at each point, "
+        "after the feed-forward; hatched where even it has less than half of the probability; dots are where "
+        f"{len(seen.points['held_out'].values)} positions of held-out windows end, faint lines where a neuron switches "
+        "on, greys the groups of tokens. Third: all pairs of token and position as embedded (after several blocks, the "
+        "dots again, closer). Fourth: arrows of this "
+        f"input, from before to after attention. {_shares(seen)}{_where(seen)}{_tips(seen)}"
     )
     return Words(title, caption, f"Four maps of one {plain}: entropy, winners, embeddings, one input. {title}.")
 
 
+def _unclear(seen: Landscape) -> str:
+    """How much of what is drawn is nobody's."""
+    return (
+        f", but none with half of the probability on {percent(seen.undecided)} of it" if seen.undecided >= 0.1 else ""
+    )
+
+
+def _tips(seen: Landscape) -> str:
+    return " Open tips: the map there shows another token than the one that is said." if astray(seen) else ""
+
+
 def _shares(seen: Landscape) -> str:
     shares = sorted(zip(seen.won.axes["group"], seen.won.values, strict=True), key=lambda each: -each[1])
-    parts = [f"{name} tokens win {percent(float(share)) if share else 'none'}" for name, share in shares]
-    return f"Of what is drawn, {listed(parts)}. "
+    parts = [f"{name} tokens are likeliest on {percent(float(share)) if share else 'none'}" for name, share in shares]
+    return f"Of what is drawn, {listed(parts)}, no token with half of the probability on {percent(seen.undecided)}. "
 
 
 def say_grid(seen: Landscape) -> Words:
     """Where the input's points end."""
-    title = broken(seen) or _start(_ends(seen)) + (" (colours are a slice)" if seen.is_slice else "")
+    title = broken(seen) or _start(_ends(seen)) + (" (maps: a slice)" if seen.is_slice else "")
     caption = (
-        f"The input {' '.join(map(shown, seen.tokens))} on the probability of single tokens, from 0 to 1. Columns are "
-        "tokens: framed, those that are the right answer of some position or are said at one although they are wrong, "
-        "then those that win on most of what is drawn. First row: the values, what each position would add if it alone "
-        "were looked at, as pushes from the origin (+). Second row: arrows from the embedding of each position to "
-        "where attention puts it; the positions whose answer is the column's token are named, with their verdict, and "
-        f"each tip is filled with the token's true probability there. {_where(seen)} If attention did not carry the "
-        "answer, the arrows of the answerable positions would not end at a bright tip in the framed columns."
+        f"The input {' '.join(map(shown, seen.tokens))} on maps of the probability of single tokens: framed, the right "
+        "answers and what is said in their place, then the tokens that win most of what is drawn. First row: what each "
+        "position would add if it alone were looked at, as a push from the origin (+). Second row: arrows from "
+        "before to "
+        "after attention; the positions whose answer is the column's token are named, and each tip is filled with the "
+        f"token's true probability. {_where(seen)} If attention did not carry the answer, the named arrows would not "
+        "end at a bright tip."
     )
     return Words(title, caption, f"A grid of probability maps with the path of one input. {title}.")
 

@@ -116,6 +116,10 @@ def _when(seen: LogitLens) -> str:
     if begin == 0:
         return f"Wherever it is read out, {last or 'none'} {all_of} {_are(last)} right"
     before = f"at most {max(counts[:begin])}" if max(counts[:begin]) else "none"
+    if begin == len(counts) - 1 and names[begin].startswith(PLAIN["out"]) and counts[-2] == max(counts[:-1]):
+        before = f"only {counts[-2]}" if counts[-2] else "none"
+        fed = names[begin].removeprefix("after ")
+        return f"{last} {all_of} {_are(last)} right at the end; without the {fed} {before} would be"
     return f"Only {names[begin]} {_are(last)} {last} {all_of} right; read out earlier, {before} would be"
 
 
@@ -134,12 +138,14 @@ def say(seen: LogitLens) -> Words:
         same = int((seen.guess.values[0] == seen.guess.values[-1]).sum())
         title = f"Read out at once, {same} of {len(seen.tokens)} positions already say what they say at the end"
     caption = (
-        f"The input {text}, read out at each point of the stream, from the embedding (top) to the end (bottom), as if "
-        "all that follows were skipped. Each cell names the token with the highest probability; its colour is the "
-        "probability of the right tokens there, from 0 to 1; the right token stands above; grey cells are positions "
-        "that the rule leaves free. Where one position alone is asked, the columns are tokens and the colours their "
-        f"probabilities. {'The final norm is applied at each point. ' if seen.normed else ''}The last row is the "
-        "model's own answer and exact; the rows above ask a question the model was not trained to answer, so a wrong "
-        "token there does not mean that the information is missing."
+        f"The input {text}, read out at each point of the stream (rows) as if all that follows were skipped; so “after "
+        "attention” is without the feed-forward, while the regions of `residual` and `landscape` include it. Cells "
+        "name "
+        "the likeliest token; colours are the probability of the right one, which stands above; grey: nothing is "
+        "asked. "
+        "Where one position alone is asked, the columns are tokens. "
+        f"{'The final norm is applied at each point. ' if seen.normed else ''}The last row is the model's own answer. "
+        "The rows above ask what the model was not trained for: a wrong token there does not mean that the information "
+        "is missing."
     )
     return Words(title, caption, f"A table of what is read out at each point on {text}. {title}.")

@@ -21,7 +21,9 @@ class Loss(Result):
     rungs: Labelled  # (rung,): price, highest first
     reachable: tuple[bool, ...]
     crossed: Labelled  # (rung,): the first logged step on or below each rung; NaN where it never was
+    slack: float  # how far above a rung counts as on it; NaN for perplexity, where it is no fixed distance
     window_floor: float  # what the exact predictor pays on the very windows that are judged; NaN where not known
+    train_floor: float  # the same on the training windows
     least_error: float  # the smallest error any model with this window can reach; NaN where that is not known
     steps: int  # the whole training
     unit: str
@@ -67,7 +69,9 @@ def loss(run: Run, *, step: int = -1, member: int = 0, unit: str = "nats") -> Lo
         rungs=Labelled(_in(unit, np.array([rung.nats for rung in ladder])), prices, UNITS[unit]),
         reachable=tuple(rung.reachable for rung in ladder),
         crossed=Labelled(crossed, prices, "step"),
+        slack=float("nan") if unit == "perplexity" else float(_in(unit, np.array(_clock.slack(run)))),
         window_floor=float(_in(unit, np.array(_clock.window_floor(run, member)))),
+        train_floor=float(_in(unit, np.array(_clock.window_floor(run, member, "train")))),
         least_error=float(shares(run.architecture.context).least_error) if shares else float("nan"),
         steps=_clock.total(run),
         unit=unit,
@@ -111,21 +115,12 @@ def steps_of(seen: Loss) -> Array:
     )
 
 
-def crossing(seen: Loss, rung: int) -> float:
-    """Where the curve comes down to a rung, on the line from the logged step before to the first on or below it."""
-    steps, losses, price = steps_of(seen), seen.curves["validation"].values, float(seen.rungs.values[rung])
-    after = int(np.flatnonzero(steps == seen.crossed.values[rung])[0])
-    if after == 0 or not losses[after] <= price < losses[after - 1]:
-        return float(steps[after])
-    along = (losses[after - 1] - price) / (losses[after - 1] - losses[after])
-    return float(steps[after - 1] + along * (steps[after] - steps[after - 1]))
-
-
 def say(seen: Loss) -> Words:
     """From where to where, and on which rung it stands."""
     caption = (
         f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
-        "(thick), in training (solid) and on held-out windows (dashed). "
+        "(thick), in training (solid) and on held-out windows (dashed); dots are the logged lines where they are few, "
+        "and nothing is known between them. "
     ) + (_of_rule() if seen.truth_known else _of_text())
     if "validation" not in seen.curves:
         return Words("Nothing was logged during this training", caption, "An empty chart: no losses were logged.")
@@ -144,7 +139,7 @@ def say(seen: Loss) -> Words:
         words = "falls" if losses[-1] < losses[0] else "rises"
         title = (
             f"{_name(seen)} {words} from {losses[0]:.2f} to {losses[-1]:.2f}{_after(seen)} in {thousands(int(at[-1]))} "
-            f"steps; {_passed(seen)}, and it ends {_left(float(excess[-1]), seen)}"
+            f"steps{_passed(seen)} and ends {_left(float(excess[-1]), seen)}"
         )
     errors = [name for name in ("rule_error_answerable", "error", "rule_error") if name in seen.curves]
     last = f" The last error is {percent(float(seen.curves[errors[0]].values[-1]))}." if errors else ""
@@ -167,25 +162,30 @@ def _passed(seen: Loss) -> str:
         if np.isfinite(step)
     ]
     if not reached:
-        return "it stays above every rung of the ladder"
+        return ", stays above every rung of the ladder"
     name, step = reached[-1]
     lowest = name == [each for each, ok in zip(seen.rungs.axes["rung"], seen.reachable, strict=True) if ok][-1]
-    return f"{_quoted(name)} is {'reached' if lowest else 'the last rung it passes'}, at step {thousands(step)}"
+    if not lowest:
+        return f", passes “{_short(name)}” as its last rung by step {thousands(step)}"
+    near = f"comes within {seen.slack:.2g} of" if np.isfinite(seen.slack) else "reaches"
+    return f", {near} “{_short(name)}” by step {thousands(step)}"
 
 
 def _left(excess: float, seen: Loss) -> str:
     """How far from the price of the very windows on which the loss is measured, which differs from the long run's."""
     unit = "bits" if seen.unit == "bits" else "nats"
     floor = "the floor of these windows" if seen.truth_known else "the best table of counts"
-    return f"{abs(excess):.3f} {unit} {'above' if excess > 0 else 'below'} {floor}"
+    much = "less than 0.001" if abs(excess) < 5e-4 else f"{abs(excess):.3f}"
+    return f"{much} {unit} {'above' if excess > 0 else 'below'} {floor}"
 
 
 def _of_rule() -> str:
     return (
         "Dashed horizontal lines are exact prices of partial understandings, from blind guessing down to the floor, "
-        "the least that any model with this window can reach on average; a tick marks where the held-out loss first "
-        "stands on one. The dotted line is what the exact predictor pays on the very windows that are judged, which "
-        "differ a little from the average. Middle: what is left above the floor of the very same windows, on a "
+        "the least that any model with this window can reach on average; a tick on one marks the first logged step by "
+        "which the held-out loss stands on it, or within a fiftieth of the ladder's height above it. Dotted lines are "
+        "what the exact predictor pays on the very windows that are judged, held out or of training, which differ a "
+        "little from the average. Middle: what is left above the floor of the very same windows, on a "
         "logarithmic axis; values below zero, where the model knows these windows better than the rule does, are "
         "memorising and are drawn in the shaded band. Bottom: the share of wrong answers. Losses are measured on a "
         "fixed sample of windows; the ladder is exact. A curve that stays above a rung refutes that the model has "
@@ -197,13 +197,13 @@ def _of_text() -> str:
     return (
         "Nobody knows the least loss a text allows. Dashed horizontal lines are what counting can do: tables of the "
         "training part that look back so many tokens (interpolated after Witten and Bell), scored on the whole "
-        "validation part; a tick marks the step at which the held-out loss first stands on one. Middle: the loss less "
-        "that of the best table on the held-out windows (those of training it has counted, so it knows them too well "
-        "to be a measure); in the shaded band below zero the model knows more than any "
+        "validation part; a tick marks the first logged step by which the held-out loss stands on one. Middle: the "
+        "loss less that of the best table on the held-out windows (those of training it has counted, so it knows them "
+        "too well to be a measure); in the shaded band below zero the model knows more than any "
         "such table. That is good where it holds for held-out windows (dashed); where only the training curve is "
         "there, the model learns its text by heart. Bottom: the share of tokens that the likeliest guess misses."
     )
 
 
-def _quoted(name: str) -> str:
-    return f"“{name.rpartition(' = ')[2]}”"
+def _short(name: str) -> str:
+    return name.rpartition(" = ")[2]

@@ -1,12 +1,15 @@
 """What each neuron of the feed-forward part answers to, measured: bits between its firing and token, position, kind."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._plane import Plane, plane
+from glassformer.analyses._question import arguments, holds_answer, moving
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -17,15 +20,24 @@ PLACES = 3200  # of validation windows
 SHUFFLES = 4
 POINTS = 400  # of `middle` behind the boundary lines
 DESCRIBED = 10
+YES = 1e-9  # bits by which, of two questions that are opposites, the one to which firing says yes is preferred
 MOST_ROWS = 32  # neurons whose means are kept, the most selective that fire
 GRID = 64  # neurons beyond which the hidden values of one place are laid out as a grid
+
+
+class Label(NamedTuple):
+    """Something that each place is, and the yes-or-no questions that can be asked about it."""
+
+    names: tuple[str, ...]
+    at: Array  # (window, position): index into the names, -1 for none
+    tests: list[tuple[str, list[int]]]  # in words, and the labels for which the answer is yes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neurons(Result):
     """One block's neurons, the most selective first (by bits above the shuffled baseline)."""
 
-    mean: dict[str, Labelled]  # token, position, kind: (neuron, label) mean hidden value of the first 32 that fire
+    mean: dict[str, Labelled]  # token, position, kind, role: (neuron, label) mean hidden value, first 32 that fire
     fires: dict[str, Labelled]  # the same for the share of places at which it fires
     bits: Labelled  # (neuron, label kind): mutual information between firing and the label
     baseline: Labelled  # (neuron, label kind): the same after shuffling the labels, mean of 4
@@ -37,6 +49,8 @@ class Neurons(Result):
     middle: Labelled | None  # (sample, axis): what the neurons read, for width 2
     plane: Plane | None
     descriptions: tuple[str, ...]  # of the top 10, in words
+    specialists: Labelled | None  # (neuron, side): as `described`, of the one that tells most about kind and each role
+    specialities: tuple[str, ...]  # in words; of tasks with one answer
     tokens: tuple[str, ...]
     block: int
     blocks: int
@@ -73,12 +87,13 @@ def neurons(
     windows = examples.windows[:, : a.context]
     seen = run.trace(windows, step=step, member=member)
     hidden = seen["hidden"][:, block].astype(np.float64)  # (window, position, neuron)
+    roles = _roles(run, windows)
     labels = _labels(run, windows, examples.kind)
     firing = hidden > 0
     mean, rates, bits, base = {}, {}, [], []
     rng = np.random.default_rng(0)
     kept: dict[str, tuple[str, ...]] = {}
-    for kind, (names, at) in labels.items():
+    for kind, (names, at, _) in labels.items():
         some = at >= 0
         label, values, on = at[some], hidden[some], firing[some]
         there, label = np.unique(label, return_inverse=True)  # labels that occur
@@ -87,20 +102,27 @@ def neurons(
         bits.append(information(label, on, len(there)))
         shuffled = [information(rng.permutation(label), on, len(there)) for _ in range(SHUFFLES)]
         base.append(np.mean(shuffled, axis=0))
+    if roles:  # a place can have several, so they are means over places that overlap
+        kept["role"] = tuple(roles)
+        mean["role"], rates["role"] = (
+            np.stack([of[role.at == 1].mean(axis=0) for role in roles.values()]) for of in (hidden, firing)
+        )
     bits_, base_ = np.stack(bits, axis=1), np.stack(base, axis=1)  # (neuron, label kind)
     score = np.where(firing.any(axis=(0, 1)), (bits_ - base_).max(axis=1), -np.inf)  # those that never fire come last
     order = np.argsort(-score, kind="stable")
     order = np.array([*first, *(k for k in order if k not in first)], dtype=order.dtype)
     names = tuple(str(k) for k in order)
     top = order[:DESCRIBED]
-    said = _describe(run, labels, firing[..., top])
+    said = _describe(labels, firing[..., top])
+    asked = {"kind": labels["kind"]} if run.task.answers == "one" and "kind" in labels else {}
+    best = [_specialist(label, firing) for label in (asked | roles).values()]
     one = run.trace(sequence, step=step, member=member)
     tokens = tuple(run.task.vocabulary[k] for k in one.tokens)
     lines, middle, flat = _boundaries(run, seen, block, step, member, order)
     rate = firing.mean(axis=(0, 1))[order]
     alive = np.flatnonzero(rate > 0) if (rate > 0).any() else np.arange(1)
     rows = np.arange(len(first)) if first else alive[:MOST_ROWS]
-    axes = {kind: {"neuron": tuple(names[k] for k in rows), "label": kept[kind]} for kind in labels}
+    axes = {kind: {"neuron": tuple(names[k] for k in rows), "label": own} for kind, own in kept.items()}
     own = one["hidden"][block].astype(np.float64)[:, order]
     read = min(a.read_position, len(tokens) - 1) if a.read_position is not None else len(tokens) - 1
     return Neurons(
@@ -111,16 +133,15 @@ def neurons(
         bits=Labelled(bits_[order], {"neuron": names, "label_kind": tuple(labels)}, "bits"),
         baseline=Labelled(base_[order], {"neuron": names, "label_kind": tuple(labels)}, "bits"),
         rate=Labelled(rate, {"neuron": names}, "share"),
-        described=Labelled(
-            np.array([[yes, no] for _, yes, no in said]).reshape(-1, 2),
-            {"neuron": names[:DESCRIBED], "side": ("there", "elsewhere")}, "share",
-        ),
+        described=_sides(said, names[:DESCRIBED]),
         hidden=Labelled(own[:, alive], {"position": placed(tokens), "neuron": tuple(names[k] for k in alive)}),
         grid=_grid(own[read]) if len(order) > GRID else None,
         lines=lines,
         middle=middle,
         plane=flat,
         descriptions=tuple(text for text, _, _ in said),
+        specialists=_sides([said for _, said in best], [name for name, _ in best]) if best else None,
+        specialities=tuple(said[0] for _, said in best),
         tokens=tokens,
         block=block,
         blocks=a.blocks,
@@ -150,6 +171,12 @@ def information(label: Array, on: Array, many: int) -> Array:
     return found
 
 
+def _sides(said: list[tuple[str, float, float]], names: Sequence[str]) -> Labelled:
+    """(neuron, side): how often each fires where its description holds, and elsewhere."""
+    rates = np.array([[yes, no] for _, yes, no in said]).reshape(-1, 2)
+    return Labelled(rates, {"neuron": tuple(names), "side": ("there", "elsewhere")}, "share")
+
+
 def _grid(values: Array) -> Labelled:
     """Many values as a nearly square table, row by row; places that are over are NaN."""
     side = int(np.ceil(np.sqrt(len(values))))
@@ -158,19 +185,58 @@ def _grid(values: Array) -> Labelled:
     return Labelled(table.reshape(-1, side), {"row": numbers(len(table) // side), "column": numbers(side)})
 
 
-def _labels(run: Run, windows: Array, kind: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Label kind → its names, and the label of each (window, position), -1 for none."""
-    places = np.broadcast_to(np.arange(windows.shape[1]), windows.shape)
-    found = {"token": (tuple(run.task.vocabulary), windows), "position": (numbers(windows.shape[1]), places)}
-    if run.task.kinds:
-        at = np.full(windows.shape, -1)
-        if kind.shape == windows.shape:
-            at = kind
-        else:  # one answer: what kind of question it is counts where the answer is read
-            at[:, run.architecture.read_position if run.architecture.read_position is not None else -1] = kind[:, 0]
-        if len(np.unique(at[at >= 0])) > 1:
-            found["kind"] = (tuple(run.task.kinds), at)
+def _labels(run: Run, windows: Array, kind: Array) -> dict[str, Label]:
+    """Token, position and kind of question of each place."""
+    words, context = tuple(run.task.vocabulary), windows.shape[1]
+    asked = np.unique(windows)  # of a large vocabulary, few tokens occur
+    tests = [(shown(words[k]), [int(k)]) for k in asked]
+    for name, ids in run.task.groups.items():
+        if len(ids) > 1 and len(words) - len(ids) > 1:  # all but one token is the same question as that token
+            tests.append((f"{name} tokens", [int(k) for k in ids]))
+    found = {"token": Label(words, windows, tests)}
+    tests = [(f"position {k}", [k]) for k in range(context)]
+    tests += [(f"positions {k} and later", list(range(k, context))) for k in range(2, context - 1)]
+    found["position"] = Label(numbers(context), np.broadcast_to(np.arange(context), windows.shape), tests)
+    one = run.task.answers == "one"  # what is asked then counts at every position of the question
+    at = np.broadcast_to(kind[:, :1], windows.shape) if one else kind
+    if len(there := np.unique(at[at >= 0])) > 1:
+        names, spell = run.task.kinds, "{} questions" if one else "{}"
+        tests = [(spell.format(names[k]), [int(k)]) for k in there]
+        tests += _families(run, windows, kind[:, 0]) if one else []
+        found["kind"] = Label(tuple(names), at, tests)
     return found
+
+
+def _families(run: Run, windows: Array, kind: Array) -> list[tuple[str, list[int]]]:
+    """Kinds of question whose answer always stands at the same place, and those where it must be found."""
+    loose = moving(run, windows, kind)
+    fixed = [int(k) for k in np.unique(kind[kind >= 0]) if k not in loose]
+    if min(len(loose), len(fixed)) < 2:  # one kind alone is a question of its own
+        return []
+    names = [[run.task.kinds[k] for k in family] for family in (loose, fixed)]
+    said = [f"{', '.join(own[:-1])} or {own[-1]} questions" for own in names]
+    return list(zip(said, (loose, fixed), strict=True))
+
+
+def _roles(run: Run, windows: Array) -> dict[str, Label]:
+    """Of the numbers of a question: is it the largest, the smallest, the answer? Labels of places that are numbers."""
+    found = arguments(run, windows)
+    if not found:
+        return {}
+    number = np.any([at for name, at in found.items() if name.startswith("number")], axis=0)
+    roles = {name: found[name] for name in ("largest", "smallest")} | {"answer": holds_answer(run, windows)}
+    tests = {name: f"the {name} of the numbers" for name in roles} | {"answer": "the answer among the numbers"}
+    return {
+        name: Label((f"not {name}", name), np.where(number, at, -1).astype(np.int64), [(tests[name], [1])])
+        for name, at in roles.items()
+    }
+
+
+def _specialist(label: Label, firing: Array) -> tuple[str, tuple[str, float, float]]:
+    """The neuron whose firing tells most about a label, and what it fires on."""
+    some = label.at >= 0
+    best = int(np.argmax(information(label.at[some], firing[some], len(label.names))))
+    return str(best), _describe({"": label}, firing[..., [best]])[0]
 
 
 def _by(label: Array, values: Array, many: int) -> Array:
@@ -182,25 +248,22 @@ def _by(label: Array, values: Array, many: int) -> Array:
 
 def _sums(label: Array, values: Array, many: int) -> Array:
     """(label, neuron): the sum over the places of each label."""
-    if many * len(label) <= 2_000_000:
-        return np.eye(many)[label].T @ values  # one product, while the table is small
     order, found = np.argsort(label, kind="stable"), np.zeros((many, values.shape[1]))
     there, begin = np.unique(label[order], return_index=True)
     found[there] = np.add.reduceat(values[order], begin, axis=0)
     return found
 
 
-def _describe(run: Run, labels: dict[str, tuple[tuple[str, ...], Array]], on: Array) -> list[tuple[str, float, float]]:
+def _describe(labels: dict[str, Label], on: Array) -> list[tuple[str, float, float]]:
     """For each neuron of `on` (window, position, neuron), the yes-or-no question that its firing answers best.
 
     In words, with the shares of places at which it fires on yes and on no.
     """
     many = on.shape[-1]
     best: list[tuple[float, str, float, float]] = [(-1.0, "", 0.0, 0.0)] * many
-    for kind, (names, at) in labels.items():
+    for _, at, tests in labels.values():
         some = at >= 0
         label, fires, total = at[some], on[some].astype(np.float64), int(some.sum())
-        tests = _tests(run, kind, names, label)
         yes = np.stack([np.isin(label, ids) for _, ids in tests], axis=1).astype(np.float64)  # (place, test)
         inside = yes.sum(axis=0)[:, None]
         joint, whole = yes.T @ fires, fires.sum(axis=0)  # (test, neuron), (neuron,)
@@ -208,7 +271,7 @@ def _describe(run: Run, labels: dict[str, tuple[tuple[str, ...], Array]], on: Ar
         there, elsewhere = joint / np.maximum(inside, 1), (whole - joint) / np.maximum(total - inside, 1)
         share = inside / max(total, 1)
         bits = _entropy(whole / max(total, 1)) - share * _entropy(there) - (1 - share) * _entropy(elsewhere)
-        bits = np.where(useful, bits, -1.0)
+        bits = np.where(useful, bits + YES * (there > elsewhere), -1.0)
         for k in range(many):
             top = int(np.argmax(bits[:, k]))
             if bits[top, k] > best[k][0]:
@@ -221,21 +284,6 @@ def _describe(run: Run, labels: dict[str, tuple[tuple[str, ...], Array]], on: Ar
             verb = "fires on" if yes_rate >= no_rate else "is quiet on"
             found.append((f"{verb} {name} ({percent(yes_rate)}, else {percent(no_rate)})", yes_rate, no_rate))
     return found
-
-
-def _tests(run: Run, kind: str, names: tuple[str, ...], label: Array) -> list[tuple[str, list[int]]]:
-    """Questions about a place: is it this label, this group of tokens, this position or a later one?"""
-    spell = "position {}" if kind == "position" else "{}"
-    asked = np.flatnonzero(np.bincount(label, minlength=len(names)))  # of a large vocabulary, few tokens occur
-    tests = [(spell.format(shown(names[k]) if kind == "token" else names[k]), [int(k)]) for k in asked]
-    if kind == "position":
-        tests += [(f"positions {k} and later", list(range(k, len(names)))) for k in range(2, len(names) - 1)]
-    if kind == "token":
-        groups = {name: [int(k) for k in ids] for name, ids in run.task.groups.items()}
-        for name, ids in groups.items():
-            if len(ids) > 1 and len(names) - len(ids) > 1:  # all but one token is the same question as that token
-                tests.append((f"{name} tokens", ids))
-    return tests
 
 
 def _entropy(p: Array) -> Array:
@@ -281,11 +329,18 @@ def say(seen: Neurons) -> Words:
     )
     caption = (
         f"The {many} neurons of {where}, the most selective first: selectivity is the information, in bits, between "
-        "firing and the label of the place (token here, position, kind of question), less what shuffled labels give by "
+        f"firing and the label of the place (token here, position, kind of question), less what shuffled labels "
+        "give by "
         f"chance ({fires}). Measured at {seen.samples} places of validation windows. Heat maps: mean hidden value; "
         "bars: bits, with the shuffled baseline as a tick. Descriptions name the one yes-or-no question that firing "
         "answers best, with the share of places at which the neuron fires on yes and on no; they are measured, not "
         "guessed, and say nothing about causes. "
+        + (
+            "The first ones are those that tell most about the kind of question and, among the numbers of a question, "
+            "about which is the largest, the smallest, the answer; there “else” means the other numbers. "
+            if seen.specialities
+            else ""
+        )
         + (lines if seen.lines else "")
         + "A neuron without a meaning would stay at its baseline."
     )  # fmt: skip

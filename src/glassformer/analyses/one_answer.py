@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from glassformer.analyses import _clock, _counted
 from glassformer.analyses._pairs import drawn, placed, shown
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attention import named
-from glassformer.analyses.landscape import Frame, Landscape
+from glassformer.analyses.landscape import Frame, Landscape, ends_of_many
 from glassformer.analyses.residual import residual
 from glassformer.analyses.scoring import scoring, spoken
 from glassformer.run import Run
@@ -36,6 +37,7 @@ class OneAnswer(Result):
     head: int
     blocks: int
     heads: int
+    divided: int  # scores are divided by its root
     plane: Plane
     land: Landscape = field(repr=False)
 
@@ -49,12 +51,16 @@ def one_answer(
     """
     a = run.architecture
     asked = scoring(run, sequence=sequence, block=a.blocks - 1, head=head, step=step, member=member)
-    place = spoken(asked) if max(asked.source) >= 0 else a.read_position
-    place = len(asked.tokens) - 1 if place is None else place
+    last = _counted.place(run, run.tokens(sequence))
+    place = spoken(asked) if max(asked.source) >= 0 else last
     moved = residual(run, sequence=sequence, step=step, member=member, grid=LEAST_GRID)
-    path = np.stack([moved.points[name].values[place] for name in ("before", "attended", "middle")])
-    frame = _around(path[[0, 2]])
-    moved = residual(run, sequence=sequence, step=step, member=member, plane=moved.plane, frame=frame)
+    stages = np.stack([moved.before.values[place] * a.residual, moved.middle.values[place]])
+    plane = moved.plane
+    if not plane.lossless:
+        plane = _through(stages, ends_of_many(run, _clock.resolve(run, step), member)) or plane
+    way = plane.points(stages)
+    path = np.stack([way[0], plane.zero + plane.directions(moved.attended.values[place]), way[1]])
+    moved = residual(run, sequence=sequence, step=step, member=member, plane=plane, frame=_around(way))
     seen = slice(0, place + 1) if a.causal else slice(None)
     keys = {"key_position": placed(asked.tokens)[seen]}
     words = {"token": moved.words}
@@ -76,9 +82,30 @@ def one_answer(
         head=asked.head,
         blocks=asked.blocks,
         heads=asked.heads,
+        divided=a.per_head if a.score_scale == "head" else a.width,
         plane=moved.plane,
         land=moved.land,
     )
+
+
+def _through(stages: Array, cloud: Array) -> Plane | None:
+    """The plane through two points that holds most of a cloud (n, feature), so that the map is exact at both."""
+    begin, end = stages.astype(np.float64)
+    ahead = end - begin
+    length = float(np.linalg.norm(ahead))
+    if not (0 < length < np.inf and np.isfinite(cloud).all()):
+        return None
+    ahead /= length
+    around = cloud - cloud.mean(0)
+    rest = around - np.outer(around @ ahead, ahead)
+    across = np.linalg.svd(rest, full_matrices=False)[2][0]
+    across -= (across @ ahead) * ahead
+    if not np.linalg.norm(across) > 1e-6:
+        return None
+    basis = np.column_stack([ahead, across / np.linalg.norm(across)])
+    shares = ((around @ basis) ** 2).sum(0) / max(float((around**2).sum()), 1e-300)
+    beside = begin - basis @ (basis.T @ begin)
+    return Plane(beside, basis, ("along attention's push", "across it"), tuple(map(float, shares)))
 
 
 def _around(points: Array) -> Frame | None:
@@ -94,11 +121,12 @@ def say(seen: OneAnswer) -> Words:
     """From the highest score to the answer, in one sentence."""
     names = drawn(placed(seen.tokens))
     me, best = names[seen.place], int(np.argmax(seen.shares.values))
-    looks = f"{me} looks at {names[best]} ({percent(float(seen.shares.values[best]))})"
+    where = f" in {named(seen.block, seen.head, seen.blocks)}" if seen.blocks * seen.heads > 1 else ""
+    looks = f"{me} looks at {names[best]} ({percent(float(seen.shares.values[best]))}{where})"
     was, now = (int(each.values.argmax()) for each in (seen.without, seen.answer))
     old, said = (shown(seen.answer.axes["token"][k]) for k in (was, now))
     chance = percent(float(seen.answer.values[now]))
-    that = "that" if seen.blocks == 1 else "the last block's attention"
+    that = "that" if seen.blocks * seen.heads == 1 else "the block's attention"
     if not np.isfinite(seen.answer.values).all():
         title = f"At step {seen.step} the answer is not a number: the training has diverged"
     elif was == now:
@@ -108,16 +136,17 @@ def say(seen: OneAnswer) -> Words:
     if seen.verdict in ("right", "wrong"):
         title += ", which is " + seen.verdict
     text = " ".join(map(shown, seen.tokens))
-    where = f" in {named(seen.block, seen.head, seen.blocks)}" if seen.blocks * seen.heads > 1 else ""
     caption = (
-        f"The input {text}, followed at {me}{where}. 1: the score of each position in view, its key times the query of "
-        f"{me}. 2: the softmax of the scores, the shares of its attention"
+        f"The input {text}, followed at {me}{where}. 1: the score of each position in view, the query of {me} times "
+        "its "
+        f"key, divided by √{seen.divided}. 2: the softmax of the scores"
         + (f"; framed is {sought(seen.copied)}. " if seen.source >= 0 else ". ")
-        + "3: the values it takes, mixed by these shares, push its point from ○ to ●; the plane shows which token wins "
-        "where, after the feed-forward. "
-        + ("" if seen.plane.lossless else "The regions are those of a slice, so ● may lie beside the region it says. ")
-        + "4: the probability of each answer if this attention added nothing (pale) and as the model gives it (dark). "
-        + ("The push is that of all heads together. " if seen.heads > 1 else "")
-        + "The numbers are exact. A position that decided without looking would have equal bars in 4."
+        + "3: the values, mixed by these shares, push the point from ○ to ●"
+        + (" (the push of all heads)" if seen.heads > 1 else "")
+        + "; the map tells which token is likeliest where, after the feed-forward. "
+        + ("" if seen.plane.lossless else "It is the plane through ○ and ●: exact at both and a slice elsewhere. ")
+        + "4: the probabilities without this attention (pale) and with it (dark). Exact numbers. A position that "
+        "decided "
+        "without looking would have equal bars in 4."
     )
     return Words(title, caption, f"Bars of scores and shares, an arrow on a plane, bars of probabilities. {title}.")

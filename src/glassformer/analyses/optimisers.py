@@ -5,16 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _study
-from glassformer.analyses._result import Array, Labelled, Result, Words
+from glassformer.analyses._result import Labelled, Result, Words
 from glassformer.analyses.rates import _middle
+from glassformer.analyses.ten_gradients import GRADIENTS, KINDS, RATE, fed
 from glassformer.errors import CallError
-from glassformer.experiment import Training
 from glassformer.study import Study
-
-# The worked example of the source on training dynamics: ten gradients of one embedding number, at a rate of 0.001.
-GRADIENTS = (-0.004, -0.005, -0.003, -0.006, -0.004, -0.005, -0.004, -0.005, -0.004, -0.005)
-RATE, START = 0.001, 0.1
-KINDS = {"sgd": "SGD", "momentum": "momentum", "adam": "Adam", "adamw": "AdamW"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +32,7 @@ def optimisers(study: Study) -> Optimisers:
     if not rows:
         raise CallError(f"no optimiser of {study.path} is trained at its best rate yet")
     train = study.experiment.train
-    moved = np.stack([np.cumsum(updates(GRADIENTS, kind, train)) for kind in KINDS])
+    moved = np.stack([np.cumsum(fed(GRADIENTS, kind, train)) for kind in KINDS])
     return Optimisers(
         clock=_study.clock(study),
         excess=_study.values(study, "excess", rows),
@@ -59,30 +54,6 @@ def _searched(study: Study, kind: str) -> Labelled | None:
         return None
     middle = np.array([study.spread(row, "excess").median for row in rows])
     return Labelled(middle, {"rate": tuple(f"{row.cell.x:g}" for row in rows)}, "nats per token")
-
-
-def updates(
-    gradients: tuple[float, ...], kind: str, train: Training, rate: float = RATE, start: float = START
-) -> Array:
-    """(update,): what an optimiser adds to one number that starts at `start`, gradient by gradient."""
-    first = second = 0.0
-    weight, found = start, []
-    for t, gradient in enumerate(gradients, 1):
-        if kind == "sgd":
-            direction = gradient
-        elif kind == "momentum":
-            first = train.momentum * first + gradient
-            direction = first
-        else:
-            first = train.beta_1 * first + (1 - train.beta_1) * gradient
-            second = train.beta_2 * second + (1 - train.beta_2) * gradient**2
-            mean, square = first / (1 - train.beta_1**t), second / (1 - train.beta_2**t)
-            direction = mean / (np.sqrt(square) + train.epsilon)
-            if kind == "adamw":
-                direction += train.decay * weight
-        found.append(-rate * direction)
-        weight += found[-1]
-    return np.array(found)
 
 
 def say(seen: Optimisers) -> Words:

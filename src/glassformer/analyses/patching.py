@@ -33,6 +33,7 @@ class Patching(Result):
     second: str  # the answer of the other
     clean: float  # logit of first minus logit of second on the input
     corrupt: float  # and on the other
+    nearest: bool  # whether second is the best wrong token on the input, as in `attribution`
 
     @property
     def points(self) -> tuple[str, ...]:
@@ -51,18 +52,19 @@ def patching(
 ) -> Patching:
     """Values of one input put into the run of another that differs in one token, point by point, position by position.
 
-    Without `other`, the token that holds the answer is exchanged for one that changes the answer.
+    Without `other`, the token that holds the answer is exchanged for one that changes the answer, if possible to the
+    best wrong one: then the difference is the one that `attribution` splits.
     """
     a = run.architecture
     step = _clock.resolve(run, step)
     ids = run.tokens(sequence)
     want = _decide.asked(run, ids)
     place = _decide.place(want, position)
-    rival = run.tokens(other) if other is not None else _rival(run, ids, want, place)
-    if rival.shape != ids.shape or (rival != ids).sum() != 1:
-        raise CallError("the other input must have the same length and differ in exactly one token")
     w = _decide.params(run, step, member, precise=True)
     clean, seen = reference.forward(w, ids, a)
+    rival = run.tokens(other) if other is not None else _rival(run, ids, want, place, clean[place])
+    if rival.shape != ids.shape or (rival != ids).sum() != 1:
+        raise CallError("the other input must have the same length and differ in exactly one token")
     corrupt, there = reference.forward(w, rival, a)
     first, second = _answers(want, _decide.asked(run, rival), place, clean[place], corrupt[place])
 
@@ -97,6 +99,7 @@ def patching(
         second=run.task.vocabulary[second],
         clean=float(gap(clean)),
         corrupt=float(gap(corrupt)),
+        nearest=second == best_wrong(want, place, clean[place]),
     )
 
 
@@ -115,12 +118,19 @@ def _put(given: Array, wanted: int | None, n: int) -> reference.Edit:
     return edit
 
 
-def _rival(run: Run, ids: Array, want: _decide.Asked, place: int) -> Array:
+def best_wrong(want: _decide.Asked, place: int, logits: Array) -> int:
+    """The likeliest of the tokens that are not right."""
+    return int(np.where(want.allowed[place], -np.inf, logits).argmax())
+
+
+def _rival(run: Run, ids: Array, want: _decide.Asked, place: int, logits: Array) -> Array:
     """The same input with one token exchanged so that the answer changes; the answer's own position first."""
+    nearest = best_wrong(want, place, logits)
     groups = [list(members) for members in run.task.groups.values()]
     source = want.source[place] if want.source[place] >= 0 else place
     for at in dict.fromkeys([source, *range(len(ids) - 1, -1, -1)]):
         family = next(members for members in groups if int(ids[at]) in members)
+        found: Array | None = None
         for token in [*family, *range(len(run.task.vocabulary))]:
             if token == ids[at]:
                 continue
@@ -137,7 +147,11 @@ def _rival(run: Run, ids: Array, want: _decide.Asked, place: int) -> Array:
                 and then.constrained[place]
                 and not (then.allowed[place] & want.allowed[place]).any()
             ):
-                return other
+                if then.allowed[place, nearest]:
+                    return other
+                found = other if found is None else found
+        if found is not None:
+            return found
     other = ids.copy()
     other[place] = (ids[place] + 1) % len(run.task.vocabulary)
     return other
@@ -174,7 +188,7 @@ def _told(seen: Patching) -> str:
     if (point := f"middle{block}") in names:
         k = names.index(point)
         at = int(np.nanargmax(shares[k]))
-        parts.append(f"position {at} {seen.points[k]} restores {percent(float(shares[k, at]))}")
+        parts.append(f"position {at} {seen.points[k]} {'' if parts else 'restores '}{percent(float(shares[k, at]))}")
     return listed(parts)
 
 
@@ -186,15 +200,17 @@ def say(seen: Patching) -> Words:
     elif not np.isfinite(seen.share.values).any():
         title = f"Exchanging {swap} changes the logits by less than {LEAST}: nothing to trace"
     else:
-        title = f"Of what exchanging {swap} changes, {_told(seen)}"
+        mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
+        title = f"With {other} for {mine} at position {seen.changed}, putting back {_told(seen)} of the answer's lead"
     caption = (
-        f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. The answer is read after "
-        f"position {seen.position}; the logit of {shown(seen.first)} minus that of {shown(seen.second)} is "
-        f"{seen.clean:+.2f} on the first and {seen.corrupt:+.2f} on the second. Left: one value of the first input put "
-        "into the run on the second, and the share of the difference that comes back. Right: one value of the second "
-        "put into the run on the first, and the share that is lost. Rows are points of the computation in order, "
-        "columns positions; the last column is all positions at once; numbers are percent, those that round to 0 are "
-        "left out. Below 0 or above 100 the value does more than carry the difference. Exact. If the model did not use "
-        "the exchanged token, all cells would be 0."
+        f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. After position "
+        f"{seen.position} the logit of {shown(seen.first)} minus that of {shown(seen.second)} is {seen.clean:+.2f} on "
+        f"the first{' (split by `attribution`)' if seen.nearest else ''} and {seen.corrupt:+.2f} on the second. "
+        "Left: one value of the first input put into the run on the "
+        "second, and how much of this difference comes back. Right: one value of the second put into the run on the "
+        "first, and how much is lost. Rows are in the order of the computation; numbers are percent, empty cells round "
+        "to 0; below 0 or above 100 a value does more than carry the difference. Exact. If the model did not use the "
+        "exchanged token, all cells would be empty."
+        + ("" if seen.nearest else " `attribution` takes the best wrong token instead, whose logit is nearer.")
     )
     return Words(title, caption, f"Two tables of restored and removed share by point and position. {title}.")

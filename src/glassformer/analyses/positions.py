@@ -11,6 +11,8 @@ from glassformer.architecture import sinusoids
 from glassformer.errors import CallError
 from glassformer.run import Run
 
+NEARLY = 0.97  # cosine from which a direction is called a feature
+
 
 @dataclass(frozen=True, kw_only=True)
 class Positions(Result):
@@ -25,6 +27,7 @@ class Positions(Result):
     misplaced: tuple[int, ...]  # the fewest positions without which the others are in order
     pairs: int
     main: float  # share of the variance along the main direction
+    feature: int  # the feature that is that direction, or nearly; -1: none is
     near: float  # mean distance of neighbours over mean distance of all pairs
 
 
@@ -44,7 +47,7 @@ def positions(run: Run, *, step: int = -1, member: int = 0) -> Positions:
     first, second = np.triu_indices(count, 1)
     far = np.linalg.norm(table[first] - table[second], axis=1)
     steps = np.linalg.norm(np.diff(table, axis=0), axis=1)
-    along, main = _main(table)
+    along, main, feature = _main(table)
     back = int((along[first] > along[second]).sum())
     return Positions(
         step=step,
@@ -60,17 +63,24 @@ def positions(run: Run, *, step: int = -1, member: int = 0) -> Positions:
         misplaced=_misplaced(-along if 2 * back > len(first) else along),
         pairs=len(first),
         main=main,
+        feature=feature,
         near=float(steps.mean() / far.mean()) if count > 1 and far.mean() > 0 else float("nan"),
     )
 
 
-def _main(table: Array) -> tuple[Array, float]:
-    """The coordinate of each position along the direction of largest variance, and the share of that variance."""
+def _main(table: Array) -> tuple[Array, float, int]:
+    """The coordinate of each position along the direction of largest variance, the share of that variance, its feature.
+
+    Where the direction is nearly one feature, that feature is taken; else it is none, -1.
+    """
     moved = table - table.mean(axis=0)
     if not np.isfinite(moved).all() or not np.abs(moved).max() > 0:
-        return np.zeros(len(table)), float("nan")
-    left, sizes, _ = np.linalg.svd(moved, full_matrices=False)
-    return left[:, 0] * sizes[0], float(sizes[0] ** 2 / (sizes**2).sum())
+        return np.zeros(len(table)), float("nan"), -1
+    left, sizes, directions = np.linalg.svd(moved, full_matrices=False)
+    feature = int(np.abs(directions[0]).argmax())
+    if abs(directions[0, feature]) >= NEARLY:
+        return moved[:, feature], float((moved[:, feature] ** 2).sum() / (moved**2).sum()), feature
+    return left[:, 0] * sizes[0], float(sizes[0] ** 2 / (sizes**2).sum()), -1
 
 
 def _misplaced(along: Array) -> tuple[int, ...]:
@@ -88,23 +98,21 @@ def _misplaced(along: Array) -> tuple[int, ...]:
 def say(seen: Positions) -> Words:
     """Whether the positions stand in order."""
     count = len(seen.points.values)
+    line = "their main direction" if seen.feature < 0 else f"feature {seen.feature}"
     if not np.isfinite(seen.embedding.values).all():
         title = f"At step {seen.step} the position embeddings are not numbers: the training has diverged"
     elif not np.isfinite(seen.main):
         title = f"All {count} positions have the same embedding: the model cannot tell them apart by it"
     elif seen.swapped == 0:
-        title = (
-            f"The {count} positions stand in order along their main direction, which holds {percent(seen.main)} "
-            "of their variance"
-        )
+        title = f"The {count} positions stand in order along {line}, which holds {percent(seen.main)} of their variance"
     elif len(seen.misplaced) <= count // 4:
         title = (
             f"But for {listed([str(place) for place in seen.misplaced])}, the {count} positions stand in order along "
-            f"their main direction, which holds {percent(seen.main)} of their variance"
+            f"{line}, which holds {percent(seen.main)} of their variance"
         )
     else:
         title = (
-            f"The {count} positions stand in no order along their main direction, which holds {percent(seen.main)} of "
+            f"The {count} positions stand in no order along {line}, which holds {percent(seen.main)} of "
             f"their variance: {seen.swapped} of {seen.pairs} pairs are swapped"
         )
     if seen.plane.is_projection:

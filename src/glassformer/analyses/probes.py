@@ -9,8 +9,13 @@ from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
 from glassformer.glossary import WHOLE
 from glassformer.run import Run
+from glassformer.tasks._rule import Rule
 from glassformer.trace import Trace
 
+PLAIN = {
+    "embedded": "after embedding", "attended": "attention's output", "middle": "after attention", "hidden": "neurons",
+    "out": "after feed-forward", "final": "final",
+}  # fmt: skip
 POINTS = ("embedded", "attended", "middle", "hidden", "out", "final")
 PLACES = 2400  # for learning, and half as many for judging
 QUESTIONS = 600  # where only one place per window counts
@@ -18,6 +23,8 @@ MOST_STEPS = 6
 LARGE = 20_000  # parameters from which fewer steps are looked at
 MOST_FEATURES = 64  # the hidden values of more neurons are left out: too slow to read, and too many for the windows
 TIE = 0.005  # of accuracy: the title names the first of points that are as good
+KINDS = ("distance to the answer", "kind of question")
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
 RIDGE = 1e-3  # of the mean variance of a feature, added to every one
 
 
@@ -30,7 +37,15 @@ class Probes(Result):
     accuracy: Labelled  # (target, point, step)
     chance: Labelled  # (target,)
     count: Labelled  # (target,): held-out places that were judged
+    asked: tuple[bool, ...]  # per target: read only where there is one right answer to give, else at every position
+    one: bool  # the task has one answer, read at one position
     learned_from: int  # windows
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The points in words; `middle 1` → after attention 1."""
+        parts = [name.partition(" ") for name in self.above.axes["point"]]
+        return tuple(f"{PLAIN[point]}{space}{block}" for point, space, block in parts)
 
 
 def probes(run: Run, *, steps: list[int] | tuple[int, ...] | None = None, step: int = -1, member: int = 0) -> Probes:
@@ -83,6 +98,8 @@ def probes(run: Run, *, steps: list[int] | tuple[int, ...] | None = None, step: 
         accuracy=Labelled(accuracy, axes, "share"),
         chance=Labelled(chance, {"target": tuple(names)}, "share"),
         count=Labelled(np.array([float((wanted[1][name] >= 0).sum()) for name in names]), {"target": tuple(names)}),
+        asked=tuple(name in ("answer", *KINDS) for name in names),
+        one=one,
         learned_from=len(learn.windows),
     )
 
@@ -91,20 +108,8 @@ def _targets(run: Run, windows: Array, kind: Array, allowed: Array) -> dict[str,
     """Target → its class at each (window, position), -1 where it has none."""
     context = windows.shape[1] - 1
     if run.task.answers != "next":
-        read = run.architecture.read_position if run.architecture.read_position is not None else context - 1
-        found = {}
-        digits = [place for place in range(context) if len(np.unique(windows[:, place])) > 1]
-        ordinal = ("first", "second", "third", "fourth", "fifth")
-        for k, place in enumerate(digits):
-            name = (
-                "operation"
-                if run.task.kinds and k == 0
-                else f"{ordinal[k - bool(run.task.kinds)]} argument"
-                if k <= 5
-                else f"token {place}"
-            )
-            found[name] = windows[:, place]
-        found["answer"] = windows[:, -1]
+        found = {**_arguments(run, windows), "answer": windows[:, -1]}
+        read = run.architecture.read_position
         return {name: np.where(np.arange(context) == read, label[:, None], -1) for name, label in found.items()}
     tokens = windows[:, :context]
     before = np.concatenate([np.full((len(tokens), 1), -1), tokens[:, :-1]], axis=1)
@@ -113,8 +118,18 @@ def _targets(run: Run, windows: Array, kind: Array, allowed: Array) -> dict[str,
     if "even" in run.task.groups:
         targets["last even number"] = _last(tokens, np.isin(tokens, list(run.task.groups["even"])))
     targets["answer"] = np.where(single, allowed.argmax(axis=-1), -1)
-    targets["distance to the answer"] = np.where(single, kind, -1)
-    return targets
+    targets[KINDS[0] if isinstance(run.task, Rule) else KINDS[1]] = np.where(single, kind, -1)
+    counts = np.arange(context) >= run.task.skip
+    return {name: np.where(counts, label, -1) for name, label in targets.items()}
+
+
+def _arguments(run: Run, windows: Array) -> dict[str, Array]:
+    """Name → the token of each window, for every place of a question that varies."""
+    varying = [place for place in range(windows.shape[1] - 1) if len(np.unique(windows[:, place])) > 1]
+    first = int(bool(run.task.kinds))  # questions of several kinds begin with the operation
+    names = ["operation"][:first] + [f"{ordinal} argument" for ordinal in ORDINALS]
+    names += [f"token {place}" for place in varying[len(names) :]]
+    return {name: windows[:, place] for name, place in zip(names, varying, strict=False)}
 
 
 def _last(tokens: Array, counts: Array) -> Array:
@@ -189,16 +204,18 @@ def _chance(learned: Array, judged: Array) -> float:
 
 def say(seen: Probes) -> Words:
     """Where the answer first becomes readable."""
-    targets, points, steps = (list(seen.above.axes[axis]) for axis in ("target", "point", "step"))
+    targets, steps = (list(seen.above.axes[axis]) for axis in ("target", "step"))
+    points = seen.points
     caption = (
-        "Each panel is one thing to be read off, each row a point inside the model in the order of the computation, "
-        "each column a kept step. A linear reader (class means and one shared covariance) learned from "
-        f"{seen.learned_from} training windows names it on validation windows it has not seen; the number is its "
-        "accuracy above chance (always naming the most frequent class) as a share of what chance leaves: 0 is chance, "
-        "1 is always right. Judged at "
+        "Each panel is one thing to be read off, each row a point of the model in the order of the computation, each "
+        "column a kept step. A linear reader (class means, one shared covariance) learned from "
+        f"{seen.learned_from} training windows and is judged on held-out ones: numbers are its percent right, colours "
+        "how much of what chance leaves it gets (0: chance, always naming the most frequent class; 1: always right). "
+        "Judged at "
         + ", ".join(f"{int(n)} places ({name})" for name, n in zip(targets, seen.count.values, strict=True))
-        + "; sampling errors are about 0.5 / √places. What a reader finds is there, but need not be used by the model; "
-        "what it does not find may still be there in a form no line can cut."
+        + ". What a reader finds is there, but need not be used by the model; what it misses may be there in a form "
+        "that "
+        "no line can cut."
     )
     if not np.isfinite(seen.accuracy.values[:, :, -1]).any():
         title = f"At step {steps[-1]} nothing can be read: the values are not numbers"
@@ -209,7 +226,8 @@ def say(seen: Probes) -> Words:
         what = "the answer" if name == "answer" else f"the {name}"
         title = (
             f"At step {thousands(int(steps[-1]))} a linear reader names {what} in {percent(float(now[best]))} of cases "
-            f"at “{points[best]}” (chance {percent(float(seen.chance.values[targets.index(name)]))}"
+            f"{'already ' if best + 1 < len(points) else ''}from “{points[best]}” "
+            f"(chance {percent(float(seen.chance.values[targets.index(name)]))}"
         )
-        title += f", at “{points[0]}” {percent(float(now[0]))})" if best else ")"
+        title += f", from “{points[0]}” {percent(float(now[0]))})" if best else ")"
     return Words(title, caption, f"Tables of probe accuracy above chance by point and step. {title}.")

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import AXES, checked, example, must_ask
+from glassformer.analyses._attend import AXES, checked, example, looked_up, must_ask, trigger
 from glassformer.analyses._pairs import Pairs, groups, pairs
 from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
 from glassformer.analyses.attention import named
 from glassformer.run import Run
 
 PARTS = ("query", "key", "value")
+ALMOST = 0.9  # share of a matrix's squared weights on one feature from which it reads almost only that
 ROUND = 61  # points of a drawn circle
 
 
@@ -25,12 +26,14 @@ class Qkv(Result):
     matrices: dict[str, Labelled]  # query, key, value: (feature, feature of the head)
     circles: dict[str, Labelled]  # the unit circle (wider: its shadow) and its images: (point, axis)
     singular: Labelled  # (part, number): how much each matrix stretches
+    reads: Labelled  # (part, feature): share of a matrix's squared weights that reads this feature
     planes: dict[str, Plane]
     groups: tuple[str, ...]  # of each token
     head: int
     heads: int
     blocks: int
     example: tuple[int, ...]  # the pairs of the first showcase, in a list of all pairs
+    asked: tuple[int, ...]  # of these, the query worth following and what it must look up
     width: int
     normed: bool  # whether a norm stands between the embedding and the matrices
 
@@ -75,15 +78,31 @@ def qkv(
         },
         circles={p: Labelled(c, {"point": numbers(len(c)), "axis": AXES}) for p, c in circles.items()},
         singular=Labelled(sizes, {"part": PARTS, "number": numbers(sizes.shape[1])}),
+        reads=Labelled(_reads(matrices), {"part": PARTS, "feature": numbers(a.width)}, "share"),
         planes=planes,
         groups=tuple(groups(run)[k] for k in all_pairs.ids),
         head=head,
         heads=a.heads,
         blocks=a.blocks,
         example=example(run, all_pairs.ids),
+        asked=_asked(run, all_pairs),
         width=a.width,
         normed=a.norm != "none" and a.norm_place == "pre",
     )
+
+
+def _reads(matrices: dict[str, Array]) -> Array:
+    """(part, feature): how the squared weights of each matrix are shared out over what it reads."""
+    squares = np.stack([(matrices[part] ** 2).sum(axis=1) for part in PARTS])
+    total = squares.sum(axis=1, keepdims=True)
+    return np.divide(squares, total, out=np.full_like(squares, np.nan), where=total > 0)
+
+
+def _asked(run: Run, all_pairs: Pairs) -> tuple[int, ...]:
+    """The query that figures of attention follow and the pair it must look up, in a list of all pairs."""
+    query = trigger(run)
+    chosen = [pair for pair in (looked_up(run, *query), query) if pair is not None and pair[0] in all_pairs.ids]
+    return tuple(all_pairs.row(token) * all_pairs.context + place for token, place in chosen)
 
 
 def on_plane(where: Plane, values: Array, all_pairs: Pairs) -> Array:
@@ -132,8 +151,17 @@ def say(seen: Qkv) -> Words:
     else:
         order = [int(k) for k in np.argsort(-sizes[:, 0], kind="stable")]
         rest = listed([f"{PARTS[k]} {sizes[k, 0]:.2f} ×" for k in order[1:]])
-        title = f"The {PARTS[order[0]]} matrix{which} stretches most, up to {sizes[order[0], 0]:.2f} × ({rest})"
-        if sizes.shape[1] > 1:
+        stretch = f"stretches most, up to {sizes[order[0], 0]:.2f} ×"
+        title = f"The {PARTS[order[0]]} matrix{which} {stretch} ({rest})"
+        shares = np.nan_to_num(seen.reads.values)
+        part, feature = (int(k) for k in np.unravel_index(int(shares.argmax()), shares.shape))
+        if shares.shape[1] > 1 and shares[part, feature] >= ALMOST:
+            only = (
+                f"reads almost only feature {feature} ({percent(float(shares[part, feature]))} of its squared weights)"
+            )
+            also = f" and {stretch}" if part == order[0] else f"; the {PARTS[order[0]]} matrix {stretch}"
+            title = f"The {PARTS[part]} matrix{which} {only}{also}"
+        elif sizes.shape[1] > 1:
             title += f", and only {sizes[order[0], -1]:.2f} × along its weakest direction"
         if any(p.is_projection for p in seen.planes.values()):
             title += " (projection)"

@@ -6,10 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import AXES, checked, example, largest, may_see, must_ask, occurring, trigger
+from glassformer.analyses._attend import (
+    AXES,
+    checked,
+    example,
+    largest,
+    looked_up,
+    may_see,
+    must_ask,
+    occurring,
+    product,
+    trigger,
+)
 from glassformer.analyses._pairs import drawn, groups, in_file, pairs, read_pair, shown
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent
+from glassformer.analyses._sought import copied
 from glassformer.analyses.attention import named
 from glassformer.run import Run
 
@@ -29,8 +41,11 @@ class QueryKey(Result):
     can_see: Labelled  # (token, position): 1 where the query can meet the key
     by_group: Labelled  # (group, position): mean score of a group's keys, NaN where the query cannot meet any
     field: Labelled  # (vertical, horizontal): the score that a key drawn there would have, from -reach to reach
-    top: Labelled  # (key,): the highest scores, highest first
+    top: Labelled  # (key,): the highest scores, highest first; where it is not among them, then that of the answer
     reach: float
+    product: str  # how a score comes about
+    copied: bool  # as in `Attention`
+    answer: str  # the key that the query must look up, where it is one of the showcase; else empty
     query: str  # `+@5`
     groups: tuple[str, ...]
     plane: PairPlane
@@ -79,6 +94,9 @@ def query_key(
     side = np.linspace(-reach, reach, GRID)
     field = (drawn_q[token, place, 0] * side[None, :] + drawn_q[token, place, 1] * side[:, None]) * all_pairs.scale
     order = np.argsort(np.where(visible, -scores, np.inf), axis=None, kind="stable")[: min(TOP, int(visible.sum()))]
+    found = looked_up(run, asked, place)
+    if found is not None and (key := all_pairs.row(found[0]) * all_pairs.context + found[1]) not in order:
+        order = np.append(order, key)
     at = [np.unravel_index(flat, scores.shape) for flat in order]
     pair_axes = {"token": all_pairs.tokens, "position": numbers(all_pairs.context)}
     return QueryKey(
@@ -94,6 +112,9 @@ def query_key(
             scores.ravel()[order], {"key": tuple(in_file(all_pairs.tokens[t], int(p)) for t, p in at)}, "score"
         ),
         reach=reach,
+        product=product(run),
+        copied=copied(run),
+        answer="" if found is None else in_file(run.task.vocabulary[found[0]], found[1]),
         query=in_file(all_pairs.tokens[token], place),
         groups=kinds,
         plane=plane,
@@ -160,8 +181,12 @@ def by_position(seen: QueryKey) -> tuple[int, float]:
     return (max(middle, key=lambda p: middle[p]) if middle else -1), (between / whole if whole > 0 else 0.0)
 
 
-def _how_often(share: float) -> str:
-    return "always scores" if share == 1 else f"in {percent(share)} of all pairs scores"
+def _always(share: float) -> str:
+    return "always " if share == 1 else ""
+
+
+def _in_pairs(share: float) -> str:
+    return "" if share == 1 else f" in {percent(share)} of all pairs"
 
 
 def _share(share: float) -> str:
@@ -183,11 +208,10 @@ def _who(seen: QueryKey) -> str:
 
 def say_focus(seen: QueryKey) -> Words:
     """What the one query scores high."""
-    top = drawn(seen.top.axes["key"])
+    top = drawn(seen.top.axes["key"][:TOP])
     caption = (
-        f"The plane is coloured by the score that {_asker(seen)} would give a key drawn there: query times key"
-        + (f", divided by {1 / _scale(seen):.2f}" if _scale(seen) not in (0.0, 1.0) else "")
-        + ", white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: those "
+        f"The plane is coloured by the score that {_asker(seen)} would give a key drawn there, {seen.product}, "
+        "white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: those "
         "that the query can meet in colour, those it may not see, or that occur in no question, in grey. "
         + (
             ""
@@ -216,7 +240,7 @@ def say_focus(seen: QueryKey) -> Words:
         place, share = by_position(seen)
         if above >= CLEAR:
             other = _a(others[0]) if len(others) == 1 else "any other"
-            title = f"{asker} {_how_often(above)} {_a(best)} key above {other} key"
+            title = f"{asker} {_always(above)}scores {_a(best)} key above {other} key{_in_pairs(above)}"
             if later >= CLEAR and seen.causal:
                 again = "" if above == later == 1 else f" {_share(later)}"
                 title += f", and the later of two {best} keys above the earlier{again}"
@@ -231,7 +255,7 @@ def say_focus(seen: QueryKey) -> Words:
         title = f"{asker} scores {listed(top)} highest"
     title = title[0].upper() + title[1:]
     kinds = Counter(
-        seen.groups[seen.scores.axes["token"].index(key.rpartition("@")[0])] for key in seen.top.axes["key"]
+        seen.groups[seen.scores.axes["token"].index(key.rpartition("@")[0])] for key in seen.top.axes["key"][:TOP]
     )
     most, count = kinds.most_common(1)[0]
     alt = f"{title}. The {len(top)} highest keys are {listed(top)}; {count} of them belong to the group {most}."
@@ -262,13 +286,6 @@ def _told(mean: dict[str, float]) -> str:
     return f"{best} keys a score of {_signed(high)} on average, {others}"
 
 
-def _scale(seen: QueryKey) -> float:
-    """What the drawn products were multiplied by, from the corner of the field."""
-    token, place = _index(seen)
-    product = float(seen.queries.values[token, place] @ np.array([-seen.reach, -seen.reach]))
-    return float(seen.field.values[0, 0] / product) if product else 0.0
-
-
 def _index(seen: QueryKey) -> tuple[int, int]:
     token, _, place = seen.query.rpartition("@")
     return seen.scores.axes["token"].index(token), int(place)
@@ -286,8 +303,9 @@ def say(seen: QueryKey) -> Words:
         "All queries (circles) and keys (squares) of "
         + (f"head {seen.head} of {seen.heads}, " if seen.heads > 1 else "the head, ")
         + "one of each for every token at every position; rings join places equally far from the origin. The score of "
-        "a query with a key is the product of their lengths times the cosine of the angle between them: a query looks "
-        "along its own direction, the further out a key lies there the better. "
+        f"a query with a key is {seen.product}: the product of their lengths times the cosine of the angle between them"
+        + (f", divided by {seen.product.rpartition(' / ')[2]}" if " / " in seen.product else "")
+        + ". A query looks along its own direction, the further out a key lies there the better. "
         + (
             ""
             if seen.plane.lossless
@@ -295,8 +313,9 @@ def say(seen: QueryKey) -> Words:
             f"{percent(seen.plane.kept)} of their variance. "
         )
         + f"The arrow is the query of {_asker(seen)}; a name stands beside the keys of each group where the groups lie "
-        "apart, with their mean score for that query. In `4₇` the small number is the position. Labelled are the "
-        "queries and keys of the first showcase, where there is room. Exact, no input needed. If the head asked for "
+        "apart, with their mean score for that query. In `4₇` the small number is the position. In colour: the "
+        "queries and keys of the first showcase, named where there is room; bars, where there is room: the scores of "
+        "that query with the keys of the showcase that it may see. Exact, no input needed. If the head asked for "
         "nothing, all queries would lie at the origin."
     )
     if not np.isfinite(lengths).all():

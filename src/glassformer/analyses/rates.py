@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _study
-from glassformer.analyses._result import Labelled, Result, Words, thousands
+from glassformer.analyses._result import Labelled, Result, Words, power, thousands
 from glassformer.errors import CallError
 from glassformer.study import Study
+
+OPTIMISERS = {"sgd": "SGD", "momentum": "SGD with momentum", "adam": "Adam", "adamw": "AdamW"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,8 @@ class Rates(Result):
     rungs: Labelled  # (rung,): the ladder, as excess
     diverged: tuple[int, ...]  # (cell,): seeds
     seeds: int
+    optimiser: str
+    schedule: str
     conclusion: str
     footing: str
 
@@ -46,6 +50,8 @@ def rates(study: Study) -> Rates:
                        "nats per token"),
         diverged=tuple(len(row.diverged) for row in rows),
         seeds=study.seeds,
+        optimiser=OPTIMISERS.get(study.experiment.train.optimiser, study.experiment.train.optimiser),
+        schedule=study.experiment.train.schedule,
         conclusion=str(study.result.get("conclusion", "")),
         footing=_study.footing(study),
     )  # fmt: skip
@@ -58,13 +64,23 @@ def _middle(each: Labelled) -> Labelled:
     return Labelled(middle, {"step": each.axes["step"]}, each.unit)
 
 
+def named(value: float) -> str:
+    """0.003, 10⁻⁵: plain while there are few zeros."""
+    if value <= 0 or value >= 1e-4:
+        return f"{value:.2g}"
+    return power(value) if float(f"{value:.0e}") == float(f"{value:.1e}") else power(value, 2)
+
+
 def say(seen: Rates) -> Words:
     """The best rate, and what lies beyond it."""
     middle, at = seen.spread.values[:, 0], seen.rate.values
-    lost = [f"{at[k]:g}" for k, many in enumerate(seen.diverged) if many]
+    lost = [named(at[k]) for k, many in enumerate(seen.diverged) if many]
     if np.isfinite(middle).any():
         top = int(np.nanargmin(middle))
-        title = f"Of {len(at)} learning rates, {at[top]:g} ends lowest, with an excess of {middle[top]:.2g} nats"
+        title = (
+            f"Of {len(at)} learning rates of {seen.optimiser}, {named(at[top])} ends lowest, with an excess of "
+            f"{named(middle[top])} nats"
+        )
         if top in (0, len(at) - 1) and len(at) > 1:
             title += f", and it is the {'lowest' if top == 0 else 'highest'} tried"
     else:
@@ -72,7 +88,8 @@ def say(seen: Rates) -> Words:
     title += f"; seeds diverge at {', '.join(lost)}" if lost else ""
     steps = max((int(each.axes["step"][-1]) for each in seen.curve.values()), default=0)
     caption = (
-        f"Left: excess after {thousands(steps)} steps against the rate. Middle: the median excess on the way. Right: "
+        f"All with {seen.optimiser} and the schedule “{seen.schedule}”. Left: excess after {thousands(steps)} steps "
+        "against the rate. Middle: the median excess on the way. Right: "
         "the largest rise of the validation loss between two logged steps; a training that never rises lies at 0. "
         f"Dashed: the rungs of the ladder. {seen.footing} {seen.conclusion}"
     )

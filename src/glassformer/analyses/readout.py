@@ -116,11 +116,12 @@ def say(seen: Readout) -> Words:
     caption = (
         f"The input {text}. Top: attention of the last block{' (mean over its heads)' if seen.heads > 1 else ''}, "
         "`final` (position × feature), the logits and the probabilities of each token. Colours of `final` and of the "
-        "logits reach as far as at the position of the title; beyond, they stay the same. Frames mark the right tokens "
-        "(where the rule has an answer); dots mark the token that in fact comes next. Bottom: the read-out vector of "
-        "each token as an arrow (a point far along an arrow gives that token a high logit), the input's `final` as "
-        "dots, coloured by verdict, and the bias of each token by group, a shade for each. The plane holds "
-        f"{percent(seen.plane.kept)} of the vectors' variance. Exact numbers. If the bias alone decided, all rows of "
-        "the probabilities would be alike."
+        "logits reach as far as where there is an answer to check; beyond, they stay the same. Frames: the right "
+        "tokens; "
+        "dots: the token that in fact comes next. Bottom: the read-out vector of each token as an arrow (a point far "
+        "along it gives the token a high logit), the input's `final` as dots, and the bias of each token by group. The "
+        f"plane holds {percent(seen.plane.kept)} of the vectors' variance. Exact numbers. If the bias alone decided, "
+        "all "
+        "rows of the probabilities would be alike."
     )
     return Words(title, caption, f"Attention, final, logits and probabilities on {text}. {title}.")

@@ -68,7 +68,7 @@ def residual(
     heads = {"head": numbers(a.heads), "key_position": here["position"]}
     points["value"] = Labelled(flat.zero + flat.directions(pushes), heads | axis)
     words = {"token": tuple(run.task.vocabulary[: a.answers])}
-    first = _softmax(_decide.onward(w, before, a))
+    first = _softmax(_decide.onward(w, before * a.residual, a))  # without a residual nothing else is passed on
     return Residual(
         step=seen.step,
         clock=land.clock,
@@ -116,7 +116,9 @@ def say(seen: Residual) -> Words:
             f"{which[0].upper()}{which[1:]} {does} {token} from where {a} wins to where {b} does" if a != b
             else f"With and without {which}, {b} wins at {token}"
         )  # fmt: skip
-        if a != b and not seen.plane.lossless:  # the whole model's answers, which a slice need not show
+        if a != b and not (
+            seen.plane.lossless and seen.has_residual
+        ):  # the model's answers, not regions that are drawn
             to = f"{which[0].upper()}{which[1:]} changes the answer at {token} from {a} to {b}"
         title = f"{to}; {right} of {len(judged)} answerable positions {'is' if right == 1 else 'are'} right"
     else:
@@ -129,16 +131,16 @@ def say(seen: Residual) -> Words:
         title += " (projection)"
     source = "`embedded`" if seen.block == 0 else f"what enters block {seen.block}"
     caption = (
-        f"The input {text}. Heat maps: {source}, what attention adds (`attended`) and the sum (`middle`), position × "
-        "feature, one scale with 0 at the centre. Planes: each of the three; then arrows from the first to the last "
-        "over the regions in which each token would win, coloured and signed by whether the answer read there is "
-        "right. Thin grey arrows are positions the rule leaves free; they have names only where no position has an "
-        f"answer to check. {'' if seen.has_residual else 'This model has no residual: attention replaces the stream. '}"
+        f"The input {text}. Heat maps and small planes: {source}, what attention adds (`attended`) and the sum "
+        "(`middle`). Large plane: arrows from the first to the last over the likeliest token at each point, the "
+        "feed-forward included (`logit_lens` reads the same points without it); hatched where no token has half of "
+        "the probability. Thin grey arrows: the rule asks nothing there. "
+        + ("" if seen.has_residual else "This model has no residual: attention replaces the stream. ")
         + (
             "The plane is exact. " if seen.plane.lossless
             else f"The plane holds {percent(seen.plane.kept)} of the variance and the regions are those of a slice "
-            "through it, so an arrow may end beside the region of its answer. "
+            "through it: names tell what is really said, and a tip is open where the map shows another token. "
         )
-        + "If attention did not decide the answer, the arrows of the answerable positions would end where they begin."
+        + "If attention did not decide the answer, the heavy arrows would end in the region where they begin."
     )  # fmt: skip
     return Words(title, caption, f"Heat maps and arrows of the residual stream on {text}. {title}.")

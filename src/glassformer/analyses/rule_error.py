@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -33,20 +33,22 @@ def rule_error(run: Run, *, step: int = -1, member: int = 0) -> RuleError:
         raise CallError(f"task {run.experiment.task_name} has no rule that speaks about some positions only")
     now = _clock.resolve(run, step)
     at, most = _judged.life(run, step, member)
-    error, shares = np.full((2, 2, len(at)), np.nan), np.zeros((3, len(at)))
+    error, shares = np.full((2, 2, len(at)), np.nan), np.full((3, len(at)), np.nan)
     for k, each in enumerate(at):
         seen = _judged.judged(run, each, member, most)
         answerable, hidden = seen.examples.answerable, seen.hidden
         for where, chosen in enumerate((answerable, hidden)):
-            error[where, 0, k] = _judged.mean(~seen.right, chosen)
+            error[where, 0, k] = _judged.mean(seen.error, chosen)
             error[where, 1, k] = 1 - _judged.mean(seen.chance_right, chosen)
         whole = max(int(seen.examples.constrained.sum()), 1)
         good = int((seen.right & answerable).sum())
-        shares[:, k] = np.array([good, int(answerable.sum()) - good, int(hidden.sum())]) / whole
+        if seen.finite.all():
+            shares[:, k] = np.array([good, int(answerable.sum()) - good, int(hidden.sum())]) / whole
     known = getattr(run.task, "shares", None)
     exact = known(run.architecture.context) if known else None
     away = 1 - exact.answerable if exact else 0.0
-    names, distance, interval, counts = _by_distance(run, _judged.judged(run, now, member, most))
+    final = _judged.judged(run, now, member, most)
+    names, distance, interval, counts = _by_distance(run, final)
     steps = tuple(map(str, at))
     places = ("in view", "not in view")
     return RuleError(
@@ -61,7 +63,7 @@ def rule_error(run: Run, *, step: int = -1, member: int = 0) -> RuleError:
         interval=Labelled(interval, {"distance": names, "bound": ("low", "high")}, "share"),
         counts=Labelled(counts, {"distance": names}, "positions"),
         hidden=float(away),
-        windows=most,
+        windows=len(final.examples.windows),
         steps=_clock.total(run),
     )
 
@@ -71,7 +73,7 @@ def _by_distance(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array
     present = [d for d in range(run.architecture.context) if (back == d).any()]
     groups = [back == d for d in present] + ([seen.hidden] if seen.hidden.any() else [])
     names = tuple(f"{d} back" for d in present) + (("not in view",) if seen.hidden.any() else ())
-    error = np.array([[_judged.mean(~seen.right, g), 1 - _judged.mean(seen.chance_right, g)] for g in groups])
+    error = np.array([[_judged.mean(seen.error, g), 1 - _judged.mean(seen.chance_right, g)] for g in groups])
     counts = np.array([int(g.sum()) for g in groups])
     wrong = np.array([int((~seen.right & g).sum()) for g in groups])
     interval = np.stack(_judged.wilson(wrong, counts), axis=-1).reshape(len(groups), 2)
@@ -102,18 +104,20 @@ def say(seen: RuleError) -> Words:
     asked = float(seen.counts.values[near].sum())
     reached = float(seen.counts.values[near] @ seen.by_distance.values[near, 0]) / asked if asked else float("nan")
     caption = (
-        f"Left: share of constrained positions where the answer breaks the rule, on {numbers(seen.windows + 1)[-1]} "
-        "held-out windows; solid is the likeliest token (arg-max), dotted the average over sampling at temperature 1. "
-        "Colours tell whether the answer lies inside the window; dashed lines are the least any model with this window "
-        "can reach, exact. Middle: the same positions as right, wrong and not in view, by arg-max. Right: error at the "
+        "Left: share of answers that break the rule, of those in view and of those not in view apart, on "
+        f"{thousands(seen.windows)} held-out windows, looked at {len(at)} time{'s' if len(at) != 1 else ''} (dots), "
+        "closest together where the loss fell; shorter relapses between two looks do not show (“loss” has the error "
+        "of every logged line); solid is the likeliest token (arg-max), dotted the average over sampling at "
+        "temperature 1. Colours tell whether the answer lies inside the window; dashed lines are the least any model "
+        "with this window can reach, exact. Middle: the same positions as right, wrong and not in view, by arg-max. Right: error at the "
         "chosen step by how many tokens back the rule must look, on the same windows, with 95 % intervals and counts. "
         "These are answers to true sequences (teacher-forced); a model that writes freely is judged in “generated”. An "
         "error in view that stays up refutes that the rule was learnt."
     )
     if not np.isfinite(inside[now]) or not np.isfinite(reached):
-        title = (
-            "No constrained position has its answer in view" if np.isnan(inside).all() else "The error is not a number"
-        )
+        title = "No constrained position has its answer in view"
+        if asked:
+            title = f"At step {thousands(at[now])} the answers are not numbers: the training has diverged"
     else:
         if len(at) > 1 and now > 0:
             verb = "falls" if reached < inside[0] else "rises" if reached > inside[0] else "stays"
@@ -127,7 +131,6 @@ def say(seen: RuleError) -> Words:
             move = _judged.exactly(reached)
             title = f"Where the answer is in view, rule error is {move} at step {thousands(at[now])}"
         if np.isfinite(outside):
-            best = _judged.exactly(float(seen.best.values[1]))
-            sure = "" if outside > seen.best.values[1] else " on average"  # a sample may do better than can be expected
-            title += f"; where it is not, it is {_judged.exactly(outside)} (at best {best}{sure})"
+            best, many = _judged.exactly(float(seen.best.values[1])), thousands(int(seen.counts.values[away[0]]))
+            title += f"; where it is not, {_judged.exactly(outside)} of {many} (the least to be expected is {best})"
     return Words(title, caption, f"Error curves, stacked shares and bars by distance. {title}.")

@@ -27,6 +27,9 @@ class Runtime(Result):
         str, Labelled
     ]  # context, width → (size, number): operations of one window's step, bytes of its activations
     measured: dict[str, Labelled]  # context, width → (size, number): seconds and bytes; empty if not asked for
+    attention: Labelled | None  # (context, number): seconds and bytes of attention alone, per window; None: as above
+    attention_slopes: Labelled | None  # (number,): of log cost against log context
+    repeats: int  # of each measured step, of which the quickest counts; 0: none
     parts: Labelled | None  # (part, number): seconds and bytes of each part alone; None if not asked for
     slopes: dict[str, Labelled]  # context, width → (number,): of log cost against log size
     seconds: float
@@ -60,6 +63,7 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
         for name, several in sizes.items()
     }
     measured = {name: _measured(several, name) for name, several in sizes.items()} if measure else {}
+    attention = _measured(sizes["context"], "context", alone=True) if measure else None
     late = speed[int(FIRST * len(speed)) :]
     return Runtime(
         speed=Labelled(speed, {"step": tuple(str(int(step)) for step in at[1:])}, "steps per second"),
@@ -69,6 +73,9 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
         ),
         counted=counted,
         measured=measured,
+        attention=attention,
+        attention_slopes=None if attention is None else _fitted({"attention": attention}),
+        repeats=_repeats() if measure else 0,
         parts=_parts(a, train.batch) if measure else None,
         slopes={name: _slopes(counted[name], measured.get(name)) for name in sizes},
         seconds=float(seconds[-1]) if len(seconds) else float("nan"),
@@ -155,14 +162,23 @@ def _sizes(a: Architecture, name: str) -> list[Architecture]:
     return found
 
 
-def _measured(several: list[Architecture], name: str) -> Labelled:
-    """(size, number): seconds of one window's training step, and the bytes that the compiled step sets aside for it."""
+def _repeats() -> int:
+    from glassformer.analyses import _stopwatch
+
+    return _stopwatch.REPEATS
+
+
+def _measured(several: list[Architecture], name: str, alone: bool = False) -> Labelled:
+    """(size, number): seconds of one window's training step, and the bytes that the compiled step sets aside for it.
+
+    `alone`: of the attention of one block, without anything else.
+    """
     from glassformer.analyses import _stopwatch
 
     rows = []
     for a in several:
         batch = max(1, TOKENS // a.context)
-        seconds, held = _stopwatch.whole(a, batch)
+        seconds, held = _stopwatch.attention(a, batch) if alone else _stopwatch.whole(a, batch)
         rows.append([seconds / batch, held / batch])
     axes = {name: tuple(str(getattr(a, name)) for a in several), "number": ("seconds", "bytes")}
     return Labelled(np.array(rows), axes)
@@ -175,10 +191,13 @@ def slope(sizes: Array, cost: Array) -> float:
 
 
 def _slopes(counted: Labelled, measured: Labelled | None) -> Labelled:
+    return _fitted({"counted": counted} | ({} if measured is None else {"measured": measured}))
+
+
+def _fitted(tables: dict[str, Labelled]) -> Labelled:
+    """(number,): the slope of each column of each table over its sizes."""
     found: dict[str, float] = {}
-    for kind, table in (("counted", counted), ("measured", measured)):
-        if table is None:
-            continue
+    for kind, table in tables.items():
         sizes = np.array([float(label) for label in next(iter(table.axes.values()))])
         found |= {f"{kind} {name}": slope(sizes, table.values[:, k]) for k, name in enumerate(table.axes["number"])}
     return Labelled(np.array(list(found.values())), {"number": tuple(found)}, "slope")
@@ -201,10 +220,11 @@ def say(seen: Runtime) -> Words:
     if seen.measured:
         m, n = (dict(zip(each.axes["number"], each.values, strict=True)) for each in (context, width))
         measured = (
-            " Measured on this machine with random weights, the quickest of five gradient steps at each size, per "
-            f"window: time grows with context as its power {m['measured seconds']:.2f} and with width as its power "
-            f"{n['measured seconds']:.2f}, temporary memory as powers {m['measured bytes']:.2f} and "
+            f" Measured on this machine with random weights, the quickest of {seen.repeats} gradient steps at each "
+            f"size, per window: time grows with context as its power {m['measured seconds']:.2f} and with width as its "
+            f"power {n['measured seconds']:.2f}, temporary memory as powers {m['measured bytes']:.2f} and "
             f"{n['measured bytes']:.2f}; a small step costs time whatever its size, so measured slopes lie below. "
+            + _alone(seen)
             + _told(seen)
         )
     caption = (
@@ -224,6 +244,17 @@ def say(seen: Runtime) -> Words:
         + " That attention dominates would be refuted by its small bar."
     )
     return Words(title, caption, f"A curve of speed, bars of memory and operations, lines of cost by size. {title}.")
+
+
+def _alone(seen: Runtime) -> str:
+    """How attention itself grows with the context, beside the square that theory gives."""
+    if seen.attention_slopes is None:
+        return ""
+    seconds, held = seen.attention_slopes.values
+    return (
+        f"Attention alone, without the matrices around it: time grows as the power {seconds:.2f} of the context L and "
+        f"temporary memory as its power {held:.2f}, where L² would give 2. "
+    )
 
 
 def _told(seen: Runtime) -> str:

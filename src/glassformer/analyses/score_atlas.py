@@ -6,7 +6,7 @@ import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import checked, must_ask
+from glassformer.analyses._attend import checked, must_ask, product
 from glassformer.analyses._pairs import in_file, pairs, shown
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands
 from glassformer.analyses.attention import named
@@ -26,7 +26,7 @@ class ScoreAtlas(Result):
     scores: dict[str, Labelled]  # "scores": (query, key), NaN where masked; empty above 200 pairs
     terms: dict[str, Labelled]  # token·token, token·place, place·token, place·place: query's part × key's part
     shares: Labelled  # (term,): share of what tells one key from another; they sum to 1. Without terms: none
-    by_group: Labelled  # (query_group, key_group): mean score where allowed
+    by_group: Labelled  # (query_group, key_group): mean score of pairs that can meet
     tokens: tuple[str, ...]
     context: int
     rows: str  # the one token whose rows are kept; "" for all
@@ -36,6 +36,7 @@ class ScoreAtlas(Result):
     blocks: int
     why_no_terms: str
     biased: bool
+    product: str  # how a score comes about
 
 
 def score_atlas(
@@ -60,6 +61,7 @@ def score_atlas(
     scores = np.einsum("tpf,usf->tpus", q, k) * every.scale  # (token, position, token, position)
     allowed = np.tri(context, dtype=bool) if a.causal else np.ones((context, context), bool)
     mask = np.broadcast_to(allowed[None, :, None, :], scores.shape)
+    met = mask & ~_beside_itself(len(words), context)
     terms, shares = {}, np.zeros(0)
     if not why:
         parts = _parts(run, head, every.step or 0, member, list(every.ids))
@@ -73,27 +75,21 @@ def score_atlas(
             )
             for name, value in zip(TERMS, whole, strict=True)
         }
-        shares = _shares(spread(whole, scores.shape), scores, mask)
+        shares = _shares(spread(whole, scores.shape), scores, met)
     kept = scores if rows is None else scores[[words.index(rows)]]
     keep_mask = mask if rows is None else mask[:1]
     names = tuple(in_file(token, place) for token in words for place in range(context))
     own = names if rows is None else tuple(in_file(rows, place) for place in range(context))
     flat = np.where(keep_mask, kept, np.nan).reshape(len(own), len(names))
-    few = len(names) <= MOST_PAIRS or (rows is not None and not terms)
     row = {token: k for k, token in enumerate(every.ids)}
     kinds = {name: [row[t] for t in tokens if t in row] for name, tokens in run.task.groups.items()}
     kinds = {name: rows_of for name, rows_of in kinds.items() if rows_of}
-    means = np.array(
-        [
-            [scores[list(i)][:, :, list(j)][mask[list(i)][:, :, list(j)]].mean() for j in kinds.values()]
-            for i in kinds.values()
-        ]
-    )
+    means = np.array([[_mean(scores[i][:, :, j], met[i][:, :, j]) for j in kinds.values()] for i in kinds.values()])
     return ScoreAtlas(
         step=every.step,
         clock=_clock.text(run, every.step or 0, member),
         scores={"scores": Labelled(flat, {"query": own, "key": names}, "score")}
-        if few or rows is not None or not terms
+        if len(names) <= MOST_PAIRS or rows is not None or not terms
         else {},
         terms=terms,
         shares=Labelled(shares, {"term": TERMS if len(shares) else ()}, "share"),
@@ -107,7 +103,19 @@ def score_atlas(
         blocks=a.blocks,
         why_no_terms=why,
         biased="attention" in a.biases,
+        product=product(run),
     )
+
+
+def _beside_itself(tokens: int, context: int) -> Array:
+    """(token, position, token, position): a key at the query's own position that is not the query's own token."""
+    found: Array = ~np.eye(tokens, dtype=bool)[:, None, :, None] & np.eye(context, dtype=bool)[None, :, None, :]
+    return found
+
+
+def _mean(scores: Array, met: Array) -> float:
+    """The mean over pairs that can meet; NaN where none can."""
+    return float(scores[met].mean()) if met.any() else float("nan")
 
 
 def _parts(run: Run, head: int, step: int, member: int, ids: list[int]) -> dict[tuple[str, str], Array]:
@@ -152,17 +160,18 @@ def say(seen: ScoreAtlas) -> Words:
         f"Scores of {'the queries of ' + shown(seen.rows) if seen.rows else 'all queries'} with all "
         f"{thousands(count)} keys"
         + (f" in head {seen.head} of {seen.heads}" if seen.heads > 1 else "")
-        + ": blocks by token, and within a block query positions from top to bottom, key positions from left to right. "
+        + f", {seen.product}: blocks by token, and within a block query positions from top to bottom, key positions "
+        "from left to right. "
         + ("Masked cells, where the key lies in the future, are cross-hatched. " if seen.causal else "")
     )
     if seen.terms:
         caption += (
             "Queries and keys are sums of a token's part and a position's part, so a score is the sum of four "
-            "terms, drawn beside on the same scale"
+            "terms, drawn beside on the same scale, the query's part named first"
             + (" (biases are counted with the positions)" if seen.biased else "")
             + ". The percentages share out what the softmax sees, the differences between the keys of one query: "
-            "covariance of the term with the score over the variance of the score, over allowed keys; they sum to 100 "
-            "%, and a negative one works against the rest. "
+            "covariance of the term with the score over the variance of the score, over keys that it can meet (at its "
+            "own position only its own token); they sum to 100 %, and a negative one works against the rest. "
         )
     else:
         caption += f"The four terms are not drawn: {seen.why_no_terms}. "
@@ -173,7 +182,7 @@ def say(seen: ScoreAtlas) -> Words:
     caption += "Exact. If what is said did not matter, token·token would be one colour."
     shares, groups = seen.shares.values, seen.by_group
     who = f" ({named(0, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
-    if not np.isfinite(groups.values).all():
+    if not np.isfinite(groups.values).any():
         title = f"At step {seen.step} the scores are not numbers: the training has diverged"
     elif len(shares) and np.isfinite(shares).all():
         best = int(np.argmax(shares))
@@ -189,7 +198,7 @@ def say(seen: ScoreAtlas) -> Words:
             f"{said[rest[0][1]]} ({percent(rest[0][0])}){who}"
         )
     else:
-        i, j = np.unravel_index(int(np.argmax(groups.values)), groups.values.shape)
+        i, j = np.unravel_index(int(np.nanargmax(groups.values)), groups.values.shape)
         high = f"{groups.values[i, j]:.2f}".replace("-", "\u2212")
         title = (
             f"{groups.axes['query_group'][i]} queries score {groups.axes['key_group'][j]} keys highest: {high} on "

@@ -6,12 +6,12 @@ from typing import Protocol
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._attend import AXES, checked, largest, must_ask
+from glassformer.analyses._attend import AXES, checked, largest, must_ask, product
 from glassformer.analyses._pairs import pairs, placed, shown
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._result import Labelled, Result, Words, numbers, percent
 from glassformer.analyses._sought import copied, sought, which
-from glassformer.analyses.attention import attention, named
+from glassformer.analyses.attention import named, sources
 from glassformer.run import Run
 
 GRID = 9
@@ -30,6 +30,7 @@ class Scoring(Result):
     attention: Labelled  # (query_position, key_position)
     field: Labelled  # (query_position, vertical, horizontal): score of a key drawn there, from -reach to reach
     reach: float
+    product: str  # how a score comes about
     tokens: tuple[str, ...]
     source: tuple[int, ...]
     copied: bool  # as in `Attention`
@@ -85,8 +86,9 @@ def scoring(
         attention=Labelled(weights, rows | columns, "share"),
         field=Labelled(field, rows | {"vertical": marks, "horizontal": marks}, "score"),
         reach=reach,
+        product=product(run),
         tokens=tokens,
-        source=attention(run, sequence=sequence, step=seen.step, member=member).source,
+        source=sources(run, seen.tokens),
         copied=copied(run),
         plane=plane,
         causal=run.architecture.causal,
@@ -131,7 +133,7 @@ def say(seen: Scoring) -> Words:
         f"The input {text}{where(seen)}. From left to right: its queries and keys, number by number; the same on a "
         f"plane"
         + (" in front of all others there are (grey)" if seen.others else "")
-        + "; the scores, query times key"
+        + f"; the scores, {seen.product}"
         + (", with the future cross-hatched" if seen.causal else "")
         + "; and the attention, which is their softmax row by row. A framed cell is "
         f"the position of {sought(seen.copied)}. "
@@ -153,13 +155,15 @@ def say(seen: Scoring) -> Words:
     me = "itself" if best == q else f"{shown(seen.tokens[best])} at position {best}"
     title = (
         f"{shown(seen.tokens[q])} at position {q} scores {me} highest{lead}: {percent(float(weights[best]))} of "
-        f"its attention{where(seen)} goes there"
+        f"its attention{where(seen)} goes "
     )
     source = seen.source[q]
     if source >= 0 and source != best:
-        title += f", {percent(float(weights[source]))} to {sought(seen.copied)}"
+        title += f"there, {percent(float(weights[source]))} to {sought(seen.copied)}"
     elif source >= 0:
-        title += f", {which(seen.copied)}"
+        title += f"to this token, {which(seen.copied)}"
+    else:
+        title += "there"
     return Words(title[0].upper() + title[1:], caption, f"Queries, keys, scores and attention of {text}. {title}.")
 
 
@@ -180,9 +184,9 @@ def say_field(seen: Scoring) -> Words:
     text = " ".join(map(shown, seen.tokens))
     caption = (
         f"One small plane for each query of the input {text}{where(seen)}, coloured by the score that a key drawn "
-        "there would get (one scale for all); squares are the keys that this query may see, the largest the one that "
-        "it gives most attention. Below, the scores and the attention of the whole input; framed: "
-        f"{sought(seen.copied)}. "
+        f"there would get, {seen.product} (one scale for all); squares are the keys that this query may see, larger "
+        "where it gives more attention. Above each plane: the query, the key that it gives most, and what share of its "
+        "attention that is. "
         + (
             ""
             if seen.plane.lossless

@@ -6,9 +6,11 @@ import numpy as np
 
 from glassformer import summary
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Labelled, Result, Words, listed, percent, thousands
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
+
+DIVERGED = "diverged"  # stands on no rung
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,7 @@ def seeds(run: Run, *, step: int = -1) -> Seeds:
         measure, values, threshold = "rule error in view", run.metrics["rule_error_answerable"], summary.SOLVED_ERROR
     else:
         measure, values, threshold = "excess loss", run.metrics["excess"], summary.SOLVED_EXCESS
+    values = np.where(np.isfinite(losses), values, np.nan)  # what has diverged is neither right nor wrong
     good = values < threshold
     first = np.full(run.members, np.nan)
     for k in range(run.members):
@@ -52,12 +55,12 @@ def seeds(run: Run, *, step: int = -1) -> Seeds:
     stands = []
     for value in losses[-1]:
         reached = [rung.name for rung in ladder if value <= rung.nats + slack]
-        stands.append("diverged" if not np.isfinite(value) else reached[-1] if reached else "above the ladder")
+        stands.append(DIVERGED if not np.isfinite(value) else reached[-1] if reached else "above the ladder")
     return Seeds(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps",
         loss=Labelled(losses, {"step": labels, "member": members}, "nats per token"),
-        median=Labelled(np.nanmedian(losses, axis=1), {"step": labels}, "nats per token"),
+        median=Labelled(_medians(losses), {"step": labels}, "nats per token"),
         rungs=Labelled(np.array([r.nats for r in ladder]), {"rung": tuple(r.name for r in ladder)}, "nats per token"),
         error=Labelled(values[-1], {"member": members}, "nats per token" if measure == "excess loss" else "share"),
         solved_at=Labelled(first, {"member": members}, "step"),
@@ -69,9 +72,14 @@ def seeds(run: Run, *, step: int = -1) -> Seeds:
     )
 
 
+def _medians(losses: Array) -> Array:
+    """(step,): over the members that have a loss; NaN where none has."""
+    return np.array([np.median(row[np.isfinite(row)]) if np.isfinite(row).any() else np.nan for row in losses])
+
+
 def say(seen: Seeds) -> Words:
     """How many are solved, when, and who is not."""
-    first, members = seen.solved_at.values, seen.error.axes["member"]
+    first = seen.solved_at.values
     good = np.isfinite(first)
     limit = (
         f"{seen.threshold:g} nats"
@@ -103,13 +111,24 @@ def say(seen: Seeds) -> Words:
             when = f"at step {thousands(int(np.nanmin(first)))}"
         title = f"{int(good.sum())} of {many} seeds are solved, {when}"
         if not good.all():
-            bad = np.flatnonzero(~good)
-            rungs = sorted({_short(seen.rung[k]) for k in bad})
-            title += (
-                f"; seed{'s' if len(bad) > 1 else ''} {listed([members[k] for k in bad])} still "
-                f"stand{'s' if len(bad) == 1 else ''} on " + listed([f"“{r}”" for r in rungs])
-            )
+            title += _unsolved(seen)
     return Words(title, caption, f"Loss curves of {many} seeds, share solved, and final errors. {title}.")
+
+
+def _unsolved(seen: Seeds) -> str:
+    """Who still stands on which rung, and who has diverged."""
+    members, told = seen.error.axes["member"], ""
+    bad = np.flatnonzero(~np.isfinite(seen.solved_at.values))
+    lost = [members[k] for k in bad if seen.rung[k] == DIVERGED]
+    some = [members[k] for k in bad if seen.rung[k] != DIVERGED]
+    if some:
+        rungs = sorted({_short(seen.rung[k]) for k in bad} - {DIVERGED})
+        one = len(some) == 1
+        told = f"; seed{'' if one else 's'} {listed(some)} still stand{'s' if one else ''} on "
+        told += listed([f"“{rung}”" for rung in rungs])
+    if lost:
+        told += f"; seed{' ' if len(lost) == 1 else 's '}{listed(lost)} {'has' if len(lost) == 1 else 'have'} diverged"
+    return told
 
 
 def _short(name: str) -> str:

@@ -37,7 +37,7 @@ def signal(run: Run, *, steps: tuple[int, ...] | None = None, member: int = 0) -
     """Size of stream and branches by depth on validation windows; without a norm, mean and spread say the same."""
     a = run.architecture
     chosen = _clock.chosen(run, steps, MOST, member)
-    given = _decide.examples(run.task, a.context, _decide.affordable(run, WINDOWS))
+    given = _decide.examples(run, _decide.affordable(run, WINDOWS))
     rows = []
     for step in chosen:
         with np.errstate(all="ignore"):

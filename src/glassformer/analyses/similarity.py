@@ -11,8 +11,7 @@ from glassformer.analyses.embeddings import families, few, members, vectors
 from glassformer.run import Run
 
 MOST_STEPS = 80
-KINDS = ("one group", "two groups")
-HARDLY = 0.1  # a cosine so near 0 that two vectors have next to nothing in common
+WINDOWS = 64  # looked at for the groups whose tokens occur
 FEW = 4  # numbers under which their order says nothing
 
 
@@ -22,14 +21,16 @@ class Similarity(Result):
 
     cosine: Labelled  # (token, other)
     length: Labelled  # (token,)
-    over_life: Labelled  # (step, pair): mean cosine of two tokens of one group, of two groups
     by_group: Labelled  # (step, group): mean cosine of two tokens of this group; NaN where it has only one
+    apart: Labelled  # (step,): mean cosine of a token of one main group with one of the other; NaN: there is only one
     between: Labelled  # (group, other_group): mean cosine at the step, each token with itself left out
     axis: Labelled  # (number,): the numbers' embeddings along their main axis; none where fewer than four are numbers
     agreement: float  # rank correlation of that place with the number itself, 0 to 1; NaN without numbers
     neighbours: float  # share of numbers whose most similar other number is one more or one less
     neighbours_by_chance: float
     groups: dict[str, tuple[str, ...]]
+    used: tuple[str, ...]  # the groups whose tokens occur
+    main: tuple[str, ...]  # the two largest of those, which are spoken of
     left_out: int
 
 
@@ -44,7 +45,9 @@ def similarity(run: Run, *, step: int = -1, member: int = 0) -> Similarity:
     points = vectors(run, step, member)[0][order]
     steps = sorted({*_clock.looks(run, MOST_STEPS, member), step})
     tables = [cosines(vectors(run, at, member)[0][order]) for at in steps]
-    life = np.array([_means(table, kin) for table in tables])
+    used = _used(run, groups)
+    main = tuple(sorted(sorted(used, key=lambda name: -len(groups[name]))[:2], key=list(groups).index))
+    apart = [_mean_of(table, kin, *main) if len(main) == 2 else float("nan") for table in tables]
     own = [[_mean_of(table, kin, name, name) for name in groups] for table in tables]
     between = [[_mean_of(cosines(points), kin, name, other) for other in groups] for name in groups]
     numbers = [k for k, word in enumerate(words) if word.isdecimal()]
@@ -54,16 +57,25 @@ def similarity(run: Run, *, step: int = -1, member: int = 0) -> Similarity:
         clock=_clock.text(run, step, member),
         cosine=Labelled(cosines(points), {"token": tuple(words), "other": tuple(words)}, "cosine"),
         length=Labelled(np.linalg.norm(points, axis=1), {"token": tuple(words)}),
-        over_life=Labelled(life, {"step": tuple(map(str, steps)), "pair": KINDS}, "cosine"),
         by_group=Labelled(np.array(own), {"step": tuple(map(str, steps)), "group": tuple(groups)}, "cosine"),
+        apart=Labelled(np.array(apart), {"step": tuple(map(str, steps))}, "cosine"),
         between=Labelled(np.array(between), {"group": tuple(groups), "other_group": tuple(groups)}, "cosine"),
         axis=Labelled(along, {"number": tuple(words[k] for k in numbers[: len(along)])}),
         agreement=agreement,
         neighbours=near,
         neighbours_by_chance=chance,
         groups=groups,
+        used=used,
+        main=main,
         left_out=len(run.task.vocabulary) - len(ids),
     )
+
+
+def _used(run: Run, groups: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The groups of which a token occurs in validation windows; of what never occurs, hardly anything is learnt."""
+    there = np.unique(run.task.examples(run.architecture.context, "validation", WINDOWS).windows)
+    words = {run.task.vocabulary[token] for token in there}
+    return tuple(name for name, own in groups.items() if words & set(own)) or tuple(groups)
 
 
 def cosines(points: Array) -> Array:
@@ -95,24 +107,20 @@ def _in_order(points: Array, value: Array) -> tuple[Array, float, float, float]:
     return along, abs(agreement), float(near.mean()), float(apart.sum() / (len(value) * (len(value) - 1)))
 
 
-def _means(cosine: Array, kin: Array) -> tuple[float, float]:
-    upper, same = np.triu(np.ones(cosine.shape, bool), 1), kin[:, None] == kin[None]
-    one, two = cosine[upper & same], cosine[upper & ~same]
-    return (float(one.mean()) if len(one) else np.nan), (float(two.mean()) if len(two) else np.nan)
-
-
 def say(seen: Similarity) -> Words:
-    """Whether tokens of one group point the same way."""
-    steps = [int(step) for step in seen.over_life.axes["step"]]
+    """Whether tokens of one group point the same way, and where those of the other do."""
+    steps = [int(step) for step in seen.by_group.axes["step"]]
     assert seen.step is not None
-    now, first = seen.over_life.values[steps.index(seen.step)], seen.over_life.values[0]
+    at = steps.index(seen.step)
+    idle = [name for name in seen.groups if name not in seen.used]
     caption = (
         "Left: cosine of the angle between every two token vectors, red for the same direction (1), blue for opposite "
         "ones (−1), white for a right angle; tokens are sorted by group "
         f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. Bars: "
-        "the length of each vector. Bottom right: mean cosine of two tokens of one group and of two groups at "
-        f"{len(steps)} kept steps, each token with itself left out. All numbers are exact. A random embedding has both "
-        "means near 0; if groups did not matter, the two lines would run together."
+        "the length of each vector. Table: mean cosine of a token of one group with one of another, none with itself"
+        f"{f' ({listed(idle)} tokens do not occur in validation windows)' if idle else ''}. "
+        f"Bottom right: such means at {len(steps)} kept steps. All numbers are exact. A random embedding has means "
+        "near 0; if groups did not matter, tokens of one group would be no more alike than tokens of two."
     )
     if np.isfinite(seen.agreement):
         caption += (
@@ -125,40 +133,39 @@ def say(seen: Similarity) -> Words:
         caption += f" {seen.left_out} rarer tokens are left out."
     if not np.isfinite(seen.cosine.values).all():
         title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
-    elif (told := _extremes(seen, steps.index(seen.step))) and np.isfinite(now).all() and told[0][1] > now[1]:
-        (most, alike), (least, unlike) = told
-        name = most or "other"
-        how = "hardly" if abs(unlike) < HARDLY else "less" if unlike > 0 else "not at all"
-        title = (
-            f"{name[0].upper()}{name[1:]} tokens are most alike (mean cosine {_sign(alike)}), {least or 'other'} ones "
-            f"{how} ({_sign(unlike)}), tokens of two groups {_sign(now[1])}"
-        )
-    elif np.isfinite(now).all():
-        one = [name for name, words in seen.groups.items() if len(words) > 1]
-        alone = [f"“{shown(words[0])}”" for words in seen.groups.values() if len(words) == 1]
-        which = "two tokens of one group" if len(one) != 1 else (
-            f"two tokens other than {listed(alone)}" if one[0] in ("", "other") and alone else f"two {one[0]} tokens"
-        )  # fmt: skip
-        title = f"The mean cosine of {which} is {_sign(now[0])}, of tokens of two groups {_sign(now[1])}"
-        if seen.step != steps[0]:
-            title += f" (step {thousands(steps[0])}: {_sign(first[0])} and {_sign(first[1])})"
+    elif told := _told(seen, at):
+        first = f"The mean cosine of {told[0][0]} is {_sign(told[0][1])}"
+        title = ", ".join([first, *(f"of {what} {_sign(value)}" for what, value in told[1:])])
+        if at:
+            before = listed([_sign(value) for _, value in _told(seen, 0)])
+            caption += f" At step {thousands(steps[0])} the means of the title were {before}."
     else:
-        k = 0 if np.isfinite(now[0]) else 1
-        title = f"The mean cosine of two tokens of {KINDS[k]} is {_sign(now[k])}"
+        title = "There are no two tokens to compare"
     return Words(
         title, caption, f"Table of cosines between token embeddings, lengths, and means over the life. {title}."
     )
 
 
-def _extremes(seen: Similarity, at: int) -> tuple[tuple[str, float], tuple[str, float]] | None:
-    """The groups whose tokens are most and least alike, where there are two to compare."""
-    known = [
-        (name, float(x)) for name, x in zip(seen.by_group.axes["group"], seen.by_group.values[at], strict=True)
-        if np.isfinite(x)
-    ]  # fmt: skip
-    if len(known) < 2:
-        return None
-    return max(known, key=lambda each: each[1]), min(known, key=lambda each: each[1])
+def _told(seen: Similarity, at: int) -> list[tuple[str, float]]:
+    """Which two tokens of the main groups, and their mean cosine at a step."""
+    names = list(seen.by_group.axes["group"])
+    inside = [(_two(seen, name), float(seen.by_group.values[at, names.index(name)])) for name in seen.main]
+    alone = any(len(seen.groups[name]) == 1 for name in seen.main)
+    both = " with ".join(_one(seen, name) for name in seen.main) if alone else "one of each"
+    return [each for each in [*inside, (both, float(seen.apart.values[at]))] if np.isfinite(each[1])]
+
+
+def _two(seen: Similarity, name: str) -> str:
+    alone = [f"“{shown(words[0])}”" for words in seen.groups.values() if len(words) == 1]
+    if name in ("", "other"):
+        return f"two tokens other than {listed(alone)}" if alone else "two other tokens"
+    return f"two {name} tokens"
+
+
+def _one(seen: Similarity, name: str) -> str:
+    """Of a group: its only token, or one of them."""
+    own = seen.groups[name]
+    return f"“{shown(own[0])}”" if len(own) == 1 else f"one {name or 'other'} token"
 
 
 def _sign(value: float) -> str:

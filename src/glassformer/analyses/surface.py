@@ -46,8 +46,11 @@ def surface(run: Run, *, step: int = -1, member: int = 0) -> Surface:
     size = "small" if run.parameters <= LARGE else "large"
     at = sorted({*_clock.kept(run, PATH[size], "change", member), *_even(run, PATH[size] // 2)})
     life = flat(run, at, member)
-    sound = np.asarray(np.isfinite(life).all(axis=1))
-    life, at = life[sound], [s for s, good in zip(at, sound, strict=True) if good]
+    examples = _logged.windows(run, _decide.affordable(run, WINDOWS[size]))
+    judge = _Judge(run, examples.windows)
+    true = np.array([judge(weights) for weights in life])
+    sound = np.isfinite(life).all(axis=1) & np.isfinite(true)
+    life, true, at = life[sound], true[sound], [s for s, good in zip(at, sound, strict=True) if good]
     if len(at) < 2:
         raise CallError("fewer than two kept steps: there is no path to lay a plane through")
     centred = life - life.mean(axis=0)
@@ -57,11 +60,8 @@ def surface(run: Run, *, step: int = -1, member: int = 0) -> Surface:
     axes = axes * np.where((life[-1] - life[0]) @ axes.T < 0, -1.0, 1.0)[:, None]  # training goes right and up
     shadow = (life - origin) @ axes.T  # (step, 2)
     across, up = _grid(shadow, GRID[size])
-    examples = _logged.windows(run, _decide.affordable(run, WINDOWS[size]))
-    judge = _Judge(run, examples.windows)
     places = np.stack(np.meshgrid(across, up), axis=-1)  # (up, across, 2)
     losses = np.array([[judge(origin + point @ axes) for point in row] for row in places])
-    true = np.array([judge(weights) for weights in life])
     projected = np.array([judge(origin + point @ axes) for point in shadow])
     labels = {"step": tuple(map(str, at))}
     rungs = [rung for rung in _clock.ladder(run) if rung.reachable]
@@ -138,7 +138,7 @@ def say(seen: Surface) -> Words:
     last = thousands(seen.looked_at[-1])
     apart = float(np.max(np.abs(true - shadow)))
     if seen.diverged:
-        title = f"The plane up to step {last}, after which the weights are not numbers: the training has diverged"
+        title = f"The plane up to step {last}, after which the loss is not a number: the training has diverged"
     else:
         mean = float(np.mean(np.abs(true - shadow)))
         trust = (

@@ -8,14 +8,15 @@ from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
 from glassformer.analyses._sought import copied, sought
 from glassformer.analyses.birth import LARGE, birth
-from glassformer.analyses.by_kind import FREE, NOT_IN_VIEW, by_kind
+from glassformer.analyses.by_kind import FREE, NOT_IN_VIEW, PASSED, by_kind, logged, passed
 from glassformer.analyses.head_roles import ANSWER, NEEDED, head_roles
 from glassformer.run import Run
 
 PHASES = ("early", "middle", "late")
-CLAIMED = (0.0, 0.2, 0.6, 1.0)  # the source: epochs 1 to 10, 11 to 30, 31 to 50
+BY_TIME = (0.0, 0.2, 0.6, 1.0)  # shares of the training at which textbooks divide it: epochs 10 and 30 of 50
+RESOLVED = 2  # logged intervals that the early and the middle phase must have for their bends to mean anything
 LEVELS = (0.5, 0.9)  # of attention on the answer
-STILL, LONG, LEFT = 0.04, 0.05, 0.05  # plateau: fall under this share of the ladder, so long, with so much left
+STILL, LONG, LEFT = 0.04, 0.05, 0.1  # plateau: fall under this share of the ladder, so long, with so much left
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,13 +25,21 @@ class Timeline(Result):
 
     loss: Labelled  # (step,): held-out loss, smoothed
     rungs: Labelled  # (rung,): first logged step on each rung
-    kinds: Labelled  # (kind,): first judged step with 95 % right
+    right: (
+        float  # first logged step with 95 % of all answers (a rule's: those in view) right; NaN: never, or no answers
+    )
+    answers: str  # what these are
+    kinds: Labelled  # (kind,): first logged or judged step with 95 % right
     born: Labelled  # (part,): needed for good from here on, averaged; without single neurons
     attention: Labelled  # (level,): first step from which a head keeps this much of its attention on the answer
+    attention_last: (
+        float  # what the best head gives the answer at the end, on average over questions; NaN: not measured
+    )
     plateaus: Labelled  # (plateau, end): stretches in which the loss hardly falls though much is left
-    phases: Labelled  # (phase, end): measured
-    claimed: Labelled  # (phase, end): as the source has them
-    fall: Labelled  # (phase, whose): share of the whole fall of the loss within each phase
+    phases: Labelled  # (phase, end): between the bends of the loss; NaN where the log cannot tell
+    by_time: Labelled  # (phase, end): a fifth, two fifths and two fifths of the training
+    fall: Labelled  # (phase, how): share of the whole fall of the loss within each phase
+    every: int  # steps between two logged lines, as a rule
     steps: int
     copied: bool  # whether what attention looks up is the answer itself, or a token the rule needs
 
@@ -41,25 +50,28 @@ def timeline(run: Run, *, step: int = -1, member: int = 0) -> Timeline:
     at, raw = run.metrics["step"], _clock.metric(run, "validation_loss", member)
     low = np.full(len(at), np.nan) if raw is None else _clock.smooth(raw)
     steps = _clock.total(run)
-    passed = _clock.passed(run, member)
-    kinds = _kinds(run, member)
-    born = _born(run, member)
+    rungs = _clock.passed(run, member)
+    levels, looked = _attention(run, member)
     phases = _phases(at, low)
-    claimed = np.array(CLAIMED) * (float(at[-1]) if len(at) else 0)
+    by_time = np.array(BY_TIME) * (float(at[-1]) if len(at) else 0)
     ends = {"phase": PHASES, "end": ("begin", "end")}
-    both = np.stack([_fall(at, low, phases), _fall(at, low, claimed)], -1)
+    both = np.stack([_fall(at, low, phases), _fall(at, low, by_time)], -1)
     return Timeline(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
         loss=Labelled(low, {"step": tuple(map(str, at.tolist()))}, "nats per token"),
-        rungs=Labelled(_steps([when for _, when in passed]), {"rung": tuple(rung.name for rung, _ in passed)}, "step"),
-        kinds=kinds,
-        born=born,
-        attention=Labelled(_attention(run, member), {"level": tuple(f"{level:g}" for level in LEVELS)}, "step"),
+        rungs=Labelled(_steps([when for _, when in rungs]), {"rung": tuple(rung.name for rung, _ in rungs)}, "step"),
+        right=_right(run, member),
+        answers="answers in view" if run.task.measure == "rule_error" else "answers",
+        kinds=_kinds(run, member),
+        born=_born(run, member),
+        attention=Labelled(levels, {"level": tuple(f"{level:g}" for level in LEVELS)}, "step"),
+        attention_last=looked,
         plateaus=_plateaus(run, at, low),
         phases=Labelled(np.stack([phases[:-1], phases[1:]], -1), ends, "step"),
-        claimed=Labelled(np.stack([claimed[:-1], claimed[1:]], -1), ends, "step"),
-        fall=Labelled(both, {"phase": PHASES, "whose": ("measured", "claimed")}, "share"),
+        by_time=Labelled(np.stack([by_time[:-1], by_time[1:]], -1), ends, "step"),
+        fall=Labelled(both, {"phase": PHASES, "how": ("by bends", "by time")}, "share"),
+        every=int(np.median(np.diff(at))) if len(at) > 1 else 0,
         steps=steps,
         copied=copied(run),
     )
@@ -69,14 +81,24 @@ def _steps(found: list[int | None]) -> Array:
     return np.array([np.nan if step is None else step for step in found], dtype=float)
 
 
+def _right(run: Run, member: int) -> float:
+    """The first logged step with 95 % right, of all questions or of the answers in view."""
+    rule = run.task.measure == "rule_error"
+    values = _clock.metric(run, "rule_error_answerable" if rule else "accuracy", member)
+    good = np.zeros(1, bool) if values is None else (1 - values if rule else values) >= PASSED
+    return float(run.metrics["step"][np.argmax(good)]) if good.any() else float("nan")
+
+
 def _kinds(run: Run, member: int) -> Labelled:
-    """Without what cannot be right or wrong: answers out of view, and places the rule leaves free."""
+    """Without what cannot be right or wrong: answers out of view, and places the rule leaves unconstrained."""
+    if (told := logged(run, member)) is not None:
+        return passed(told)
     if run.parameters >= LARGE:
         return Labelled(np.zeros(0), {"kind": ()}, "step")
-    passed = by_kind(run, member=member).passed
-    names = passed.axes["kind"]
+    found = by_kind(run, member=member).passed
+    names = found.axes["kind"]
     some = [k for k, name in enumerate(names) if name not in (NOT_IN_VIEW, FREE)]
-    return Labelled(passed.values[some], {"kind": tuple(names[k] for k in some)}, "step")
+    return Labelled(found.values[some], {"kind": tuple(names[k] for k in some)}, "step")
 
 
 def _born(run: Run, member: int) -> Labelled:
@@ -88,12 +110,17 @@ def _born(run: Run, member: int) -> Labelled:
 
 
 def _phases(at: Array, low: Array) -> Array:
-    """(4,): begin, the two bends of the best three straight lines through the curve, end; NaN where it never fell."""
+    """(4,): begin, the two bends of the best three straight lines through the curve, end.
+
+    NaN where it never fell, or fell within so few logged lines that the bends are only those of the log.
+    """
     if len(at) < 4 or not np.isfinite(low).all() or low[0] - low.min() <= 0:
         return np.full(4, np.nan)
     last = len(at) - 1
     error = _straight(at.astype(float), low)
     best = min((error[0, i] + error[i, j] + error[j, last], i, j) for i in range(1, last) for j in range(i + 1, last))
+    if min(best[1], best[2] - best[1]) < RESOLVED:
+        return np.full(4, np.nan)
     return np.array([at[0], at[best[1]], at[best[2]], at[-1]], dtype=float)
 
 
@@ -136,15 +163,16 @@ def _plateaus(run: Run, at: Array, low: Array) -> Labelled:
     return Labelled(np.array(found, dtype=float).reshape(-1, 2), names, "step")
 
 
-def _attention(run: Run, member: int) -> Array:
-    """(level,): the first step from which some head always keeps so much of its attention on the answer."""
+def _attention(run: Run, member: int) -> tuple[Array, float]:
+    """(level,): the first step from which some head always keeps so much of its attention on the answer; the last."""
+    nothing = np.full(len(LEVELS), np.nan), float("nan")
     if run.architecture.attention != "on" or run.parameters >= LARGE:
-        return np.full(len(LEVELS), np.nan)
+        return nothing
     seen = head_roles(run, member=member)
     roles = seen.life.axes["role"]
     looked_up = [k for k, name in enumerate(roles) if name in (ANSWER, NEEDED)]
     if not looked_up:
-        return np.full(len(LEVELS), np.nan)
+        return nothing
     role = looked_up[0]
     share = seen.life.values[..., role] / 100 + seen.uniform.values[role]  # (step, block, head)
     best = np.nan_to_num(share.reshape(len(seen.steps), -1)).max(-1)
@@ -153,29 +181,54 @@ def _attention(run: Run, member: int) -> Array:
         below = np.flatnonzero(best < level)
         first = int(below[-1]) + 1 if len(below) else 0
         found.append(seen.steps[first] if first < len(seen.steps) else None)
-    return _steps(found)
+    return _steps(found), float(best[-1])
 
 
 def say(seen: Timeline) -> Words:
-    """When the fastest half of the learning was, and what the source's phases would hold."""
-    phases, fall = seen.phases.values, seen.fall.values[:, 0]
-    if not np.isfinite(phases).all():
-        title = "The loss never fell for good, or was logged too rarely, so this training has no phases"
-    else:
-        bends = [thousands(int(step)) for step in phases[1:, 0]]
-        pace = fall / np.maximum(phases[:, 1] - phases[:, 0], 1)
-        shares = [percent(float(share)) for share in fall]
-        title = (
-            f"The loss bends at steps {bends[0]} and {bends[1]}: {shares[0]} of its fall comes before, {shares[1]} "
-            f"between, {shares[2]} after; it is steepest in the {PHASES[int(pace.argmax())]} phase"
-        )
+    """When the answers are right, when the probabilities are, and where the loss bends."""
+    title, losses = f"{_learnt(seen)}; {_bends(seen)}", seen.loss.values
+    if np.isfinite(losses).any() and not np.isfinite(losses[-1]):
+        last = thousands(int(seen.loss.axes["step"][-1]))
+        title = f"At step {last} the loss is not a number: the training has diverged"
     caption = (
         f"One axis of training steps. Top: the held-out loss, plateaus shaded (stretches of at least {percent(LONG)} "
         f"of the training in which it falls by less than {percent(STILL)} of the ladder while more than "
         f"{percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % right; "
         "parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its attention "
-        f"on {sought(seen.copied)}. Phases: early, middle and late are by definition divided where the three straight "
-        "lines that fit the loss curve best meet; below them the source's, epochs 1 to 10, 11 to 30 and 31 to 50 of "
-        "50; each with its share of the fall. Events between two looks are dated to the later one."
+        f"on {sought(seen.copied)}, on average over questions. Phases: early, middle and late are by definition "
+        "divided where the three straight lines that fit the loss curve best meet; below them the first fifth, the "
+        "next two fifths and the last two fifths of the training, a division by time alone; each with its share of "
+        f"the fall. Everything is dated to the first look after it: the loss was logged every {thousands(seen.every)} "
+        "steps. The last rung asks for the right probabilities, not only for right arg-max answers."
     )
     return Words(title, caption, f"A time line of events of the training in lanes. {title}.")
+
+
+def _learnt(seen: Timeline) -> str:
+    """Right answers against right probabilities."""
+    names, steps = seen.rungs.axes["rung"], seen.rungs.values
+    reached = [k for k in range(len(steps)) if np.isfinite(steps[k])]
+    answers = (
+        f"95 % of {seen.answers} are right by step {thousands(int(seen.right))}" if np.isfinite(seen.right) else ""
+    )
+    if not reached:
+        return answers or "No rung of the ladder is reached"
+    name, when = names[reached[-1]].rpartition(" = ")[2], thousands(int(steps[reached[-1]]))
+    if reached[-1] == len(steps) - 1:
+        rung = f"probabilities (rung “{name}”) by step {when}"
+        return f"{answers}, {rung}" if answers else f"The lowest rung, “{name}”, is reached by step {when}"
+    return f"{answers}; the last rung reached is “{name}”, by step {when}" if answers else (
+        f"The last rung reached is “{name}”, by step {when}"
+    )  # fmt: skip
+
+
+def _bends(seen: Timeline) -> str:
+    phases, losses = seen.phases.values, seen.loss.values
+    if np.isfinite(phases).all():
+        bends = [thousands(int(step)) for step in phases[1:, 0]]
+        return f"the loss bends at steps {bends[0]} and {bends[1]}"
+    if not np.isfinite(losses).all():
+        return "the loss is not a number to the end, so there are no phases"
+    if len(losses) and losses[0] > losses.min():
+        return f"the loss, logged every {thousands(seen.every)} steps, falls too quickly to be divided into phases"
+    return "the loss never fell, so there are no phases"

@@ -6,14 +6,15 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._judged import exactly
+from glassformer.analyses._life import steps_per_pass, steps_per_reading
 from glassformer.analyses._result import Array, Labelled, Result, Words, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 
 ROWS = 12
 COLUMNS: dict[str, str | None] = {  # what is shown under each head, from the logged lines
-    "epoch": None, "training loss": "train_loss", "held-out loss": "validation_loss", "excess": "excess",
-    "right": "accuracy", "gradient": "gradient.all", "update / weights": None, "rate": "rate",
+    "epoch": None, "training loss": "train_loss", "held-out loss": "validation_loss", "perplexity": None,
+    "excess": "excess", "right": "accuracy", "gradient": "gradient.all", "update / weights": None, "rate": "rate",
 }  # fmt: skip
 
 
@@ -23,30 +24,39 @@ class TrainingLog(Result):
 
     log: Labelled  # (step, quantity): NaN where it was not logged
     lines: int  # logged in all
-    one: bool  # whether each question has one answer; else right is where the answer is in view
-    passes: float  # epochs in all; NaN where training does not go over its examples in passes
+    right: str  # of what the right answers are a share
+    passes: float  # epochs in all; NaN where training sees no fixed examples again and again
+    drawn: bool  # whether the examples are drawn at random, so that an epoch is only as many tokens as the text has
 
 
 def training_log(run: Run, *, step: int = -1, member: int = 0, rows: int = ROWS) -> TrainingLog:
-    """The logged lines nearest to evenly spaced steps; an epoch is one pass over the training examples."""
+    """Logged lines, closest together where the loss fell; an epoch is one pass over the training examples."""
     at = run.metrics["step"]
     if not len(at):
         raise CallError("nothing was logged during this training")
-    chosen = np.unique(np.round(np.linspace(0, len(at) - 1, min(rows, len(at)))).astype(int))
-    data = run.task.data(run.architecture.context)
-    per_pass = int(np.sum(data.train.windows)) / run.experiment.train.batch
-    epochs = at / per_pass if data.order == "passes" else np.full(len(at), np.nan)
+    chosen = _clock.lines(run, rows, member)
+    each = steps_per_pass(run)
+    per_pass = each or steps_per_reading(run)
+    epochs = at / per_pass if per_pass else np.full(len(at), np.nan)
     found = {name: _column(run, name, source, member) for name, source in COLUMNS.items()} | {"epoch": epochs}
     kept = {name: values[chosen] for name, values in found.items() if np.isfinite(values).any()}
-    labels = tuple(str(int(each)) for each in at[chosen])
+    labels = tuple(str(int(line)) for line in at[chosen])
     return TrainingLog(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
+        truth_known=run.task.exact,
         log=Labelled(np.stack(list(kept.values()), -1), {"step": labels, "quantity": tuple(kept)}),
         lines=len(at),
-        one=run.task.answers == "one",
+        right=_of(run),
         passes=float(epochs[-1]),
+        drawn=not each,
     )
+
+
+def _of(run: Run) -> str:
+    if run.task.measure == "rule_error":
+        return "held-out answers in view"
+    return "new questions" if run.task.answers == "one" else "held-out tokens"
 
 
 def _column(run: Run, name: str, source: str | None, member: int) -> Array:
@@ -60,9 +70,23 @@ def _column(run: Run, name: str, source: str | None, member: int) -> Array:
     if name == "update / weights":
         with np.errstate(all="ignore"):
             return logged("update.all") / logged("weights.all")
+    if name == "perplexity":
+        with np.errstate(over="ignore"):
+            return nothing if run.task.exact else np.exp(logged("validation_loss"))
     if name == "right" and "accuracy" not in run.metrics:
         return 1 - logged("rule_error_answerable")
     return logged(source or name)
+
+
+def _epoch(seen: TrainingLog) -> str:
+    if not np.isfinite(seen.passes):
+        return ""
+    if not seen.drawn:
+        return "; an epoch is one pass over the training examples"
+    return (
+        "; windows are drawn at random, and an epoch is as many tokens as the training part has; perplexity is e to "
+        "the power of the held-out loss"
+    )
 
 
 def say(seen: TrainingLog) -> Words:
@@ -77,15 +101,16 @@ def say(seen: TrainingLog) -> Words:
     if not np.isfinite(losses[-1]):
         title = f"At step {thousands(last)} the loss is not a number: the training has diverged"
     else:
-        good = f", {exactly(float(right[0]))} to {exactly(float(right[-1]))} right" if np.isfinite(right[-1]) else ""
+        good = ""
+        if np.isfinite(right[-1]):
+            good = f", from {exactly(float(right[0]))} to {exactly(float(right[-1]))} of {seen.right} right"
         passes = f", {seen.passes:.3g} epochs," if np.isfinite(seen.passes) and seen.passes > 0 else ""
         title = f"In {thousands(last)} steps{passes} held-out loss goes from {losses[0]:.2f} to {losses[-1]:.2f}{good}"
     caption = (
-        f"{len(table)} of {seen.lines} logged lines, evenly spaced. Losses in nats per token on a fixed sample; "
-        "excess is the held-out loss above the floor of the same windows; right is the share of right answers "
-        + ("to held-out questions" if seen.one else "on held-out windows, where the task says what is right")
-        + "; gradient is the length of the whole gradient of that step's batch (noisy), update / weights the length of "
-        "that update as a share of the weights; an epoch is one pass over the training examples, where training goes "
-        "in passes. Every number is as logged while training."
+        f"{len(table)} of {seen.lines} logged lines, closer together where the loss fell. Losses in nats per token on "
+        f"a fixed sample; excess is the held-out loss above {seen.least} on the same windows; right is the share of "
+        f"{seen.right} whose arg-max answer is right; gradient is the length of the whole gradient of that step's "
+        f"batch (noisy), update / weights the length of that update as a share of the weights{_epoch(seen)}. All else "
+        "is as logged while training."
     )
     return Words(title, caption, f"A table of the training at {len(table)} steps. {title}.")

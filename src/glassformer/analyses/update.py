@@ -14,12 +14,6 @@ from glassformer.errors import CallError
 from glassformer.experiment import Training
 from glassformer.run import Run
 
-PARTS = ("gradient", "clipping", "momentum", "scaling", "decay")
-# The source's ten gradients of one embedding number, and its rate.
-EXAMPLE = (-0.004, -0.005, -0.003, -0.006, -0.004, -0.005, -0.004, -0.005, -0.004, -0.005)
-EXAMPLE_RATE = 1e-3
-CLAIMED = {"sgd": -0.0045, "adam": -0.0062}  # the changes it gives for plain descent and for Adam
-
 
 @dataclass(frozen=True, kw_only=True)
 class Update(Result):
@@ -31,8 +25,6 @@ class Update(Result):
     pulls: Labelled  # (example,): what each example's gradient times the rate does to that weight
     share: Labelled  # (example,): share of the whole gradient, along the gradient; sums to 1
     by_tensor: Labelled  # (tensor, part): root of the mean square of each part, then `change` and `weights`
-    example: Labelled  # (quantity, update): the source's worked example, computed
-    claimed: Labelled  # (quantity,): what the source gives for it
     sequences: tuple[str, ...]  # the batch, written out
     weight: str  # the one drawn, `token[11,0]`
     called: str  # the same in words
@@ -78,8 +70,6 @@ def update(run: Run, *, step: int = -1, weight: str | None = None, member: int =
         pulls=Labelled(-move.rate * move.gradients[:, place], {"example": examples}),
         share=Labelled(move.gradients @ whole / square if square else np.zeros(len(examples)), {"example": examples}),
         by_tensor=_by_tensor(run, parts, true, move.before),
-        example=worked_example(),
-        claimed=Labelled(np.array(list(CLAIMED.values())), {"quantity": tuple(CLAIMED)}),
         sequences=tuple(_written(run, window) for window in move.windows),
         weight=names[place],
         called=named(run, names[place]),
@@ -239,33 +229,6 @@ def restless(run: Run, begin: int, end: int, member: int = 0) -> int:
     return int(np.argmax(np.nan_to_num(np.linalg.norm(two[1] - two[0], axis=1), nan=-1)))
 
 
-# ---- the worked example ----------------------------------------------------------------------------------------------
-
-
-def worked_example() -> Labelled:
-    """(quantity, update): ten gradients of one weight, fed to plain descent and to Adam at the same rate.
-
-    Gradients, rate and Adam's settings (0.9, 0.999) are those of the text this laboratory checks. `sgd`, `adam`: the
-    weight's change so far · `mean`, `square`: Adam's two running means · `mean_corrected`, `square_corrected`: the
-    same, divided by what their start at zero has cost.
-    """
-    beta_1, beta_2, epsilon = 0.9, 0.999, 1e-8
-    rows: dict[str, list[float]] = {}
-    mean = square = sgd = adam = 0.0
-    for t, gradient in enumerate(EXAMPLE, start=1):
-        mean = beta_1 * mean + (1 - beta_1) * gradient
-        square = beta_2 * square + (1 - beta_2) * gradient**2
-        level, power = mean / (1 - beta_1**t), square / (1 - beta_2**t)
-        sgd -= EXAMPLE_RATE * gradient
-        adam -= EXAMPLE_RATE * level / (np.sqrt(power) + epsilon)
-        now = {"gradient": gradient, "sgd": sgd, "adam": adam, "mean": mean, "square": square,
-               "mean_corrected": level, "square_corrected": power}  # fmt: skip
-        for name, value in now.items():
-            rows.setdefault(name, []).append(float(value))
-    table = np.array(list(rows.values()))
-    return Labelled(table, {"quantity": tuple(rows), "update": tuple(map(str, range(1, len(EXAMPLE) + 1)))})
-
-
 # ---- words -----------------------------------------------------------------------------------------------------------
 
 SAID = {
@@ -296,7 +259,7 @@ def say(seen: Update) -> Words:
         "sum; each bar begins where the one before ended, and the last is the true change. Top right: how far each "
         "example alone would push that weight (rate × its share of the gradient), with the example written out, and at "
         "the right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in "
-        "every tensor. Last: the worked example of ten gradients, fed to plain descent and to Adam. The parts sum to "
+        "every tensor. (The figure `ten_gradients` does the same by hand.) The parts sum to "
         f"the true change of every parameter to within {seen.difference:.1e}, which is the rounding of 32-bit numbers; "
         + _faithful(seen)
     )  # fmt: skip
@@ -313,7 +276,7 @@ def say(seen: Update) -> Words:
             f"In the update {to}, {seen.called} moves by {_signed(total)}, {_times(abs(total / plain))} what rate × "
             f"gradient alone would do{now}"
         )
-    return Words(title, caption, f"A waterfall, bars by example, sizes by tensor and a worked example. {title}.")
+    return Words(title, caption, f"A waterfall, bars by example and sizes by tensor. {title}.")
 
 
 def _times(ratio: float) -> str:

@@ -13,9 +13,9 @@ MOST = 40  # tokens shown; beyond, the most frequent and those of the text
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary(Result):
-    """How often each token occurs in the training part, the family of each, and one text encoded and decoded."""
+    """How often each token occurs in the data, the family of each, and one text encoded and decoded."""
 
-    counts: Labelled  # (token,): occurrences in the training part
+    counts: Labelled  # (token,): occurrences in the whole text, or in the sequences made for training
     groups: tuple[str, ...]  # of each token
     ids: Labelled  # (position,): the ids of the text
     tokens: tuple[str, ...]  # of the text
@@ -24,12 +24,13 @@ class Vocabulary(Result):
     lost: str  # what of the text decoding does not give back, in words; empty: nothing
     returns: bool  # encoding what decoding gave yields the same ids
     total: int
+    counted: str  # what was counted, in words
     nats: float  # entropy of the counts
     rung: float  # exact price of "token frequencies" on the ladder; NaN where the task has no such rung
 
 
 def vocabulary(run: Run, *, sequence: str | None = None) -> Vocabulary:
-    """Every token with its id, its group and its count in the training part; `sequence` goes to ids and back."""
+    """Every token with its id, its group and its count; `sequence` goes to ids and back."""
     task, context = run.task, run.architecture.context
     split = task.data(context).train
     counts = np.bincount(split.tokens, minlength=len(task.vocabulary)).astype(float)
@@ -51,9 +52,17 @@ def vocabulary(run: Run, *, sequence: str | None = None) -> Vocabulary:
         lost=_lost(text, back) if not task.exact else "",
         returns=bool(np.array_equal(task.encode(back), ids)),
         total=int(counts.sum()),
+        counted=_counted(run),
         nats=float(-(chances * np.log(chances)).sum()),
         rung=float(rungs.get("token frequencies", np.nan)),
     )
+
+
+def _counted(run: Run) -> str:
+    """What the tokens of training lie in: a text with its held-out parts, or sequences made for training alone."""
+    data = run.task.data(run.architecture.context)
+    one_text = len(data.train.starts) == 1 and data.validation.tokens is data.train.tokens
+    return "the whole text" if one_text else "the training part"
 
 
 def _lost(text: str, back: str) -> str:
@@ -85,10 +94,10 @@ def say(seen: Vocabulary) -> Words:
     )
     rest = f" Of {size} tokens, the {MOST} most frequent and those of the text are listed." if size > MOST else ""
     caption = (
-        "Above: every token with its id, its group (marker and word) and how often it occurs in the training part "
-        f"({thousands(seen.total)} tokens, counted exactly; bars compare the counts). Below: a text cut into tokens, "
-        "the ids the model gets in their place, and the tokens these ids stand for; the round trip was checked by "
-        f"encoding the result again.{rest}"
+        "Above: every token with its id, its group (marker and word) and how often it occurs in "
+        f"{seen.counted} ({thousands(seen.total)} tokens, counted exactly; bars compare the counts). Below: a text cut "
+        "into tokens, the ids the model gets in their place, and the tokens these ids stand for; the round trip was "
+        f"checked by encoding the result again.{rest}"
         + (f" This tokenizer does not keep the text: “{seen.text}” comes back as “{seen.back}”." if seen.lost else "")
     )
     text = " ".join(map(shown, seen.tokens))
@@ -114,7 +123,7 @@ def say_counts(seen: Vocabulary) -> Words:
         else ""
     )
     caption = (
-        "Left: the most frequent tokens of the training part, at most 20, as shares; shade and marker give the group. "
+        f"Left: the most frequent tokens of {seen.counted}, at most 20, as shares; shade and marker give the group. "
         "Right: count against rank, both logarithmic; the dotted line is Zipf's 1/rank from the first token, which "
         "natural language follows roughly and this corpus need not. Counts are exact. Entropy of the counts: "
         f"{seen.nats:.3f} nats.{rung}"

@@ -62,7 +62,7 @@ def figures(
         options=_shared.options(set_ or (), names, "figures"),
         others=tuple(str(find(each).path) for each in with_ or ()),
     )
-    folder = out or Path("figures") / (subject.path.name if subject else "")
+    folder = out or Path("figures") / (subject.path.resolve().name if subject else "")
     with terminal.counting("figures", show=not as_json) as progress:
         tell = lambda done, many, name: progress(done, many)  # noqa: E731, ARG005
         if names or not isinstance(subject, Run):
@@ -126,7 +126,7 @@ def _tell(subject: "Subject", folder: Path, made: "Sequence[Made]", named: bool)
         for file in each.files:
             typer.echo(folder / file)
         if each.absent:
-            whose = f" for {subject.path.name}" if subject else ""
+            whose = f" for {subject.path.resolve().name}" if subject else ""
             typer.echo(f"glassformer: {each.name} is not drawn{whose}: {each.absent}", err=True)
     for each in made:
         if each.failed:

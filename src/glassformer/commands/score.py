@@ -1,5 +1,6 @@
 """The exact price of a part of the data."""
 
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -75,6 +76,8 @@ def _lines(found: "Score", exact: bool) -> list[str]:
     which = "all" if found.windows == found.of else f"{found.windows:,} of {found.of:,}"
     lines = [f"{found.part} part, {which} windows ({found.windows * len(found.by_position):,} predictions)"]
     lines[0] += f" at step {found.step:,}"
+    if not isfinite(found.loss):
+        return [*lines, "the loss is not a number: the training had diverged by this step"]
     spread = "" if found.uncertainty is None else f" (standard error {found.uncertainty:.4f})"
     lines.append(f"loss {found.loss:.4f} nats per token{spread}, perplexity {found.perplexity:.2f}")
     lines.append(f"accuracy: {found.accuracy:.1%} of the tokens that came were the likeliest")

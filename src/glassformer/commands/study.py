@@ -159,13 +159,11 @@ def _watching(show: bool) -> Iterator["Watch"]:
 
 def _line(study: "Study", cell: Any) -> str:
     """What one finished cell has reached."""
-    from glassformer.studies._say import shown
-
     row, metric = study.trained[cell.name], study.main
     lost = f", {len(row.diverged)} of {len(row.seeds)} seeds diverged" if row.diverged else ""
     return (
         f"[{len(study.trained)}/{len(study.cells)}] {cell.name}: {study.metrics[metric].title} "
-        f"{shown(study, row, metric)}{lost} ({row.seconds:.0f} s)"
+        f"{study.shown(row, metric)}{lost} ({row.seconds:.0f} s)"
     )
 
 

@@ -47,7 +47,9 @@ def train(
     if not (quiet or as_json or resume):
         for sentence in settings.task.expectations(settings.architecture, settings.train):
             typer.echo(sentence, err=True)
-    folder = _interrupted(settings, seeds, out, _given(set_ or (), seed, steps)) if resume else None
+    folder = (
+        _interrupted(settings, seeds, out, _given(tokenizer, vocabulary, set_ or (), seed, steps)) if resume else None
+    )
     if folder is None and out is not None and out.name in ("", ".."):
         raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
     from glassformer import training
@@ -114,12 +116,17 @@ def _settings(
     return load(experiment, assignments, seed=seed, steps=steps)
 
 
-def _given(assignments: Sequence[str], seed: int | None, steps: int | None) -> dict[str, Any]:
+def _given(
+    tokenizer: str | None, vocabulary: int | None, assignments: Sequence[str], seed: int | None, steps: int | None
+) -> dict[str, Any]:
     """The settings that this very call names, by table."""
     from glassformer.settings import assign
 
-    tables = assign({"train": {}}, list(assignments))
-    tables["train"] |= {name: value for name, value in {"seed": seed, "steps": steps}.items() if value is not None}
+    def named(**values: Any) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if value is not None}
+
+    tables = assign({"data": named(tokenizer=tokenizer, entries=vocabulary), "train": {}}, list(assignments))
+    tables["train"] |= named(seed=seed, steps=steps)
     return tables
 
 

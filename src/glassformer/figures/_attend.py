@@ -115,6 +115,37 @@ def fitting(ax: Axes, which: str, text: float, each: float) -> int:
     return max(2, int((box.width if which == "x" else box.height) / ax.figure.dpi * 72 / text / each))
 
 
+def places(ax: Axes, labels: Sequence[str], marks: Sequence[int], which: str, name: str = "", most: int = 32) -> None:
+    """Labels of a map's positions; of a long input the marked ones first, and a short line at the edge for each.
+
+    Those between are named as far as there is room, so that every label can be read.
+    """
+    _draw.places(ax, labels, which, name=name, most=most)
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    if not marks or len(axis.get_ticklocs()) == len(labels) > 0:
+        return
+    along = ax.get_xaxis_transform() if which == "x" else ax.get_yaxis_transform()
+    for place in marks:
+        ends = ([place, place], [-0.022, -0.004]) if which == "x" else ([-0.022, -0.004], [place, place])
+        ax.plot(*ends, transform=along, clip_on=False, color=matplotlib.rcParams["text.color"],
+                linewidth=0.5 * matplotlib.rcParams["lines.linewidth"])  # fmt: skip
+    if not labels:
+        return
+    box, text = ax.get_window_extent(), float(matplotlib.rcParams["font.size"])
+    wide = box.width if which == "x" else box.height
+    apart = 1.15 * text * ax.figure.dpi / 72 / wide * len(labels)  # positions from one label to the next
+    every = [*marks, *range(0, len(labels), max(1, round(3 * apart)))]
+    chosen: list[int] = []
+    for place in every:
+        if all(abs(place - other) >= apart for other in chosen):
+            chosen.append(place)
+    axis.set_ticks(sorted(chosen), [drawn([labels[k]])[0] for k in sorted(chosen)])
+    axis.set_tick_params(pad=0.55 * text)
+    for label in axis.get_ticklabels():
+        label.set_parse_math(False)
+        label.set_rotation(90 if which == "x" else 0)
+
+
 def longest(names: Sequence[str]) -> float:
     """Length of the longest name, in text sizes."""
     return max((_draw.text_width(name, 72) for name in drawn(names)), default=0.0)
@@ -145,14 +176,18 @@ def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, flo
     ax.set_ylim(window[1])
     ax.set_aspect("equal", adjustable="box")
     _draw.dots(ax, keys[~can], colour=theme.masked, marker=_style.MARKER["key"], scale=0.7)
-    _draw.dots(ax, keys[can], colour=theme.key, marker=_style.MARKER["key"], scale=1.0, zorder=3)
+    rim = {"edgecolors": theme.paper, "linewidths": 0.4 * matplotlib.rcParams["lines.linewidth"]}  # on dark colours
+    _draw.dots(ax, keys[can], colour=theme.key, marker=_style.MARKER["key"], scale=1.1, zorder=3, **rim)
     _draw.arrows(ax, np.zeros((1, 2)), at[None], colours=theme.query)
     _draw.dots(ax, at[None], colour=theme.query, marker=_style.MARKER["query"], scale=1.7, zorder=4)
     names = pair_labels(seen.keys)
     shown_top = drawn(seen.top.axes["key"])
     first = [names.index(label) for label in shown_top]
     context = len(seen.keys.axes["position"])
-    order = [k for k in [*first, *middle_first(len(seen.groups), context, max(int(place) - 1, 0))] if can[k]]
+    met = sorted((k for k in seen.example if can[k]), key=lambda k: -seen.scores.values.ravel()[k])
+    rest = middle_first(len(seen.groups), context, max(int(place) - 1, 0))
+    answer = [names.index(drawn([seen.answer])[0])] if seen.answer else []
+    order = [k for k in [*answer, *met, *first, *rest] if can[k]]
     since = len(ax.texts)
     told = list(dict.fromkeys(order))
     _draw.labels(
@@ -170,29 +205,6 @@ def allowed(seen: Scoring) -> Array:
     """The scores of an input, NaN where a query may not look."""
     scores = seen.scores.values
     return np.where(np.tri(len(seen.tokens), dtype=bool), scores, np.nan) if seen.causal else scores
-
-
-def scores_and_attention(
-    sheet: _draw.Sheet, left: Axes, right: Axes, seen: Scoring, limit: tuple[float, float]
-) -> None:
-    """The scores of an input and their softmax, side by side, the answers framed."""
-    names, length = seen.attention.axes["key_position"], len(seen.tokens)
-    future = ~np.tri(length, dtype=bool) if seen.causal else None
-    numbers = None if length <= 12 else False
-    for panel, values, kind, limits, title, bar in (
-        (left, seen.scores.values, "signed", limit, "scores: query times key", "score"),
-        (right, seen.attention.values, "share", (0.0, 1.0), "attention: the softmax of each row", "share of attention"),
-    ):
-        first = panel is left
-        _draw.heat(panel, values, kind=kind, theme=sheet.theme, limit=limits, masked=future, rows=names, columns=names,
-                   row_name="query position" if first else "", column_name="key position", numbers=numbers,
-                   digits=1 if first else 2)  # fmt: skip
-        panel.set_title(title)
-        _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
-        if first:
-            score_bar(sheet, limit, allowed(seen), beside=panel)
-        else:
-            _draw.bar(sheet, kind, limits, bar, beside=panel)
 
 
 def staircase(ax: Axes, blocks: Sequence[tuple[int, int]], size: int, theme: _style.Theme) -> None:

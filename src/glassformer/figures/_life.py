@@ -7,11 +7,15 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from glassformer.analyses._life import called
+from glassformer.analyses._result import power as raised
 from glassformer.analyses._result import thousands
 from glassformer.figures import _draw
 from glassformer.figures._style import Theme
 
+PLAIN = 1e-4  # below, numbers are written with powers of ten, and with them all of their axis
+EPOCHS = tuple(m * 10**k for k in range(6) for m in (1, 2, 5))  # from one mark to the next, where there are epochs
 DASHES = ("-", "--", "-.", ":")  # by block
+MOST_MARKS = 9  # of epochs on an axis
 MARKS = ((1, 2, 5), (1, 3), (1,))  # numbers of each decade on a logarithmic axis, the most that have room
 COLOURS = {"attention": "query", "feed_forward": "feed_forward", "read_out": "rung", "embedding": "ink"}
 
@@ -50,17 +54,14 @@ def logarithmic(ax: Axes) -> None:
             break
     found = found[:: -(-len(found) // room)] if found else found
     ax.set_ylim(low, high)
-    ax.set_yticks(found, [power(mark) for mark in found])
+    plain = not found or min(found) >= PLAIN
+    ax.set_yticks(found, [power(mark) if plain else raised(mark) for mark in found])
     ax.minorticks_off()
 
 
 def power(value: float) -> str:
     """0.02, 0.0005, 10⁻⁵: plain while there are few zeros."""
-    if value >= 1e-4:
-        return np.format_float_positional(float(f"{value:.1g}"), trim="-")
-    digits, _, exponent = f"{value:.0e}".partition("e")
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{'' if digits == '1' else digits + ' · '}10{raised}"
+    return np.format_float_positional(float(f"{value:.1g}"), trim="-") if value >= PLAIN else raised(value)
 
 
 def tensor_colour(name: str, theme: Theme) -> str:
@@ -75,6 +76,8 @@ def steps_axis(ax: Axes, last: int, per_pass: float, label: bool = True, marked:
     ax.set_xlim(0, max(last, 1))
     _draw.steps_axis(ax, "")
     if per_pass:
+        every = next((n for n in EPOCHS if last / per_pass / n <= MOST_MARKS), EPOCHS[-1])
+        ax.set_xticks(np.arange(0, last / per_pass + 1e-9, every) * per_pass)
         step = ax.xaxis.get_major_formatter()
         ax.xaxis.set_major_formatter(
             FuncFormatter(lambda value, place: f"{step(value, place)}\n{value / per_pass:.3g}" if value >= 0 else "")

@@ -7,16 +7,21 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
-from glassformer.analyses._pairs import shown
+from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Array
-from glassformer.analyses.landscape import Landscape
+from glassformer.analyses.landscape import CLEARLY, Landscape, astray
 from glassformer.figures import _draw, _style
 
 MANY = 500_000  # probabilities from which on borders are drawn less finely
+HATCH = "//"
+MOST_SPOTS = 30  # places tried for the name of a region
+UNSURE = " likeliest"  # after the name of a token where it has less than half
 FINE = 300  # places along a side, to draw borders; half as many on a slice of a wider (slower) model
 
 
@@ -67,7 +72,10 @@ def tints(seen: Landscape, theme: _style.Theme) -> list[tuple[float, float, floa
 
 def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = False, names: bool = True,
             avoid: Array | None = None) -> None:  # fmt: skip
-    """Which token wins where: greys by group, borders, a large pale name in each region, away from points `avoid`."""
+    """Which token wins where: greys by group, borders, a large pale name in each region, away from points `avoid`.
+
+    Hatched where even the winner has less than half of the probability.
+    """
     line = float(matplotlib.rcParams["lines.linewidth"])
     if edges:
         _edges(ax, seen, theme, 0.35 * line)
@@ -83,6 +91,8 @@ def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = Fal
                 ahead = chances[mine].max(0) - chances[~mine].max(0)
                 if (ahead > 0).any():
                     ax.contourf(x, y, ahead, levels=[0, np.inf], colors=[tint], zorder=0)
+        if (top[1] < np.log(CLEARLY)).any():
+            _hatched(ax, x, y, top[1], theme)
         for each in chances:
             if (each >= top[1]).any():
                 rival = np.where(each >= top[1], top[0], top[1])
@@ -90,6 +100,19 @@ def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = Fal
     square(ax, seen.frame)
     if names:
         region_names(ax, seen, theme, avoid)
+
+
+def _hatched(ax: Axes, x: Array, y: Array, best: Array, theme: _style.Theme) -> None:
+    """Where the logarithm of the highest probability is too low for a decision."""
+    made = ax.contourf(x, y, best, levels=[-np.inf, np.log(CLEARLY)], colors="none", hatches=[HATCH], zorder=0.5)
+    made.set(edgecolor=theme.rung, linewidth=0)
+
+
+def undecided(theme: _style.Theme) -> Patch:
+    """The legend's entry for the hatching."""
+    return Patch(
+        facecolor=theme.paper, edgecolor=theme.rung, hatch=HATCH, linewidth=0, label="undecided: no token has half"
+    )
 
 
 def fine(seen: Landscape, side: int = FINE, times: int = 4) -> Array:
@@ -137,29 +160,82 @@ def region_names(ax: Axes, seen: Landscape, theme: _style.Theme, avoid: Array | 
         for left, low in avoid[np.isfinite(avoid).all(-1)]:  # as far as a label beside the point reaches
             free &= ~(np.outer(abs(up - low) < 1.9 * em, abs(across - left) < 3.4 * em))
     taken: list[tuple[Array, Array]] = []
-    for token, (x, y), depth in sorted(centres(seen.regions.values, seen.frame, free), key=lambda each: -each[2]):
-        room = depth * box.width / seen.regions.values.shape[1] * 72 / ax.figure.dpi
-        here = size if room > 0.5 * size else size / 1.5  # a small region has a small name
-        half = np.array([_draw.text_width(shown(seen.words[token]), here) / 2, 0.6 * here / 72]) * ax.figure.dpi + 2
-        low, high = np.array([box.x0, box.y0]) + half, np.array([box.x1, box.y1]) - half
-        spots = np.vstack([[x, y], _cells(seen, token)[::3]])
-        for at in np.clip(ax.transData.transform(spots), low, high):
-            if room > 0.15 * size and all((abs(at - other) > half + reach).any() for other, reach in taken):
+    many, regions, exact = len(seen.words), _split(seen.regions.values, seen.best.values, seen), _exact(seen)
+    for region, centre, _ in sorted(centres(regions, seen.frame, free), key=lambda each: -each[2]):
+        name = shown(seen.words[region % many]) + (UNSURE if region >= many else "")
+        cells = _cells(regions, region, seen.frame, free)
+        spots = np.vstack([centre, cells[:: -(-len(cells) // MOST_SPOTS) or 1]])
+        for here in (size / 1.5,) if region >= many else (size, size / 1.5):  # a small region has a small name
+            half = np.array([_draw.text_width(name, here) / 2, 0.5 * here / 72]) * ax.figure.dpi
+            if (at := _fitting(ax, exact, region, seen.frame, spots, half, taken)) is not None:
                 taken.append((at, half))
                 x, y = ax.transData.inverted().transform(at)
-                text = ax.text(x, y, shown(seen.words[token]), fontsize=here, fontweight="bold", color=theme.quiet,
-                               ha="center", va="center", zorder=1.5, parse_math=False)  # fmt: skip
+                text = ax.text(x, y, name, fontsize=here, fontweight="bold", color=theme.quiet, ha="center",
+                               va="center", zorder=1.5, parse_math=False)  # fmt: skip
                 text.set_path_effects([withStroke(linewidth=0.2 * here, foreground=theme.paper, alpha=0.7)])
                 break
 
 
-def _cells(seen: Landscape, token: int) -> Array:
-    """(n, 2): the places where a token wins, from the right edge of the plane inwards: there wedges are widest."""
-    high, wide = seen.regions.values.shape
-    rows, columns = np.nonzero(seen.regions.values == token)
-    order = np.argsort(-columns, kind="stable")
-    x = seen.frame[0] + (seen.frame[1] - seen.frame[0]) * columns[order] / max(wide - 1, 1)
-    y = seen.frame[2] + (seen.frame[3] - seen.frame[2]) * rows[order] / max(high - 1, 1)
+def _split(winner: Array, best: Array, seen: Landscape) -> Array:
+    """The winner's id, larger by the number of tokens where it has less than half of the probability."""
+    found: Array = winner + len(seen.words) * (best < CLEARLY)
+    return found
+
+
+def _exact(seen: Landscape) -> Array:
+    """(y, x): the regions as finely as their borders are drawn."""
+    if seen.said_at is None:
+        return _split(seen.regions.values, seen.best.values, seen)
+    chances = fine(seen)
+    return _split(np.array(seen.shown_tokens)[chances.argmax(0)], np.exp(chances.max(0)), seen)
+
+
+def _fitting(ax: Axes, exact: Array, region: int, frame: tuple[float, float, float, float], spots: Array, half: Array,
+             taken: list[tuple[Array, Array]]) -> Array | None:  # fmt: skip
+    """The first of some places, in pixels, where a name of this half size lies inside its region, off the others."""
+    box = ax.get_window_extent()
+    low, high = np.array([box.x0, box.y0]) + half, np.array([box.x1, box.y1]) - half
+    pixels = np.array([box.width, box.height]) / np.array(exact.shape[::-1])
+    for spot in spots:
+        share = (spot - frame[::2]) / (np.array(frame[1::2]) - frame[::2])
+        column, row = np.clip(share * exact.shape[::-1], 0, np.array(exact.shape[::-1]) - 1).astype(int)
+        row, up = _chord(exact[:, column] == region, row, int(2.5 * half[1] / pixels[1]))
+        column, across = _chord(exact[row] == region, column, int(2.5 * half[0] / pixels[0]))
+        at: Array = np.array([box.x0, box.y0]) + (np.array([column, row]) + 0.5) * pixels
+        if (
+            2 * 0.8 * half[1] <= up * pixels[1] and 2 * 0.9 * half[0] <= across * pixels[0]
+            and (at >= low).all() and (at <= high).all()
+            and all((abs(at - other) > half + reach + 2).any() for other, reach in taken)
+        ):  # fmt: skip
+            return at
+    return None
+
+
+def _chord(inside: Array, at: int, enough: int = 0) -> tuple[int, int]:
+    """The middle and the length of the stretch of True around a place; where it is long `enough`, the place itself."""
+    if not inside[at]:
+        return at, 0
+    ends = np.flatnonzero(~inside)
+    low, high = ends[ends < at].max(initial=-1) + 1, ends[ends > at].min(initial=len(inside))
+    clear = min(at - low, high - at) >= enough > 0
+    return (at if clear else int(low + high) // 2), int(high - low)
+
+
+def _cells(regions: Array, region: int, frame: tuple[float, float, float, float], free: Array) -> Array:
+    """(n, 2): places well inside a region, from the right edge of the plane inwards: there wedges are widest.
+
+    The `free` ones come first.
+    """
+    high, wide = regions.shape
+    inner = inside = np.pad(regions == region, 1)
+    depth = np.zeros(inside.shape)
+    while inner.any():
+        depth += inner
+        inner = inner & np.roll(inner, 1, 0) & np.roll(inner, -1, 0) & np.roll(inner, 1, 1) & np.roll(inner, -1, 1)
+    rows, columns = np.nonzero((depth[1:-1, 1:-1] >= max(0.6 * depth.max(), 1)) & inside[1:-1, 1:-1])
+    order = np.lexsort((-columns, ~free[rows, columns]))
+    x = frame[0] + (frame[1] - frame[0]) * columns[order] / max(wide - 1, 1)
+    y = frame[2] + (frame[3] - frame[2]) * rows[order] / max(high - 1, 1)
     return np.column_stack([x, y])
 
 
@@ -213,8 +289,46 @@ def _edges(ax: Axes, seen: Landscape, theme: _style.Theme, width: float) -> None
 
 def along(begin: Array, end: Array) -> Array:
     """(n, 2): points on arrows from `begin` to `end`, which no label should cover."""
-    share = np.linspace(0, 1, 9)[:, None, None]
+    share = np.linspace(0, 1, 40)[:, None, None]
     return np.reshape(begin + share * (end - begin), (-1, 2))
+
+
+def moves(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
+    """The input's arrows over the winners; those with an answer to check heavy, named and signed.
+
+    On a slice a name tells what is said, and the tip is open where the map beneath shows another token.
+    """
+    begin, end = seen.points["begin"].values, seen.points["end"].values
+    told = [k for k, verdict in enumerate(seen.verdicts) if verdict]
+    winners(ax, seen, theme, avoid=np.concatenate([begin[told], (begin[told] + end[told]) / 2, end[told]]))
+    colours = [colour(verdict, theme) for verdict in seen.verdicts]
+    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
+    free = [k for k, verdict in enumerate(seen.verdicts) if verdict and k not in judged]  # others are never read out
+    _draw.arrows(ax, begin[free], end[free], colours=theme.quiet, width=0.6)
+    _draw.arrows(ax, begin[judged], end[judged], colours=[colours[k] for k in judged], width=1.3, zorder=4)
+    _draw.dots(ax, begin[judged + free], colour=theme.ink, scale=0.4, zorder=3)
+    off = list(astray(seen))
+    line = float(matplotlib.rcParams["lines.linewidth"])
+    _draw.dots(ax, end[off], colour=theme.paper, edgecolors=[colours[k] for k in off], linewidths=line, zorder=4.5)
+    told, before = judged or free, len(ax.texts)
+    _draw.labels(ax, end[told], [_told(seen, k) for k in told], colours=[colours[k] for k in told],
+                 keep_clear=along(begin[judged + free], end[judged + free]), tied=True)  # fmt: skip
+    for text in ax.texts[before:]:
+        halo_one(text, theme)
+
+
+def _told(seen: Landscape, place: int) -> str:
+    """The name of a position with its verdict; on a slice, where the map cannot show it, with what it says."""
+    name = drawn(seen.points["end"].axes["position"])[place]
+    if seen.is_slice and seen.verdicts[place] in ("right", "wrong"):
+        name += f" → {shown(seen.words[int(seen.at_end.values[place].argmax())])}"
+    return signed(name, seen.verdicts[place])
+
+
+def open_tips(seen: Landscape, theme: _style.Theme) -> list[Line2D]:
+    """The legend's entry for tips that say another token than the map beneath, if there are any."""
+    mark = {"linestyle": "", "marker": "o", "markerfacecolor": theme.paper, "markeredgecolor": theme.ink}
+    return [Line2D([], [], label="off the slice: the map there shows another token", **mark)] if astray(seen) else []
 
 
 def colour(verdict: str, theme: _style.Theme) -> str:

@@ -29,13 +29,13 @@ def scale(ax: Axes, which: str, metric: Metric, values: Array, *, ticks: int = 5
     if metric.unit == "nats":
         return _logarithmic(ax, which, known, lost)
     most = float(known.max()) if len(known) else 1.0
-    set_limits(-0.03 * most, most * (1.22 if lost else 1.06))
-    marks = [v for v in MaxNLocator(ticks - 1, integer=True).tick_values(0, most) if 0 <= v <= most * 1.06]
-    marks = marks if len(known) else []
-    axis.set_ticks(marks, [thousands(round(v)) for v in marks])
-    if lost:
-        _name(ax, which, most * 1.13, "never")
-    return most * 1.13 if lost else None
+    never = 1.18 * most  # beyond the scale, and named on it
+    set_limits(-0.03 * most, most * (1.27 if lost else 1.06))
+    reach = most * (0.98 if lost else 1.06)
+    marks = [v for v in MaxNLocator(ticks - 1, integer=True).tick_values(0, most) if 0 <= v <= reach and len(known)]
+    texts = [thousands(round(v)) for v in marks]
+    axis.set_ticks([*marks, never] if lost else marks, [*texts, "never"] if lost else texts)
+    return never if lost else None
 
 
 def _logarithmic(ax: Axes, which: str, known: Array, lost: bool) -> float | None:
@@ -141,7 +141,7 @@ def against(
 
 
 def few_ticks(ax: Axes, at: Array, texts: Sequence[str], sheet: _draw.Sheet) -> None:
-    """A tick at every number that its text leaves room for, the last one first."""
+    """A tick at every number, with its text where that has room, the last one first."""
     room = ax.get_window_extent().width / ax.figure.dpi
     span = np.log(ax.get_xlim()[1] / ax.get_xlim()[0])
     place = room * np.log(at / ax.get_xlim()[0]) / span
@@ -149,9 +149,9 @@ def few_ticks(ax: Axes, at: Array, texts: Sequence[str], sheet: _draw.Sheet) -> 
     chosen: list[int] = []
     for k in reversed(range(len(at))):
         last = chosen[-1] if chosen else None
-        if last is None or place[last] - place[k] > (wide[k] + wide[last]) / 2 + 0.6 * sheet.em:
+        if texts[k] and (last is None or place[last] - place[k] > (wide[k] + wide[last]) / 2 + 0.6 * sheet.em):
             chosen.append(k)
-    ax.set_xticks([at[k] for k in chosen], [texts[k] for k in chosen])
+    ax.set_xticks(at, [text if k in chosen else "" for k, text in enumerate(texts)])
 
 
 def shades(many: int, sheet: _draw.Sheet) -> list[Any]:

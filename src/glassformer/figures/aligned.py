@@ -59,7 +59,8 @@ def plot_aligned(
 
 def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
     t, points, mean = sheet.theme, seen.points.values, seen.mean.values
-    if not np.isfinite(points).all():
+    points = points[np.isfinite(points).all(axis=(1, 2))]  # seeds that diverged have no place
+    if len(points) < 2:
         _draw.bare(ax)
         ax.text(
             0.5,

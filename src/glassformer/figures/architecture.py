@@ -87,6 +87,7 @@ class _Diagram:
             [(x["token"] + wide["token"] / 2, y - 7.4), (at, y - 7.4), (at, y - ADD)], self._ink(boxes["position"])
         )
         self._sum(at, y)
+        self._name("embedded", at - 0.6, y + 1.75)
         leave = at + ADD + 0.45
         begin = x["query"] - wide["query"] / 2
         add = x["add_1"]
@@ -134,6 +135,7 @@ class _Diagram:
         self._box("output", x["output"], low, wide)
         self._path([(x["output"] + wide["output"] / 2, low), (add, low), (add, y - ADD)], ink)
         self._sum(add, y, boxes["add_1"])
+        self._name("middle", self.width - 0.8, y + 1.75, ha="right")
         out = add + ADD
         if post:
             self._to((add + ADD, y), (x["norm_1"] - wide["norm_1"] / 2, y), self.theme.ink, thick=True)
@@ -166,7 +168,7 @@ class _Diagram:
             head=False,
         )
         if self.seen.blocks > 1:
-            words = f"between embedding and read-out: one block of {self.seen.blocks}, which follow one another"
+            words = f"from embedded to out: one block; {self.seen.blocks} of them follow one another"
             self.ax.text(self.width - 0.4, turn + 1, words, ha="right", va="center", color=self.theme.quiet)
         high = y - 3.9
         leave, add = x["start"] + 0.3, x["add_2"]
@@ -181,6 +183,15 @@ class _Diagram:
                 self._to((x[name] + wide[name] / 2, high), (x[after] - wide[after] / 2, high), ink)
         self._path([(x["contract"] + wide["contract"] / 2, high), (add, high), (add, y - ADD)], ink)
         self._sum(add, y, boxes["add_2"])
+        final = "out" if self.seen.final_norm else "out = final"
+        self._name(final, add + (0.6 if self.compact else 0), y + 1.75, ha="right" if self.compact else "center")
+        if self.seen.final_norm:
+            self._name("final", x["norm"] + wide["norm"] / 2, y - HIGH / 2 - 0.55, ha="right")
+        if self.seen.read >= 0:
+            where = x["read_out"] - wide["read_out"] / 2 + 1.3
+            self.ax.text(
+                where, y - HIGH / 2 - 0.55, f"at position {self.seen.read}", va="center", color=self.theme.quiet
+            )
         before = add + ADD
         for name in columns[columns.index("add_2") + 1 :]:
             self._to((before, y), (x[name] - wide[name] / 2, y), self.theme.ink, thick=True)
@@ -213,13 +224,13 @@ class _Diagram:
         words = "opened by the figures " + " ".join(
             f"  {k}  {', '.join(v)}".replace(" ", "\u00a0") for k, v in OPENS.items() if k in here
         )
-        words += (
-            f" (shapes are those of one window; the batch has {dict(self.seen.settings)['batch']})"
-            if self.compact
-            else ""
-        )
-        for k, line in enumerate(_draw.wrap(words, 72, self.width - 0.8)):
-            self.ax.text(0.4, y - 1.6 + 1.35 * k, line, va="center", color=self.theme.quiet)
+        windows = dict(self.seen.settings)["batch"].removesuffix(" windows")
+        several = " × heads" if self.compact is False and self.seen.boxes["scores"].leaves.count("×") > 2 else ""
+        shapes = f"{windows} windows{several} × positions × features" if not self.compact else "positions × features"
+        read = f"in a box: the shape of its weights; under it, of what leaves it ({shapes}); in italics: its name"
+        lines = [*_draw.wrap(words, 72, self.width - 0.8), *_draw.wrap(read, 72, self.width - 0.8)]
+        for k, line in enumerate(lines):
+            self.ax.text(0.4, y - 1.6 + 1.35 * k, line.strip(), va="center", color=self.theme.quiet)
 
     # ---- pieces ------------------------------------------------------------------------------------------------------
 
@@ -241,13 +252,13 @@ class _Diagram:
             return 1.4
         box = self.seen.boxes[name]
         lines = self._lines(box) if self.compact else [*self._lines(box), box.leaves]
-        return max(_draw.text_width(line, 72) for line in lines) + 0.7
+        return max(_draw.text_width(line, 72) for line in lines) + (0.7 if self.compact else 1.2)
 
     def _lines(self, box: Box) -> list[str]:
         """The words in a box: at most two lines."""
         name, made_of = box.name, box.made_of
         if self.compact:
-            made_of = made_of.rpartition(" / ")[0] or made_of  # Q · K
+            made_of = made_of.replace(" / ", "/").replace(" · ", "·") if "√" in made_of else made_of  # Q·K/√2
             made_of = " × ".join(made_of.split(" × ")[-2:])  # of one head
             if made_of in ("shares · V", "rows sum to 1") or not made_of:
                 return name.replace(", ", " ").split(" ")[:2]
@@ -294,6 +305,8 @@ class _Diagram:
             self.ax.text(
                 x, y + HIGH / 2 + 0.75, self._leaves(box), ha="center", va="center", color=self.theme.quiet, zorder=4
             )
+        if box.point:
+            self._name(box.point, x + width / 2, y - HIGH / 2 - 0.55, ha="right")
         if box.letter and not box.off:
             self.ax.text(
                 x - width / 2 + 0.1,
@@ -305,6 +318,10 @@ class _Diagram:
                 fontweight="bold",
                 zorder=4,
             )
+
+    def _name(self, point: str, x: float, y: float, ha: str = "left") -> None:
+        """What other figures call the value that is here."""
+        self.ax.text(x, y, point, ha=ha, va="center", color=self.theme.ink, style="italic", zorder=4)
 
     def _sum(self, x: float, y: float, box: Box | None = None) -> None:
         off = box is not None and box.off

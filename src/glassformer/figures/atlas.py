@@ -73,7 +73,7 @@ def plot_atlas(
         where,
         texts,
         colours=t.ink,
-        first=outside(where) if len(where) else None,
+        first=_first(seen, picks, where),
         keep_clear=at[np.isfinite(at).all(axis=-1)],
         most=MOST_NAMES,
         tied=True,
@@ -94,14 +94,26 @@ def plot_atlas(
             facecolors="none", edgecolors=(colour, 0.45), linewidths=0.5 * sheet.size.line, zorder=1,
         ), autolim=False)  # fmt: skip
     told = [f"pale to dark: position 0 to {length - 1}"] if length > 1 else []
-    told += ["ellipse: spread by context"] if not seen.exact and circled.any() else []
+    told += ["lines: one token's positions"] if joined else []
+    whose = "" if circled.sum() == there.sum() else " of the named ones"
+    told += [f"ellipse: spread by context{whose}"] if not seen.exact and circled.any() else []
     if share < 1:
         sheet.note("; ".join(told))
     else:
         _draw.heading(panel, "; ".join(told))
     if len(seen.groups) > 1:
-        sheet.legend(keys(seen.groups, marks, t))
+        occur = {word for word, way in zip(words, at, strict=True) if np.isfinite(way).any()}
+        sheet.legend(keys([name for name, own in seen.groups.items() if occur & set(own)], marks, t))
     return sheet.done(seen, point=point, block=block, head=head)
+
+
+def _first(seen: Atlas, picks: list[tuple[int, int]], where: np.ndarray) -> list[int]:
+    """The order of the names: the token that the title speaks of, then from the outermost inwards."""
+    if not len(where):
+        return []
+    far = np.nan_to_num(seen.moved.values, nan=-1.0)
+    told = [k for k, (token, _) in enumerate(picks) if token == int(far.argmax())]
+    return [*told, *(k for k in outside(where) if k not in told)]
 
 
 def _share(sheet: _draw.Sheet, points: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from glassformer.analyses._result import percent
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attention import Attention, attention, named, say
-from glassformer.figures import _draw
+from glassformer.figures import _attend, _draw
 from glassformer.run import Run
 
 SECTION = "attend"
@@ -51,7 +51,7 @@ def plot_attention(
     bars = len(places) == 1 and max(seen.source) >= 0 and sheet.room[0] > NARROW
     part = (0, 0, 0.62 if bars else 1, 1)
     shape = 0.6 if size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
-    above = 4.0 if seen.roles else 2.4  # headings of two lines
+    above = 4.0 if len(places) > 1 and (seen.roles or max(seen.source) >= 0) else 2.4  # headings of two lines
     panels = sheet.panels(rows, columns, left=6, right=7.5, bottom=5 if pages == 1 else 6.6, top=above,
                           gap=(3, above + 2.1), square=shape, within=part)  # fmt: skip
     for k, (block, head) in enumerate(places):
@@ -83,10 +83,10 @@ def _map(ax: Axes, seen: Attention, block: int, head: int, sheet: _draw.Sheet, *
     _draw.heat(
         ax, seen.attention.values[block, head], kind="share", theme=sheet.theme,
         masked=~np.tri(len(names), dtype=bool) if seen.causal else None,
-        rows=names if left else (), columns=names if bottom else (),
-        row_name="query position" if left else "", column_name="key position" if bottom else "",
         numbers=None if len(names) <= MOST_NUMBERS else False,
     )  # fmt: skip
+    _attend.places(ax, names if left else (), seen.marks, "y", "query position" if left else "")
+    _attend.places(ax, names if bottom else (), seen.marks, "x", "key position" if bottom else "")
     _draw.outline(ax, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
 
 

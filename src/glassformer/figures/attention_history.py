@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import thousands
 from glassformer.analyses.attention_history import attention_history, say, target
-from glassformer.figures import _draw
+from glassformer.figures import _attend, _draw
 from glassformer.figures.attention import applies as applies
 from glassformer.run import Run
 
@@ -55,16 +55,12 @@ def plot_attention_history(
             kind="share",
             theme=sheet.theme,
             masked=future,
-            rows=names if k == 0 else (),
-            columns=names,
-            row_name="query position" if k == 0 else "",
             numbers=False,
         )
-        if len(maps) > 2 and length > 9:
-            _draw.places(panel, names, "x", most=5)
+        _attend.places(panel, names if k == 0 else (), seen.marks, "y", "query position" if k == 0 else "")
+        _attend.places(panel, names, seen.marks, "x", "key position", most=5 if len(maps) > 2 and length > 9 else 32)
         panel.set_title(f"step {thousands(int(steps_shown[k]))}")
         _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right, width=1.0)
-        panel.set_xlabel("key position")
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=maps[-1])
     lines, entropy = sheet.panels(
         1, 2, widths=[1.7, 1], left=5, right=2.5, bottom=4, top=2.6, gap=(7.4, 0), within=(0, 0, 1, 0.53)

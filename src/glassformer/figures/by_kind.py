@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._result import thousands
@@ -15,6 +16,7 @@ ORDER = 40
 ANSWERS = ("1.P5", "1.A", "1.Q42")
 COST = "b"
 STYLES = ("-", "--", "-.", ":")
+SPARSE = 40  # looks up to which each is marked
 MARKS = (("o", "●"), ("D", "◆"), ("^", "▲"), ("s", "■"), ("v", "▼"), ("P", "✚"))  # on the curve, in its label
 
 
@@ -58,12 +60,11 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
             continue
         colour, style = _look(seen, k, sheet)
         marker, glyph = MARKS[k % len(MARKS)] if colour == sheet.theme.ink else ("", "")
-        every = (2 * k % 5, 5) if len(at) > 16 else 1
-        ax.plot(
-            at, values, color=colour, linestyle=style, marker=marker, markevery=every, markersize=0.4 * sheet.size.text
-        )
+        every = (2 * k % 5, 5) if len(at) > SPARSE else 1
+        ax.plot(at, values, color=colour, linestyle=style, marker=marker or ".", markevery=every,
+                markersize=0.36 * sheet.size.text)  # fmt: skip
         last = float(values[np.isfinite(values)][-1])
-        told = accuracy and seen.step == at[-1]  # the bars tell it, from more windows
+        told = accuracy and seen.step == at[-1]  # the bars tell it
         value = "" if told else exactly(last) if accuracy else _draw.number(last, 3)
         names.append(
             (
@@ -72,23 +73,14 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
                 sheet.theme.ink if colour == sheet.theme.ink else sheet.theme.quiet,
             )
         )
-        if accuracy and np.isfinite(when := seen.passed.values[k]):
-            ax.plot(
-                [when],
-                [values[list(at).index(int(when))]],
-                marker=marker or "o",
-                color=colour,
-                markersize=0.9 * sheet.size.text,
-                markerfacecolor=sheet.theme.paper,
-                zorder=5,
-                clip_on=False,
-            )
     if accuracy:
+        _passes(ax, seen, sheet)
         ax.axhline(PASSED, color=sheet.theme.rung, linestyle=":", linewidth=0.6 * sheet.size.line, zorder=0)
         ax.set_ylim(-0.03, 1.05)
         ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         ax.set_ylabel("right answers")
-        ax.set_title("by kind" + ("; large: first at 95 %" if np.isfinite(seen.passed.values).any() else ""))
+        some = np.isfinite(seen.passed.values).any()
+        ax.set_title("right answers by kind" + ("; large open mark: first at 95 %" if some else ""))
     else:
         values = table.values[np.isfinite(table.values)]
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
@@ -97,6 +89,20 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
         ax.set_ylabel("excess (nats)")
         ax.set_title(f"loss above {seen.predictor}, on the same tokens")
     _draw.beside(ax, names, most=10)
+
+
+def _passes(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
+    """A large open mark where each kind first passes 95 %; those of the same step stand side by side."""
+    at, size = list(seen.accuracy.axes["step"]), 0.9 * sheet.size.text
+    for when in np.unique(seen.passed.values[np.isfinite(seen.passed.values)]):
+        there = np.flatnonzero(seen.passed.values == when)
+        for n, k in enumerate(there):
+            colour = _look(seen, int(k), sheet)[0]
+            marker = MARKS[k % len(MARKS)][0] if colour == sheet.theme.ink else "o"
+            height = float(seen.accuracy.values[k, at.index(str(int(when)))])
+            aside = ScaledTranslation(1.15 * size * n / 72, 0, ax.figure.dpi_scale_trans)
+            ax.plot([when], [height], marker=marker, color=colour, markersize=size, zorder=5, clip_on=False,
+                    markerfacecolor=sheet.theme.paper, transform=ax.transData + aside)  # fmt: skip
 
 
 def _bars(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import Labelled
-from glassformer.analyses.change import Change, change, say
+from glassformer.analyses.change import Change, change, say, unit_of
 from glassformer.figures import _draw, _life
 from glassformer.run import Run
 
@@ -34,16 +34,14 @@ def plot_change(
     down = 2.4 if sheet.room[0] > 60 else 3.8  # room for headings of two lines
     panels = sheet.panels(3, 1, heights=(1.3, 1.1, 1), left=6.5, right=3, bottom=foot, top=2.2, gap=(0, down))[:, 0]
     _curves(panels[0], seen, seen.change, sheet, log=True)
-    _draw.heading(panels[0], "mean absolute change of a parameter")
+    _draw.heading(panels[0], f"mean absolute change of a parameter per {unit_of(seen)}")
     _curves(panels[1], seen, seen.relative, sheet, log=True)
     _draw.heading(panels[1], "the same, as a share of the mean weight of the part")
     _curves(panels[2], seen, seen.cosine_smooth, sheet, log=False)
     _draw.heading(panels[2], "cosine with the change before (1: goes on, −1: turns back)")
     sheet.legend(entries, columns=across)
     for panel in panels:
-        _life.steps_axis(
-            panel, seen.looked_at[-1] if seen.looked_at else 1, seen.per_pass, panel is panels[-1], seen.step
-        )
+        _life.steps_axis(panel, seen.steps, seen.per_pass, panel is panels[-1], seen.step)
     return sheet.done(seen, member=member)
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import thousands
-from glassformer.analyses.comparison import UNITS, Comparison, comparison, say
+from glassformer.analyses.comparison import UNITS, Comparison, comparison, logarithmic, say
 from glassformer.figures import _draw, _style, _table
 from glassformer.run import Run
 
@@ -37,12 +37,11 @@ def plot_comparison(
     wide = min(max(_draw.text_width(name, 72) for name in names) + 2, 0.35 * sheet.room[0])
     panel = sheet.panels(1, 1, left=6, right=wide + 1, bottom=3.6, top=0.8, within=(0, low, 1, 1))[0, 0]
     shades = [_style.colormap("time", sheet.theme.name)(0.9 * k / max(len(names) - 1, 1)) for k in range(len(names))]
-    ends, smallest, largest = [], np.inf, 0.0
+    ends, smallest, largest = [], np.inf, -np.inf
     longest = max(int(curve.axes["step"][-1]) for curve in seen.curves.values())
     for k, name in enumerate(names):
         steps = np.array([int(label) for label in seen.curves[name].axes["step"]])
         middle, lowest, highest = seen.curves[name].values.T
-        middle, lowest, highest = (np.where(each > 0, each, np.nan) for each in (middle, lowest, highest))
         if seen.members[k] > 1:
             panel.fill_between(steps, lowest, highest, color=shades[k], alpha=0.18, linewidth=0)
         panel.plot(steps, middle, color=shades[k], linestyle=LINES[k % len(LINES)])
@@ -57,15 +56,12 @@ def plot_comparison(
                 zorder=0,
             )
             smallest, largest = min(smallest, float(np.nanmin(lowest))), max(largest, float(np.nanmax(highest)))
-    panel.set_yscale("log")
-    if largest > 0:
-        panel.set_ylim(smallest * 0.93, largest * 1.07)
-    panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    panel.yaxis.set_minor_formatter(
-        lambda value, _: f"{value:g}" if largest / smallest < 12 and f"{value:g}"[0] in "12357" else ""
-    )
-    panel.tick_params(which="minor", labelsize=sheet.size.text)
-    panel.set_ylabel(f"{seen.metric} ({UNITS[seen.metric]}, log axis)")
+    if logarithmic(seen):
+        _logarithmic(panel, smallest, largest, sheet)
+    else:
+        panel.axhline(0, color=sheet.theme.ink, linestyle=":", linewidth=0.7 * sheet.size.line)
+    log = ", log axis" if logarithmic(seen) else ""
+    panel.set_ylabel(f"{seen.metric} ({UNITS[seen.metric]}{log})")
     _draw.steps_axis(panel)
     panel.set_xlim(0, longest)
     _direct(panel, sheet, ends, names, shades)
@@ -84,6 +80,17 @@ def plot_comparison(
     return sheet.done(seen, metric=seen.metric)
 
 
+def _logarithmic(panel: Axes, smallest: float, largest: float, sheet: _draw.Sheet) -> None:
+    panel.set_yscale("log")
+    if np.isfinite(largest):
+        panel.set_ylim(smallest * 0.93, largest * 1.07)
+    panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    panel.yaxis.set_minor_formatter(
+        lambda value, _: f"{value:g}" if largest / smallest < 12 and f"{value:g}"[0] in "12357" else ""
+    )
+    panel.tick_params(which="minor", labelsize=sheet.size.text)
+
+
 def _row(seen: Comparison, k: int, name: str) -> tuple[str, ...]:
     best, at, last, parameters, seconds = seen.reached.values[k]
     gap, half = seen.difference.values[k]
@@ -92,9 +99,9 @@ def _row(seen: Comparison, k: int, name: str) -> tuple[str, ...]:
     many = f" ({seen.members[k]} members)" if seen.members[k] > 1 else ""
     return (
         name + many,
-        f"{best:.4g}",
+        f"{best:.4g}".replace("-", "\u2212"),
         thousands(int(at)),
-        f"{last:.4g}",
+        f"{last:.4g}".replace("-", "\u2212"),
         thousands(int(parameters)),
         *timed,
         words,

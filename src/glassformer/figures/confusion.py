@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, thousands
-from glassformer.analyses.confusion import Confusion, confusion, say
+from glassformer.analyses.confusion import Confusion, confusion, diagonal, say
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
@@ -42,33 +42,33 @@ def plot_confusion(
     t = sheet.theme
     named = [Patch(fill=False, edgecolor=t.right, label="answered with the token that came")]
     if np.isnan(seen.share.values).any():
-        named.append(Patch(facecolor=t.paper, edgecolor=t.masked, hatch="xxxx", label="never asked for"))
+        named.append(Patch(facecolor=t.paper, edgecolor=t.masked, hatch="xxxx", label="no number"))
     sheet.legend(named)
+    if seen.unused:
+        said = "1 token is" if seen.unused == 1 else f"{seen.unused} tokens are"
+        sheet.note(f"{said} neither asked for nor said")
     return sheet.done(seen, steps=list(seen.steps), member=member)
 
 
 def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
-    """The last step large, the earlier ones beside it."""
-    words, early = seen.share.axes["true"], len(seen.steps) - 1
-    side = 0.62 if early else 0.9
+    """The earlier steps, and beside them the last one large."""
+    words, early = seen.share.axes["predicted"], len(seen.steps) - 1
+    side = 0.36 if early else 0.0
     widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
     foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
-    large = sheet.panels(1, 1, left=3.2 + widest, right=1, bottom=foot, top=2.4, within=(0, 0, side, 1))[0, 0]
-    _map(large, seen.share.values[-1], seen.count.values[-1], words, sheet, names=True)
-    large.set_title(f"step {thousands(seen.steps[-1])}")
-    smalls: list[Axes] = []
-    if early:  # the colour bar stands beside the small maps
-        place = (side, 0, 1, 1)
-        smalls = list(sheet.panels(early, 1, left=2.5, right=7, bottom=foot, top=2.4, gap=(0, 4.4), within=place)[:, 0])
-    for k in range(early):
-        _map(smalls[k], seen.share.values[k], None, words, sheet, names=False)
-        smalls[k].set_title(f"step {thousands(seen.steps[k])}")
-    _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=smalls or [large])
+    edge: dict[str, float] = {"left": 3.2 + widest, "bottom": foot, "top": 2.4}
+    if early:
+        smalls = sheet.panels(early, 1, right=0.5, gap=(0, 1.8 + foot - 3), within=(0, 0, side, 1), **edge)[:, 0]
+        for k, small in enumerate(smalls):
+            _map(small, seen, k, sheet, counts=False, across=k == early - 1)
+    large = sheet.panels(1, 1, right=7, within=(side, 0, 1, 1), **edge)[0, 0]
+    _map(large, seen, len(seen.steps) - 1, sheet)
+    _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=large)
 
 
 def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Labelled) -> None:
     """One column per step: the tokens, the operations whose answer was given, and what of that is no coincidence."""
-    words, many = seen.share.axes["true"], len(seen.steps)
+    many = len(seen.steps)
     flat = sheet.room[1] < 0.6 * sheet.room[0]  # a slide has room for the tokens of one step, beside the operations
     first = many - 1 if flat else 0
     above = sheet.panels(
@@ -76,8 +76,7 @@ def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Lab
         within=(0, 0, SIDE, 1) if flat else (0, 0.5, 1, 1), left=5.5 if flat else 6.5, top=2.2,
     )[0]  # fmt: skip
     for k, ax in enumerate(above, first):
-        _map(ax, seen.share.values[k], seen.count.values[k], words, sheet, names=True, rows=k == first)
-        ax.set_title(f"step {thousands(seen.steps[k])}")
+        _map(ax, seen, k, sheet, down=k == first, across=k == first)
     below = sheet.panels(
         2, many, bottom=6.4, right=7.0, gap=(1.2, 4.2 if flat else 2.6),
         within=(SIDE, 0, 1, 1) if flat else (0, 0, 1, 0.5), left=6.5, top=2.2,
@@ -91,13 +90,17 @@ def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Lab
                 rows=fits.axes["asked"] if k == 0 else (), row_name="operation asked" if k == 0 else "",
             )  # fmt: skip
             _percent(ax, table.values[k], kind, limit, sheet)
+    for ax, step in zip(below[1], beyond.values, strict=True):
+        if (np.abs(step) < 0.005).all():
+            ax.text(0.5, 0.5, "nothing beyond\ncoincidence", ha="center", va="center", transform=ax.transAxes,
+                    color=sheet.theme.quiet)  # fmt: skip
     below[0, 0].set_title("which operation's answer was given, in %")
     below[1, 0].set_title("the same less what coincidence gives, in points")
     for ax, step in zip(below[0], seen.steps if flat else (), strict=flat):  # else they stand at the top
         ax.set_xlabel(f"step {thousands(step)}")
     beside = [below[0, -1]] if flat else [above[-1], below[0, -1]]
     _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=beside)
-    _draw.bar(sheet, "signed", most, "share", beside=below[1, -1])
+    _draw.bar(sheet, "signed", (100 * most[0], 100 * most[1]), "points", beside=below[1, -1])
 
 
 def _percent(ax: Axes, values: Array, kind: str, limit: tuple[float, float], sheet: _draw.Sheet) -> None:
@@ -108,22 +111,23 @@ def _percent(ax: Axes, values: Array, kind: str, limit: tuple[float, float], she
         return
     palette = _style.colormap(kind, sheet.theme.name)
     for (row, column), value in np.ndenumerate(values):
-        if (whole := _draw.number(100 * value, 0)) != "0":
+        if np.isfinite(value) and (whole := _draw.number(100 * value, 0)) != "0":
             colour = palette((value - limit[0]) / (limit[1] - limit[0]))
             ax.text(column, row, whole, ha="center", va="center", color=_style.on(colour))
 
 
 def _map(
     ax: Axes,
-    values: Array,
-    counts: Array | None,
-    words: Sequence[str],
+    seen: Confusion,
+    k: int,
     sheet: _draw.Sheet,
     *,
-    names: bool,
-    rows: bool = True,
+    counts: bool = True,
+    down: bool = True,
+    across: bool = True,
 ) -> None:
-    empty = np.isnan(values)
+    """The tokens of one step, with what stands `down` and `across`, and counts where there is room."""
+    values, empty = seen.share.values[k], np.isnan(seen.share.values[k])
     _draw.heat(
         ax,
         values,
@@ -131,24 +135,28 @@ def _map(
         theme=sheet.theme,
         numbers=False,
         masked=empty if empty.any() else None,
-        rows=words if names and rows else (),
-        columns=words,
-        row_name="the token that came" if names and rows else "",
-        column_name="likeliest token of the model" if names and rows else "",
+        rows=seen.share.axes["true"] if down else (),
+        columns=seen.share.axes["predicted"],
+        row_name="the token that came" if down else "",
+        column_name="likeliest token of the model" if across else "",
     )
-    _draw.outline(ax, ((k, k) for k in range(len(words))), sheet.theme.right, 0.6)
-    if counts is None:
-        return
-    box = ax.get_window_extent()
+    ax.set_title(f"step {thousands(seen.steps[k])}")
+    _draw.outline(ax, np.argwhere(diagonal(seen) & ~empty).tolist(), sheet.theme.right, 0.6)
+    for frame in ax.patches:
+        frame.set_clip_on(False)  # the outermost lie on the edge
+    if counts:
+        _counts(ax, values, seen.count.values[k], sheet)
+
+
+def _counts(ax: Axes, values: Array, counts: Array, sheet: _draw.Sheet) -> None:
+    """Write counts that are not 0 into the cells, where there is room."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    rows, columns = (max(side, 1) for side in counts.shape)
     widest = max((_draw.text_width(f"{int(c)}", sheet.size.text) for c in np.unique(counts)), default=0)
-    if (
-        box.width / ax.figure.dpi / len(words) < 1.1 * widest
-        or box.height / ax.figure.dpi / len(words) < 1.1 * sheet.em
-    ):
+    if box.width / dpi / columns < 1.1 * widest or box.height / dpi / rows < 1.1 * sheet.em:
         return
     palette = _style.colormap("probability", sheet.theme.name)
     for (row, column), count in np.ndenumerate(counts):
         if count:
-            ax.text(
-                column, row, f"{int(count)}", ha="center", va="center", color=_style.on(palette(values[row, column]))
-            )
+            colour = _style.on(palette(values[row, column]))
+            ax.text(column, row, f"{int(count)}", ha="center", va="center", color=colour)

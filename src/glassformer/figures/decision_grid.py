@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from glassformer.analyses._pairs import drawn, shown
@@ -16,7 +17,7 @@ ORDER = 50
 ANSWERS = ("4.16", "4.17", "4.18", "4.r18")
 COST = "c"
 FEWEST, MOST = 3, {"slide": 3}  # columns on one page; else 6
-ROWS = ("what values add", "attention's moves")
+ROWS = ("values, as pushes from +", "attention's moves")
 WIDE = 1.47  # width of a panel over its height
 SAID = {"right": "right answer", "wrong": "said, but wrong"}
 
@@ -50,7 +51,7 @@ def plot_decision_grid(
     picked, many = sorted(picked), len(picked)
     s = _style.size(size)
     each = min(40.0, (s.width * 72 / s.text - 10 - 0.5 * many) / many) / WIDE
-    height = _style.inches(size, 11.5 + len(ROWS) * (each + 0.8))
+    height = _style.inches(size, 9.5 + len(ROWS) * (each + 0.8))
     sheet = _draw.Sheet(ax, theme, size, say_grid(seen), seen.clock, height=height)
     panels = sheet.panels(2, many, left=3.2, right=6.5, bottom=2.6, top=2.4, gap=(0.5, 0.8), square=WIDE)
     t = sheet.theme
@@ -74,7 +75,8 @@ def plot_decision_grid(
     note += " · tips: the true probability" if seen.is_slice else ""
     sheet.note(f"page {page + 1} of {pages} · {note}" if pages > 1 else note)
     met = {*seen.verdicts, *(framed[token] for token in picked if token in framed)}
-    sheet.legend([verdict for verdict in ("right", "wrong") if verdict in met])
+    before = Line2D([], [], color=t.quiet, marker=">", label="before → after attention")
+    sheet.legend([verdict for verdict in ("right", "wrong") if verdict in met] + [("value", "^", t.quiet), before])
     return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
 
 
@@ -86,7 +88,10 @@ def _values(ax: Axes, seen: Landscape) -> None:
         for tip in xy:
             ax.plot(*np.stack([zero, tip]).T, color=light, linewidth=0.5, alpha=0.6, scalex=False, scaley=False)
         _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=1.0, edgecolors=dark, linewidths=0.7)
-    ax.plot(*zero, marker="+", color=light, scalex=False, scaley=False)
+    for colour, wide in ((dark, 3.0), (light, 1.2)):
+        ax.plot(
+            *zero, marker="+", color=colour, markersize=10, markeredgewidth=wide, scalex=False, scaley=False, zorder=4
+        )
     if len(heads) == 1:
         first = _regions.important(seen.verdicts)
         _draw.labels(ax, heads[0], drawn(seen.points["end"].axes["position"]), colours=light, first=first)
@@ -107,8 +112,10 @@ def _arrows(ax: Axes, seen: Landscape, token: int) -> None:
     chances = _style.colormap("probability")(np.nan_to_num(seen.at_end.values[tips, token]))
     _draw.dots(ax, end[tips], colour=dark, scale=1.2, zorder=4)
     _draw.dots(ax, end[tips], colour=chances, scale=0.9, edgecolors=light.ink, linewidths=1.0, zorder=4)
-    # the last position with an answer is that of the title: it is named first, and only the named are kept clear
-    _draw.labels(ax, end[told], [names[k] for k in told], colours=light.ink, keep_clear=end[told])
+    # the last position with an answer is that of the title: it is named first
+    read = [k for k, verdict in enumerate(seen.verdicts) if verdict]
+    _draw.labels(ax, end[told], [names[k] for k in told], colours=light.ink, tied=True,
+                 keep_clear=_regions.along(begin[read], end[read]))  # fmt: skip
     _dark_edges(ax, dark)
 
 

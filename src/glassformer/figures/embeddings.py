@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from glassformer.analyses._pairs import at_position, drawn, shown
 from glassformer.analyses._plane import Plane
-from glassformer.analyses._result import Labelled
+from glassformer.analyses._result import Labelled, percent
 from glassformer.analyses.embeddings import Embeddings, embeddings, say
 from glassformer.errors import CallError
 from glassformer.figures import _draw, _style
@@ -19,6 +20,7 @@ ORDER = 10
 ANSWERS = ("4.05", "4.06", "3.§3.1", "1.P3")
 COST = "b"
 TANGLE = 120  # more points than this, and the lines that join them are a tangle
+CLUSTERS = 0.6  # of the variance in the plane, from which the points are named by position
 TIED = 26  # labels of a plane, at most
 MOST_ENDS = 10  # pairs named in the plane of the sums
 NAMES = {"token": "token", "position": "position", "sum": "token + position"}
@@ -66,7 +68,9 @@ def _planes(
         1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
     )[0]
     for panel, kind in zip(panels, kinds, strict=True):
-        panel.set_title(f"{NAMES[kind]}{'' if len(kinds) > 2 or kind == 'token' else ' (no position is added)'}")
+        flat = seen.planes[kind]
+        kept = f" ({percent(flat.kept)} kept)" if flat.is_projection else ""
+        panel.set_title(f"{NAMES[kind]}{kept if len(kinds) > 2 or kind == 'token' else ' (no position is added)'}")
         draw = {"token": tokens, "position": positions, "sum": sums}[kind]
         draw(panel, seen.drawn[kind], seen.planes[kind], of_tokens(seen.groups, marks), sheet.theme)
 
@@ -78,8 +82,8 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
     widths = [wide] * len(tables) + [1.9] * len(features)
     longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"]) / sheet.em
     panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=7.2, bottom=3.6, top=2.2,
-        gap=(max(4.0, longest + 1.2), 0), within=part,
+        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
+        gap=(max(4.6, longest + 1.2), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
     for panel, kind in zip(panels, tables, strict=False):
@@ -89,6 +93,7 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
             columns=table.axes["feature"], column_name="feature", row_name=kind,
         )  # fmt: skip
         roomy(panel, table.axes["feature"], table.axes[kind])
+        panel.yaxis.labelpad = 0.6 * sheet.size.text
         panel.set_title(NAMES[kind])
     for panel, feature in zip(panels[len(tables) :], features, strict=True):
         _draw.heat(
@@ -159,6 +164,16 @@ def sums(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _sty
         _draw.dots(ax, way, colour=theme.quiet if joined else theme.rung, marker=marks[word], scale=0.5)
     if not np.ptp(at.values, axis=1).any():  # no position: one place per token
         named(ax, at.values[:, 0], [shown(word) for word in at.axes["token"]], theme.ink)
+        return
+    middle = at.values.mean(axis=0)  # (position, axis)
+    if middle.var(axis=0).sum() >= CLUSTERS * at.values.reshape(-1, 2).var(axis=0).sum():  # a cluster for each position
+        names = [f"position {place}" for place in at.axes["position"]]
+        right = at.values[at.values[..., 0].argmax(axis=0), np.arange(length)]  # of each cluster, the rightmost point
+        _draw.labels(
+            ax, right, names, colours=theme.ink, first=outside(right), most=TIED, keep_clear=at.values.reshape(-1, 2)
+        )
+        for text in ax.texts:
+            text.set_path_effects([withStroke(linewidth=0.25 * text.get_fontsize(), foreground=theme.paper)])
         return
     ends = [(k, place) for place in (length - 1, 0) for k in range(many)]
     where = np.array([at.values[end] for end in ends])

@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
-from glassformer.analyses.every_question import EveryQuestion, every_question, say
+from glassformer.analyses.every_question import EveryQuestion, chance, every_question, say
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
@@ -16,6 +16,7 @@ ORDER = 60
 ANSWERS = ("1.P4", "1.Q43", "1.Q58")
 COST = "c"
 MOST = 14  # hardest questions drawn
+BAR = 3.0  # ems of a probability of 1
 MOST_QUESTION = 14  # ems; of a longer question the end is written
 
 
@@ -49,6 +50,9 @@ def plot_every_question(
             )
             panel.set_title(name)
             _draw.outline(panel, ((d, d) for d in range(seen.right.values.shape[1])), sheet.theme.rung, 0.5)
+            for frame in panel.patches:
+                frame.set_clip_on(False)  # the last lies on the edge
+        sheet.note("framed: the same digit twice")
         panels.flat[5].remove()
         _draw.bar(sheet, "probability", (0, 1), "share right", beside=panels[1, 1], gap=2.0)
     elif seen.right.values.shape[1] == 1:
@@ -71,7 +75,7 @@ def plot_every_question(
         _counts(panel, seen, sheet)
         _draw.bar(sheet, "probability", (0, 1), "share right", beside=panel)
         if empty.any():
-            sheet.note("hatched: did not occur")
+            sheet.note("hatched: no numbers" if seen.count.values[empty].any() else "hatched: did not occur")
     place = 0.56 if seen.operations else 0.42 if seen.right.values.shape[1] == 1 else 0.48
     table = sheet.panels(1, 1, left=2, right=1.5, bottom=1.2, top=2.4, within=(place, 0, 1, 1))[0, 0]
     _hardest(table, seen, sheet)
@@ -84,7 +88,8 @@ def _by_answer(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     rows = np.arange(len(names))
     ax.barh(rows, np.nan_to_num(right), height=0.7, facecolor=(sheet.theme.right, 0.3), edgecolor=sheet.theme.right)
     for row in rows:
-        ax.text(0.02, row, f"{round(right[row] * count[row])} of {int(count[row])}", va="center")
+        said = f"{round(right[row] * count[row])} of " if np.isfinite(right[row]) else "no number of "
+        ax.text(0.02, row, f"{said}{int(count[row])}", va="center")
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlim(0, 1.01)
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
@@ -94,20 +99,26 @@ def _by_answer(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
 
 def _counts(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     palette, counts = _style.colormap("probability", sheet.theme.name), seen.count.values
-    box = ax.get_window_extent()
-    widest = max((_draw.text_width(f"{int(c)}/{int(c)}", sheet.size.text) for c in counts.ravel()), default=0)
-    if (
-        box.height / ax.figure.dpi / counts.shape[0] < 1.1 * sheet.em
-        or box.width / ax.figure.dpi / counts.shape[1] < 1.1 * widest
-    ):
+    box, most = ax.get_window_extent(), int(counts.max(initial=0))
+    wide, high = box.width / ax.figure.dpi / counts.shape[1], box.height / ax.figure.dpi / counts.shape[0]
+    ax.vlines(
+        np.arange(1, counts.shape[1]) - 0.5, *ax.get_ylim(), color=sheet.theme.paper, linewidth=0.4 * sheet.size.line
+    )
+    ax.hlines(
+        np.arange(1, counts.shape[0]) - 0.5, *ax.get_xlim(), color=sheet.theme.paper, linewidth=0.4 * sheet.size.line
+    )
+    fitting = [f"{{}}{between}{{}}" for between, lines in (("/", 1.1), ("/\n", 2.4))
+               if high > lines * sheet.em and wide > 1.1 * max(
+                   _draw.text_width(line, sheet.size.text) for line in f"{most}{between}{most}".split("\n"))]  # fmt: skip
+    if not fitting:
         return  # no room
     for (row, column), count in np.ndenumerate(counts):
-        if count:
-            share = seen.right.values[row, column]
+        share = seen.right.values[row, column]
+        if np.isfinite(share):
             ax.text(
                 column,
                 row,
-                f"{round(share * count)}/{int(count)}",
+                fitting[0].format(round(share * count), int(count)),
                 ha="center",
                 va="center",
                 color=_style.on(palette(share)),
@@ -127,26 +138,30 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     wide = box.width / em
     longest = max((_draw.text_width(name, 72) for name in names), default=0)
     late = wide - 25 > min(longest, MOST_QUESTION) + 1  # room for the last column
+    wide = min(wide, max(min(longest, MOST_QUESTION), 8.0) + (26.5 if late else 20.1))  # no wide hole in the table
     right = wide if late else wide + 6.4
     at_bar, at_said, at_first, at_last = right - 25.0, right - 16.8, right - 6.4, right
     ax.set_title(f"the {rows} hardest questions")
     ax.text(0, 0, "question", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
-    ax.text(at_said, 0, "answer", color=t.quiet, va="center")
+    some_wrong = not table[:rows, 1].all()
+    ax.text(at_said, 0, "answer (came)" if some_wrong else "answer", color=t.quiet, va="center")
     if late:
         ax.text(at_last, 0, "last wrong", color=t.quiet, va="center", ha="right")
     ax.text(at_first, 0, "first right", color=t.quiet, va="center", ha="right")
+    tell = bool(((table[:rows, 0] > 0.005) & (table[:rows, 0] < 0.995)).any())  # else all bars would be the same
     for k in range(rows):
-        chance, right, last, first, came, likeliest = table[k]
+        p, right, last, first, came, likeliest = table[k]
         came, likeliest = (shown(seen.vocabulary[int(token)]) for token in (came, likeliest))
         y = k + 1
         text = " ".join(shown(word) for word in names[k].split(" "))
         while _draw.text_width(text, sheet.size.text) > (at_bar - 0.8) * sheet.em and " " in text:
             text = "…" + text.removeprefix("…").split(" ", 1)[1]
         ax.text(0, y, text, va="center")
-        ax.add_patch(_bar(at_bar, y, 4, t.unconstrained))
-        ax.add_patch(_bar(at_bar, y, 4 * float(np.nan_to_num(chance)), t.right if right else t.wrong))
-        ax.text(at_bar + 4.4, y, _draw.number(float(chance)), va="center")
+        if tell:
+            ax.add_patch(_bar(at_bar, y, BAR, t.unconstrained))
+            ax.add_patch(_bar(at_bar, y, BAR * float(np.nan_to_num(p)), t.right if right else t.wrong))
+        ax.text(at_bar + (BAR + 0.4) * tell, y, chance(float(p)), va="center")
         ax.text(at_said, y, f"{likeliest} ✓" if right else f"{likeliest} ✗ ({came})", va="center", parse_math=False)
         if late:
             ax.text(at_last, y, thousands(int(last)) if np.isfinite(last) else "never", va="center", ha="right")

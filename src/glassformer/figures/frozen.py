@@ -10,7 +10,7 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses._result import Array
+from glassformer.analyses._result import Array, listed
 from glassformer.analyses.frozen import Frozen, frozen, say
 from glassformer.analyses.landscape import Landscape
 from glassformer.figures import _draw, _regions, _style
@@ -21,7 +21,6 @@ ORDER = 60
 ANSWERS = ("4.r frozen",)
 COST = "c"
 SMALL = {"slide": 4}  # maps of single tokens; else nine
-LIKELY = 0.3  # a token that gets no more than this anywhere has no map
 NAMED = 4  # values with a name, if there are several heads
 
 
@@ -94,18 +93,24 @@ def plot_frozen(
             continue
         token = picked[k]
         _regions.field(panel, seen.probabilities.values[token], seen.frame, kind="probability", theme=t)
-        _hull(panel, seen, light.ink, 0.8 * sheet.size.line)
-        _draw.arrows(panel, np.zeros((1, 2)), push[None], colours=[light.ink], width=0.8)
-        sign = _style.GLYPH["right"] if token in seen.right else ""
-        panel.set_title(f"{shown(seen.words[token])} {sign} {seen.said.values[token]:.2f}", parse_math=False)
+        for colour, width in (
+            (_style.theme("light").ink, 2.2),
+            (light.ink, 0.8),
+        ):  # dark below light: seen on any ground
+            _hull(panel, seen, colour, width * sheet.size.line)
+            _draw.arrows(panel, np.zeros((1, 2)), push[None], colours=[colour], width=width)
+        sign = f" {_style.GLYPH['right']}" if token in seen.right else ""
+        name = f"P({shown(seen.words[token])}) = {seen.said.values[token]:.2f}{sign}"
+        panel.set_title(name, parse_math=False)
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=small[0, min(columns, len(picked)) - 1])
     several = "all sums that the heads can add" if len(values) > 1 else "all that attention can add"
     hull = Line2D([], [], linestyle="--", color=t.ink, label=f"hull: {several}")
     glyph = f" {_style.GLYPH[seen.verdict]}" if seen.verdict in ("right", "wrong") else ""
     added = Line2D([], [], color=_regions.colour(seen.verdict, t), marker=">", label=f"what it does add{glyph}")
     sheet.legend(["value", hull, added], columns=2 if narrow else 8)
-    if len(every) > len(picked):
-        sheet.note(f"{len(every) - len(picked)} more tokens win or get likely here")
+    if rest := every[len(picked) :]:
+        few = listed([shown(seen.words[k]) for k in rest]) if len(rest) < 6 else f"{len(rest)} more tokens"
+        sheet.note(f"in reach too, without a map of their own: {few}")
     return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)
 
 
@@ -136,10 +141,9 @@ def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:
 
 
 def _picked(seen: Frozen) -> list[int]:
-    """The right tokens, the winner, then those with most of the hull, then others that get likely somewhere."""
+    """The right tokens, the winner, then the others that attention can reach, those with most of the hull first."""
     said, reach = np.nan_to_num(seen.said.values), seen.reachable.values
-    peak = np.nan_to_num(seen.probabilities.values.reshape(len(said), -1).max(1))
-    others = [int(k) for k in np.lexsort((-peak, -reach)) if reach[k] > 0 or peak[k] > LIKELY]
+    others = [int(k) for k in np.argsort(-reach, kind="stable") if reach[k] > 0]
     right = list(seen.right) if len(seen.right) <= 2 else []
     return list(dict.fromkeys([*right, int(said.argmax()), *others]))
 
@@ -148,5 +152,6 @@ def _as_land(seen: Frozen) -> Landscape:
     """The regions of the pushes, in the shape the shared part draws."""
     every = tuple(range(len(seen.words)))
     return dataclasses.replace(
-        seen.land, probabilities=seen.probabilities, regions=seen.regions, frame=seen.frame, shown_tokens=every
-    )
+        seen.land, probabilities=seen.probabilities, regions=seen.regions, best=seen.best, frame=seen.frame,
+        shown_tokens=every,
+    )  # fmt: skip

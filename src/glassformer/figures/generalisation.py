@@ -14,6 +14,7 @@ ORDER = 20
 ANSWERS = ("1.P9",)
 COST = "b"
 LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear
+FEW = 40  # logged lines under which each is marked
 SMALL = 0.03  # share of the highest excess under which the last one needs a logarithmic axis
 TICKS = (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10)
 
@@ -33,16 +34,15 @@ def plot_generalisation(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Excess of train, validation and test with the gap shaded; share leaked; accuracy by how new a question is."""
+    """Excess of train, validation and test with the gap shaded; accuracy by how new a question is; what leaked."""
     seen = generalisation(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6, least=60)
     top = sheet.panels(1, 1, left=6.5, right=12, bottom=4.2, top=2.2, within=(0, 0.42, 1, 1))[0, 0]
     _excess(top, seen, sheet)
     names = min(17.0, 0.24 * sheet.room[0])
-    leak = sheet.panels(1, 1, left=7, right=1.5, bottom=4.2, top=2.4, within=(0, 0, 0.36, 0.42))[0, 0]
-    right = sheet.panels(1, 1, left=names, right=8.5, bottom=4.2, top=2.4, within=(0.36, 0, 1, 0.42))[0, 0]
-    _leak(leak, seen, sheet)
+    right = sheet.panels(1, 1, left=names, right=8.5, bottom=4.2, top=2.4, within=(0, 0, 1, 0.42))[0, 0]
     _accuracy(right, seen, sheet, names)
+    sheet.note(_leak(seen))
     return sheet.done(seen, member=member)
 
 
@@ -53,7 +53,7 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
         steps = [int(s) for s in curve.axes["step"]]
         colour = t.train if part == "train" else t.validation
         ax.plot(steps, curve.values, color=colour, linestyle=_style.LINE[part], linewidth=sheet.size.line,
-                marker="o" if len(steps) == 1 else "")  # fmt: skip
+                marker="o" if len(steps) < FEW else "", markersize=0.36 * sheet.size.text)  # fmt: skip
         known = curve.values[np.isfinite(curve.values)]
         if len(known):
             low, high = min(low, float(known.min())), max(high, float(known.max()))
@@ -81,16 +81,11 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
     _draw.beside(ax, names, most=9)
 
 
-def _leak(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
-    t, parts = sheet.theme, seen.leaked.axes["part"]
-    for k, share in enumerate(seen.leaked.values):
-        ax.barh([k], [share], color=t.rung, height=0.5)
-        ax.text(float(share), k, f" {percent(float(share))}", ha="left", va="center")
-    ax.set_ylim(max(len(parts), 1) - 0.4, -0.6)
-    ax.set_yticks(range(len(parts)), parts)
-    ax.tick_params(axis="y", length=0)
-    _shares(ax, "share")
-    _draw.heading(ax, "held-out " + ("questions" if seen.questions else "windows") + " also in training")
+def _leak(seen: Generalisation) -> str:
+    """The leak meter, in words: one or two shares are no chart."""
+    shares = [f"{percent(float(share))} of {part}" for part, share in
+              zip(seen.leaked.axes["part"], seen.leaked.values, strict=True)]  # fmt: skip
+    return f"held-out {'questions' if seen.questions else 'windows'} also in training: {', '.join(shares)}"
 
 
 def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) -> None:

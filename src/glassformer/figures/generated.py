@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.generated import VERDICTS, Generated, generated, say
+from glassformer.analyses.generated import NOTHING, VERDICTS, Generated, generated, say
 from glassformer.figures import _draw, _style, _table
 from glassformer.run import Run
 
@@ -29,12 +29,13 @@ def plot_generated(
     steps: Sequence[int] | None = None,
     member: int = 0,
     seed: int = 0,
+    starts: Sequence[str] | None = None,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
     """Blocks of sequences at the first and the chosen step, sampled and arg-max, same random numbers."""
-    seen = generated(run, step=step, steps=steps, member=member, seed=seed)
+    seen = generated(run, step=step, steps=steps, member=member, seed=seed, starts=starts)
     many = len(seen.steps)
     sheet = _draw.Sheet(
         ax, theme, size, say(seen), seen.clock, height=7 if seen.questions else 1.5 + 2.5 * many, least=60
@@ -63,7 +64,8 @@ def plot_generated(
     known = [SAID[code] for code in (2, 3, 1, 4) if code in told]
     sheet.legend([each for each in known if each], columns=4)
     if not seen.questions:
-        sheet.note(f"counted over {seen.written} texts of {seen.tokens.values.shape[-1]} tokens; drawn: part of six")
+        kept, long = seen.tokens.values.shape[2:]
+        sheet.note(f"counted over {seen.written} texts of {long} tokens; drawn: part of {'six' if kept == 6 else kept}")
     return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
 
 
@@ -73,7 +75,8 @@ def _block(ax: Axes, seen: Generated, row: int, choice: int, length: int, sheet:
     _draw.cells(ax, words, [[SAID[int(code)] for code in line] for line in codes], theme=sheet.theme)
     name = seen.tokens.axes["choice"][choice]
     wrong, all_ = seen.counts.values[row, choice]
-    error = f"{percent(wrong / all_)} wrong ({int(wrong)} of {int(all_)})" if all_ else "nothing constrained"
+    none = "no numbers" if NOTHING in words[0] else "nothing constrained"
+    error = f"{percent(wrong / all_)} wrong ({int(wrong)} of {int(all_)})" if all_ else none
     ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {error}" if choice == 0 else f"{name} · {error}")
 
 
@@ -95,7 +98,7 @@ def _lines(ax: Axes, seen: Generated, row: int, choice: int, sheet: _draw.Sheet)
             ax.text(x + wide / 2, (k + 0.5) * line, word, ha="center", va="center", parse_math=False)
             x += wide + 0.12
     with np.errstate(invalid="ignore"):
-        mean = float(np.mean(seen.surprise.values[row, choice][:, 1:]))
+        mean = float(np.nanmean(seen.surprise.values[row, choice])) if seen.surprise.values.size else float("nan")
     name = seen.tokens.axes["choice"][choice]
     ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {_draw.number(mean)} nats per token")
 

@@ -46,19 +46,22 @@ def _sizes(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet, wide
     ax.fill_between(steps, *_safe(seen.band.values), color=t.faint, alpha=0.35, linewidth=0, zorder=0)
     names = []
     for name, raw, smooth in zip(seen.rms.axes["part"], seen.rms.values, seen.smooth.values, strict=True):
-        if name == "all" and len(seen.rms.axes["part"]) > 1:
-            continue
-        colour, dashes = _life.part_style(name, t)
-        ax.plot(steps, _safe(raw), color=colour, linewidth=0.3 * line, alpha=0.5, zorder=2)
-        ax.plot(steps, _safe(smooth), color=colour, linestyle=dashes, linewidth=line, zorder=3,
-                marker="o" if len(steps) < 3 else "")  # fmt: skip
+        whole = name == "all" and len(seen.rms.axes["part"]) > 1
+        colour, dashes = (t.faint, "-") if whole else _life.part_style(name, t)
+        if not whole:
+            ax.plot(steps, _safe(raw), color=colour, linewidth=0.3 * line, alpha=0.5, zorder=2)
+        ax.plot(steps, _safe(smooth), color=colour, linestyle=dashes, linewidth=line * (3.2 if whole else 1),
+                zorder=1 if whole else 3, marker="o" if len(steps) < 3 else "")  # fmt: skip
         last = smooth[np.isfinite(smooth) & (smooth > 0)]
         if len(last):
-            names.append((float(last[-1]), called(name, seen.blocks == 1), colour))
+            text = "all parts together" if whole else called(name, seen.blocks == 1)
+            names.append((float(last[-1]), text, t.quiet if whole else colour))
     far = _levels(ax, seen, steps, sheet, names)
     _life.logarithmic(ax)
     ax.set_ylabel("typical gradient")
-    _draw.heading(ax, "gradient by part (root of the mean square; band: smallest to largest part)")
+    _draw.heading(
+        ax, "gradient by part (root of the mean square): thin as logged, thick running median; band: all parts"
+    )
     _draw.beside(ax, names, most=wide)
     if far:
         sheet.note(f"outside the chart: {'; '.join(far)}")

@@ -47,7 +47,13 @@ def plot_health(
     _draw.bare(page)
     page.set_xlim(0, wide)
     page.set_ylim(high, 0)
-    heads = ("check", "over the training" if curve > 10 else "curve", "judged", "verdict", "healthy means; found")
+    heads = (
+        "check",
+        "over the training" if curve > 10 else "curve",
+        "judged",
+        "verdict",
+        "what healthy means, or what was found",
+    )
     for x, head in zip(columns, heads if wide - columns[4] > LEAST else heads[:4], strict=False):
         page.text(x, 1.3, head, va="center", color=sheet.theme.quiet)
     for k in range(rows):
@@ -55,7 +61,11 @@ def plot_health(
         page.axhline(2.2 + k * line, color=sheet.theme.faint, linewidth=0.4 * sheet.size.line)
         _words(page, seen, k, y, columns, wide, line, sheet)
         place = (columns[1] + 0.3, y - 0.4 * line, columns[2] - columns[1] - 2.0, 0.8 * line)
-        _curve(sheet, seen, k, place)
+        if seen.judged.axes["check"][k] in seen.curves:
+            _curve(sheet, seen, k, place)
+        else:
+            once = "– (once)" if np.isfinite(seen.judged.values[k]) else "–"
+            page.text(columns[1] + 0.3, y, once, va="center", color=sheet.theme.quiet)
     page.axhline(2.2 + rows * line, color=sheet.theme.faint, linewidth=0.4 * sheet.size.line)
     _signs(page, seen, 2.2 + rows * line, high, wide, sheet)
     return sheet.done(seen, member=member)
@@ -118,8 +128,6 @@ def _short(value: float) -> str:
 def _curve(sheet: _draw.Sheet, seen: Health, k: int, place: tuple[float, float, float, float]) -> None:
     """The small curve of a check, in a frame given in ems from the top left of the page."""
     name = seen.judged.axes["check"][k]
-    if name not in seen.curves:
-        return
     t, (wide, high), (x, y, width, height) = sheet.theme, sheet.room, place
     share = high / (sheet.inches[1] / sheet.em)  # of the sheet that lies under the title
     ax = sheet.place((x / wide, share * (1 - (y + height) / high), width / wide, share * height / high))

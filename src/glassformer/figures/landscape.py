@@ -1,5 +1,6 @@
 """What would be said at every point: one map of probability for each token that can come next."""
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -7,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Array, percent
-from glassformer.analyses.landscape import TELLING, Landscape, landscape, say, telling
+from glassformer.analyses.landscape import CLEARLY, TELLING, Landscape, landscape, say, telling
 from glassformer.figures import _draw, _regions, _style
 from glassformer.run import Run
 
@@ -59,7 +60,9 @@ def plot_landscape(
             panel.remove()
             continue
         _regions.field(panel, seen.probabilities.values[picked[k]], seen.frame, kind="probability", theme=sheet.theme)
-        panel.set_title(f"next is {shown(seen.words[seen.shown_tokens[picked[k]]])}", parse_math=False)
+        said = "answer" if run.task.answers != "next" else "next is"
+        panel.set_title(f"{said} {shown(seen.words[seen.shown_tokens[picked[k]]])}", parse_math=False)
+        _half(panel, seen, picked[k])
         _marks(panel, seen, seen.shown_tokens[picked[k]], sheet.theme, marks)
         _regions.ticks(panel, seen.plane, x=k // columns == (len(picked) - 1) // columns, y=k % columns == 0)
         panel.set_xlabel(seen.plane.labels[0] if k == len(picked) - 1 - (len(picked) - 1) % columns else "")
@@ -67,17 +70,33 @@ def plot_landscape(
     if seen.shown_points == "embedded" and seen.at == "middle":
         sheet.legend([_key(name, marks[name], sheet.theme) for name in marks if name in seen.pair_groups])
     left = len(seen.words) - len(every)
-    notes = [f"page {page + 1} of {pages}"] if pages > 1 else []
+    notes = ["line: half of the probability"]
+    notes += [f"page {page + 1} of {pages}"] if pages > 1 else []
     if seen.shown_points == "embedded" and seen.at == "middle":
-        notes.append("large marks say this token")
+        notes.append(
+            "large marks say this token" + (", filled with its true probability there" if seen.is_slice else "")
+        )
     notes += [f"{left} tokens nowhere get {percent(TELLING)} and have no map"] if left else []
     sheet.note(" · ".join(notes))
     return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page, pages=pages)
 
 
+def _half(ax: Axes, seen: Landscape, token: int) -> None:
+    """A line around where a token has more than half: beyond it, being the likeliest is no decision."""
+    values = seen.probabilities.values[token]
+    if np.isfinite(values).all() and values.min() < CLEARLY < values.max():
+        x, y = (np.linspace(seen.frame[k], seen.frame[k + 1], values.shape[1 - k // 2]) for k in (0, 2))
+        line = 0.5 * float(matplotlib.rcParams["lines.linewidth"])
+        ax.contour(x, y, values, levels=[CLEARLY], colors=[_style.theme("dark").ink], linewidths=line, zorder=1)
+
+
 def _across(many: int) -> int:
     """Panels side by side where the page may be as high as it needs."""
-    return next(columns for most, columns in ((4, many), (6, 3), (12, 4), (10**9, 6)) if many <= most)
+    return next(
+        columns
+        for most, columns in ((4, many), (6, 3), (12, min((4, 5), key=lambda n: -many % n)), (10**9, 6))
+        if many <= most
+    )
 
 
 def _columns(many: int, shape: float) -> int:
@@ -103,24 +122,31 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
         _draw.dots(ax, xy[~saying], colour=light, scale=0.22, alpha=0.45)
         for name, mark in marks.items():
             mine = saying & (groups == name)
-            _draw.dots(ax, xy[mine], colour=light, marker=mark, scale=0.7, edgecolors=dark, linewidths=0.5)
+            filled = _style.colormap("probability")(seen.said.values[mine, token]) if seen.is_slice else light
+            _draw.dots(
+                ax,
+                xy[mine],
+                colour=filled,
+                marker=mark,
+                scale=0.7,
+                edgecolors=light if seen.is_slice else dark,
+                linewidths=0.5,
+            )
         best = _named(seen, np.flatnonzero(saying)) if not seen.is_slice else []
         names = drawn(seen.points["embedded"].axes["pair"])
         if best:
             _draw.labels(ax, xy[best], [names[k] for k in best], colours=light, keep_clear=xy[saying], tied=True)
     elif kind == "value" and "value" in seen.points:
         for xy in seen.points["value"].values:
-            _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=0.9, edgecolors=dark)
+            _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=0.9, edgecolors=dark, linewidths=0.7)
         names = drawn(seen.points["value"].axes["key_position"])
         _draw.labels(ax, seen.points["value"].values[0], names, colours=light)
     elif kind == "middle":
         xy, names = seen.points["end"].values, drawn(seen.points["end"].axes["position"])
-        _draw.dots(ax, xy, colour=light, scale=0.7, edgecolors=dark, alpha=np.maximum(0.3, seen.near["end"].values))
-        mine = [
-            k
-            for k in _regions.important(seen.verdicts)
-            if token in seen.right[k] or seen.at_end.values[k].argmax() == token
-        ]
+        read = [k for k in _regions.important(seen.verdicts) if seen.verdicts[k]]  # at the others nothing is read out
+        near = np.maximum(0.3, seen.near["end"].values)
+        _draw.dots(ax, xy[read], colour=light, scale=0.9, edgecolors=dark, linewidths=0.7, alpha=near[read])
+        mine = [k for k in read if token in seen.right[k] or seen.at_end.values[k].argmax() == token]
         texts = [_regions.signed(names[k], seen.verdicts[k]) for k in mine]
         if mine:
             _draw.labels(ax, xy[mine], texts, colours=light)

@@ -55,11 +55,17 @@ def plot_landscape_summary(
         _plane(sheet, seen, panels[0], panels[1])
     if pages == 1 or page:
         starts, ends = panels[-2:]
-        _starts(starts, seen, sheet.theme, marks)
+        (_starts if run.architecture.blocks == 1 else _closer)(starts, seen, sheet.theme, marks)
         _ends(ends, seen, sheet.theme)
-        verdicts = [each for each in ("right", "wrong") if each in seen.verdicts]
+        met = [each for each in ("right", "wrong") if each in seen.verdicts]
+        verdicts = [(f"{_style.GLYPH[each]} {each}", ">", sheet.theme[each]) for each in met]
         groups = [(name or "other", marks[name], sheet.theme.ink) for name in marks if name in seen.pair_groups]
-        sheet.legend([*groups, *verdicts], columns=8 if columns > 1 else 3)
+        groups = groups if run.architecture.blocks == 1 else []
+        off, unsure = (
+            _regions.open_tips(seen, sheet.theme),
+            [_regions.undecided(sheet.theme)] * (seen.undecided >= 0.005),
+        )
+        sheet.legend([*groups, *verdicts, *off, *unsure], columns=8 if columns > 1 else 2)
     for k, panel in enumerate(panels):
         _regions.ticks(panel, seen.plane, x=True, y=True)
         panel.set_xlabel(seen.plane.labels[0] if k >= len(panels) - columns else "")
@@ -77,7 +83,9 @@ def _plane(sheet: _draw.Sheet, seen: Landscape, entropy: Axes, winners: Axes) ->
     _draw.bar(sheet, "entropy", most, "entropy (nats)", beside=entropy)
     some = 0 < len(seen.edges.values) <= MOST_EDGES
     _regions.winners(winners, seen, sheet.theme, edges=some)
-    winners.set_title("which token wins" + (", where neurons switch" if some else ""))
+    many = seen.points["held_out"].values
+    _draw.dots(winners, many, colour=sheet.theme.ink, scale=0.3, alpha=np.maximum(0.3, seen.near["held_out"].values))
+    _draw.heading(winners, f"likeliest token, and where {len(many)} held-out positions end")
 
 
 def _starts(ax: Axes, seen: Landscape, t: _style.Theme, marks: dict[str, str]) -> None:
@@ -102,22 +110,17 @@ def _starts(ax: Axes, seen: Landscape, t: _style.Theme, marks: dict[str, str]) -
     ax.set_title("all pairs as embedded" + ("" if near is seen else ", closer"))
 
 
+def _closer(ax: Axes, seen: Landscape, t: _style.Theme, _: dict[str, str]) -> None:
+    """After several blocks no pair stands where it was embedded: where held-out windows end, closer."""
+    near = closer(seen, ("held_out",))
+    xy, fade = seen.points["held_out"].values, np.maximum(0.3, seen.near["held_out"].values)
+    _regions.winners(ax, near, t, avoid=xy)
+    _draw.dots(ax, xy, colour=t.ink, scale=0.5, alpha=fade)
+    ax.set_title("where held-out positions end" + ("" if near is seen else ", closer"))
+
+
 def _ends(ax: Axes, seen: Landscape, t: _style.Theme) -> None:
     """One input: arrows from each embedding to where attention puts it, those with an answer heavy and named."""
     near = closer(seen, ("begin", "end"))
-    begin, end = seen.points["begin"].values, seen.points["end"].values
-    _regions.winners(ax, near, t, avoid=np.concatenate([begin, (begin + end) / 2, end]))
-    colours = [_regions.colour(verdict, t) for verdict in seen.verdicts]
-    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
-    free = [k for k in range(len(end)) if k not in judged]
-    _draw.arrows(ax, begin[free], end[free], colours=t.quiet, width=0.5)
-    _draw.arrows(ax, begin[judged], end[judged], colours=[colours[k] for k in judged], width=1.2, zorder=4)
-    told, names = judged or free, drawn(seen.points["end"].axes["position"])
-    texts = [_regions.signed(names[k], seen.verdicts[k]) for k in told]
-    before = len(ax.texts)
-    _draw.labels(
-        ax, end[told], texts, colours=[colours[k] for k in told], keep_clear=_regions.along(begin, end), tied=True
-    )
-    for text in ax.texts[before:]:
-        _regions.halo_one(text, t)
+    _regions.moves(ax, near, t)
     ax.set_title("attention moves this input" + ("" if near is seen else ", closer"))

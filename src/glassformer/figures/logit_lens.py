@@ -37,6 +37,8 @@ def plot_logit_lens(
         _one(panel, seen, t)
         _draw.bar(sheet, "probability", (0, 1), "probability", beside=panel)
         sheet.legend([("right answer", "s", t.right)] if seen.judged else [])
+        if (drawn := len(seen.chances.axes["token"])) < run.architecture.answers:
+            sheet.note(f"columns: the {drawn} tokens that get likeliest in any row")
     else:
         _every(panel, seen, t)
         _draw.bar(sheet, "probability", (0, 1), "P(right token)", beside=panel)

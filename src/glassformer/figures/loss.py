@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassformer.analyses.loss import Loss, crossing, loss, say, steps_of
+from glassformer.analyses.loss import Loss, loss, say, steps_of
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
@@ -14,6 +14,7 @@ ORDER = 10
 ANSWERS = ("4.02", "4.r03", "1.P2", "1.P3", "1.P4", "2.F3", "2.F4", "3.§10")
 COST = "a"
 NARROW = 60  # ems
+FEW = 40  # logged lines under which each is marked, so that straight lines between them are not read as data
 APART = 0.015  # of the height of the chart, from which a second floor is drawn
 NEAR = 0.05  # excess above which the floor is left out of the picture
 LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear, so that zero and less can be shown
@@ -42,7 +43,7 @@ def plot_loss(
     error = any("error" in name for name in seen.curves)
     shares = [3.2, 2.0, 1.6][: 2 + error]
     names = 15 if sheet.room[0] > NARROW else 10.5  # ems for the names beside the charts
-    panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 2, bottom=3.8, top=2.2, gap=(0, 2.2))[
+    panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 3, bottom=3.8, top=2.2, gap=(0, 2.2))[
         :, 0
     ]
     _losses(panels[0], seen, sheet, names)
@@ -70,8 +71,8 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
         colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
         ax.axhline(price, color=colour, linestyle="--" if seen.reachable[k] else ":", linewidth=width * line, zorder=1)
         if np.isfinite(seen.crossed.values[k]):
-            ax.plot([crossing(seen, k)], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text, zorder=4,
-                    clip_on=False)  # fmt: skip
+            ax.plot([seen.crossed.values[k]], [price], marker="|", color=t.ink, markersize=1.1 * sheet.size.text,
+                    zorder=4, clip_on=False)  # fmt: skip
         best = " = floor" if seen.truth_known else " = best table"
         said = best if k == floor else "" if seen.reachable[k] else " (out of reach)" if seen.truth_known else ""
         names.append(
@@ -79,13 +80,18 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
         )
     values = [v for curve in ("train", "validation") if curve in seen.curves for v in seen.curves[curve].values]
     _limits(ax, [*(v for v in values if np.isfinite(v)), *seen.rungs.values], log=seen.unit == "perplexity")
-    here, (low, high) = seen.window_floor, ax.get_ylim()
-    if seen.truth_known and np.isfinite(here) and abs(here - seen.rungs.values[floor]) > APART * (high - low):
-        ax.axhline(here, color=t.ink, linestyle=":", linewidth=0.8 * line, zorder=1)
-        names.append((here, f"floor of these windows  {here:.3f}", t.ink))
+    low, high = ax.get_ylim()
+    for here, whose, colour in (
+        (seen.window_floor, "held-out", t.validation), (seen.train_floor, "training", t.train),
+    ):  # fmt: skip
+        if seen.truth_known and abs(here - seen.rungs.values[floor]) > APART * (high - low):
+            ax.axhline(here, color=colour, linestyle=":", linewidth=0.8 * line, zorder=1)
+            names.append((here, f"floor, {whose} windows  {here:.3f}", colour))
     _draw.beside(ax, names, most=wide)
     ax.set_ylabel("perplexity" if seen.unit == "perplexity" else f"loss ({seen.unit} per token)")
-    tick = Line2D([], [], color=t.ink, linestyle="", marker="|", markersize=sheet.size.text, label="rung passed")
+    tick = Line2D(
+        [], [], color=t.ink, linestyle="", marker="|", markersize=sheet.size.text, label="on a rung by this step"
+    )
     ax.legend(
         handles=[_draw.handle("train", t), _draw.handle("validation", t), *([tick] if wide > 12 else [])],
         loc="lower right",
@@ -105,15 +111,25 @@ def _limits(ax: Axes, values: list[float], log: bool) -> None:
 
 
 def _curves(ax: Axes, seen: Loss, names: tuple[str, ...], sheet: _draw.Sheet) -> None:
-    """Raw thin, running median thick."""
-    steps, line = steps_of(seen), sheet.size.line
+    """Raw thin, running median thick; dots at the logged lines where they are few."""
+    steps, line, dots = steps_of(seen), sheet.size.line, _dots(seen)
     for name in names:
         if name not in seen.curves:
             continue
         part = "train" if name.startswith("train") else "validation"
-        ax.plot(steps, seen.curves[name].values, color=sheet.theme[part], linewidth=0.35 * line, alpha=0.7, zorder=2)
+        ax.plot(steps, seen.curves[name].values, color=sheet.theme[part], linewidth=0.35 * line, alpha=0.7, zorder=2,
+                marker="o", markevery=dots, markersize=0.36 * sheet.size.text)  # fmt: skip
         ax.plot(steps, seen.smooth[name].values, color=sheet.theme[part], linewidth=line, zorder=3,
-                linestyle=_style.LINE[part], marker="o" if len(steps) == 1 else "")  # fmt: skip
+                linestyle=_style.LINE[part])  # fmt: skip
+
+
+def _dots(seen: Loss) -> list[int]:
+    """The logged lines to mark: all where they are few, else those up to the last rung where these are few."""
+    steps, crossed = steps_of(seen), seen.crossed.values
+    if len(steps) < FEW:
+        return list(range(len(steps)))
+    early = int(np.searchsorted(steps, np.nanmax(crossed, initial=0), side="right"))
+    return list(range(early)) if early < FEW else []
 
 
 def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
@@ -161,7 +177,9 @@ def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
                 color=t.wrong,
                 linestyle=style,
                 linewidth=line * 0.8,
-                marker="o" if len(steps) == 1 else "",
+                marker="o",
+                markevery=_dots(seen),
+                markersize=0.36 * sheet.size.text,
             )
             finite = values[np.isfinite(values)]
             if len(finite):

@@ -48,20 +48,25 @@ def plot_mixing(
     t, many = sheet.theme, len(heads)
     room, (length, features) = sheet.room[0], seen.value.values.shape[1:]
     # shares of the room: attention up to begin, the two maps up to end, then the plane
-    begin = min(10.5 + float(np.clip(1.35 * length, 10, 20)), 0.34 * room) / room
-    end = begin + (12.1 + 2 * float(np.clip(1.1 * features, 4.0, 6))) / room
+    begin = min(10.5 + float(np.clip((2.9 if length <= 8 else 1.35) * length, 10, 24)), 0.36 * room) / room
+    each = 3.2 * features if features <= 4 else 1.1 * features
+    end = begin + (12.1 + 2 * float(np.clip(each, 4.0, max(6.0, 3.2 * min(features, 4))))) / room
     rest: dict[str, Any] = {"bottom": 6.2, "top": 2.4}
-    looks = sheet.panels(many, 1, left=4, right=6.5, gap=(0, 7), within=(0, 0, begin, 1), **rest)[:, 0]
-    maps = sheet.panels(many, 2, left=4, right=6.5, gap=(1.6, 7), within=(begin, 0, end, 1), **rest)
+    looks = sheet.panels(many, 1, left=4.6, right=6.5, gap=(0, 7), within=(0, 0, begin, 1), **rest)[:, 0]
+    maps = sheet.panels(many, 2, left=4.6, right=6.5, gap=(1.6, 7), within=(begin, 0, end, 1), **rest)
     planes = sheet.panels(many, 1, left=4.5, right=1.2, gap=(0, 7), within=(end, 0, 1, 1), **rest)[:, 0]
     names = seen.attention.axes["key_position"]
     limit = _draw.limits("signed", seen.value.values, seen.mixed.values)
     future = ~np.tri(len(names), dtype=bool) if seen.causal else None
     for head, look, (values, mixes), plane in zip(heads, looks, maps, planes, strict=True):
         _draw.heat(look, seen.attention.values[head], kind="share", theme=t, rows=names, columns=names, masked=future,
-                   column_name="key position", numbers=False)  # fmt: skip
-        _draw.heat(values, seen.value.values[head], kind="signed", theme=t, limit=limit, rows=names, numbers=False)
-        _draw.heat(mixes, seen.mixed.values[head], kind="signed", theme=t, limit=limit, numbers=False)
+                   row_name="query position", column_name="key position",
+                   numbers=None if len(names) <= 12 else False)  # fmt: skip
+        tables = (values, seen.value.values[head]), (mixes, seen.mixed.values[head])
+        numbers = all(_draw.numbers_fit(panel, table, 1) for panel, table in tables)  # in both or in neither
+        _draw.heat(values, seen.value.values[head], kind="signed", theme=t, limit=limit, rows=names, numbers=numbers,
+                   digits=1, row_name="key position")  # fmt: skip
+        _draw.heat(mixes, seen.mixed.values[head], kind="signed", theme=t, limit=limit, numbers=numbers, digits=1)
         for panel in (values, mixes):
             _regions.features(panel, seen.value.values.shape[-1])
         many_heads = len(seen.planes) > 1
@@ -105,7 +110,8 @@ def _plane(ax: Axes, seen: Mixing, head: int, t: _style.Theme) -> None:
     keys = [k for q in queries[::-1] for k in np.argsort(-np.nan_to_num(weights[q]), kind="stable")[:2].tolist()]
     named = np.concatenate([mixes[queries], values])
     first = [*range(len(queries))[::-1], *(len(queries) + k for k in keys)]
-    _draw.labels(ax, named, [*(names[q] for q in queries), *names], first=first, most=len(queries) + 8,
-                 colours=[t.ink] * len(queries) + [t.value] * len(names), keep_clear=named)  # fmt: skip
+    _draw.labels(ax, named, [*(f"mix of {names[q]}" for q in queries), *names], first=first, most=len(queries) + 8,
+                 colours=[t.ink] * len(queries) + [t.value] * len(names),
+                 keep_clear=np.concatenate([named, mixes]))  # fmt: skip
     for text in ax.texts:
         _regions.halo_one(text, t)

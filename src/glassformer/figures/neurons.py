@@ -7,7 +7,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Array
+from glassformer.analyses._result import Array, Labelled
 from glassformer.analyses.neurons import Neurons, neurons, say
 from glassformer.figures import _draw
 from glassformer.figures.embeddings import roomy
@@ -31,19 +31,26 @@ def plot_neurons(
     run: Run,
     *,
     sequence: str | None = None,
-    block: int = -1,
+    block: int | None = None,
     step: int = -1,
     member: int = 0,
+    page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Mean activations by label, selectivity in bits, boundaries in the plane, hidden values, descriptions."""
+    """Mean activations by label, selectivity in bits, boundaries in the plane, hidden values, descriptions.
+
+    Without `block`, one page per block, the last block first.
+    """
+    every = list(range(run.architecture.blocks))[::-1] if block is None else [block]
+    (block,), pages = _draw.paged(every, 1, page)
     seen = neurons(run, sequence=sequence, block=block, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6, least=60)
     slide = sheet.size.name == "slide"
     split = 0.47 if slide else 0.44
-    shown_rows = min(len(seen.mean["token"].axes["neuron"]), MOST_ROWS.get(sheet.size.name, 12))
+    most = MOST_ROWS.get(sheet.size.name, 12) - 2 * (slide and "role" in seen.mean)  # its labels are long
+    shown_rows = min(len(seen.mean["token"].axes["neuron"]), most)
     _means(sheet, seen, shown_rows, (0, split, 1, 1))
     left = 0.28 if seen.lines is not None else 0.0
     if seen.lines is not None:
@@ -56,28 +63,32 @@ def plot_neurons(
     _hidden(panel, seen, sheet)
     panel = sheet.panels(1, 1, left=1, right=0.5, bottom=1, top=2.2, within=(begin, 0, 1, split))[0, 0]
     _described(panel, seen, sheet)
-    return sheet.done(seen, sequence=" ".join(seen.tokens), block=seen.block)
+    if pages > 1:
+        sheet.note(f"page {page + 1} of {pages}: block {seen.block}")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), block=seen.block, page=page, pages=pages)
 
 
 def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, float, float, float]) -> None:
     kinds = list(seen.mean)
     widths = [max(4.0, seen.mean[kind].values.shape[1]) for kind in kinds] + [10.0]
     limit = _draw.limits("signed", *(each.values[:rows] for each in seen.mean.values()))
+    names = [label for kind in kinds if kind in ("kind", "role") for label in _short(seen.mean[kind])]
+    longest = max((_draw.text_width(name, 72) for name in names), default=0.0)
     panels = sheet.panels(
         1,
         len(widths),
         widths=widths,
         left=4.2,
         right=8,
-        bottom=3.6,
+        bottom=max(3.6, 1.4 + min(longest, 6)),
         top=2.2,
         gap=(1.6, 0),
         within=part,
     )[0]
-    names = seen.mean["token"].axes["neuron"][:rows]
+    names = list(seen.mean["token"].axes["neuron"][:rows])
     for k, (panel, kind) in enumerate(zip(panels, kinds, strict=False)):
         table = seen.mean[kind]
-        panel_labels = [label.replace(" or more", "+").replace(" back", "") for label in table.axes["label"]]
+        panel_labels = _short(table)
         _draw.heat(
             panel, table.values[:rows], kind="signed", theme=sheet.theme, limit=limit, rows=names if k == 0 else (),
             columns=panel_labels,
@@ -89,13 +100,14 @@ def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, floa
                 "token": "mean hidden value by token here",
                 "position": "by position",
                 "kind": "by answer's distance" if back else "by kind",
+                "role": "by role",
             }[kind]
         )
         if (
             _draw.text_width(panel.get_title(loc="left"), 1.1 * sheet.size.text)
             > panel.get_window_extent().width / panel.figure.dpi
         ):
-            panel.set_title({"token": "by token", "position": "position", "kind": "distance" if back else "kind"}[kind])
+            panel.set_title({"token": "by token", "kind": "distance" if back else "kind"}.get(kind, kind))
         if all(label.isdigit() for label in panel_labels):
             roomy(panel, panel_labels)
         if k == 0:
@@ -108,6 +120,10 @@ def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, floa
     _bits(panels[-1], seen, rows, sheet)
     panels[-1].set_xlabel("bits on the token, or as said")
     _bar(sheet, limit, "mean hidden value", panels[-1], [each.values[:rows] for each in seen.mean.values()])
+
+
+def _short(table: Labelled) -> list[str]:
+    return [label.replace(" or more", "+").replace(" back", "") for label in table.axes["label"]]
 
 
 def _bar(sheet: _draw.Sheet, limit: tuple[float, float], label: str, beside: Axes, values: list[Array]) -> None:
@@ -204,12 +220,15 @@ def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
     inches, high = box.width / ax.figure.dpi, box.height / ax.figure.dpi
     line = 1.35 * sheet.em / high
     y, many = 0.97, 0
-    for name, text in zip(seen.order, seen.descriptions, strict=False):
+    best = zip(seen.specialists.axes["neuron"], seen.specialities, strict=True) if seen.specialists else ()
+    told = list(dict.fromkeys([*best, *zip(seen.order, seen.descriptions, strict=False)]))
+    for name, text in told:
         rows = _draw.wrap(text, sheet.size.text, inches - 2.6 * sheet.em)
         if y - line * len(rows) < -0.02:
             break
         ax.text(1.8 * sheet.em / inches, y, name, ha="right", va="top", color=sheet.theme.feed_forward)
         ax.text(2.4 * sheet.em / inches, y, "\n".join(rows), ha="left", va="top")
         y, many = y - 1.25 * line - line * (len(rows) - 1), many + 1
-    ax.set_title(f"the {many} most selective" if many > 1 else "the most selective")
+    most = "the most selective" if many == 1 else f"the {many} most selective"
+    ax.set_title("best by kind, by role, of all" if seen.specialists else most)
     ax.set_ylim(0, 1)

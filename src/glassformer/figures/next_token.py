@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
-from glassformer.analyses.next_token import NextToken, next_token, say
+from glassformer.analyses.next_token import NextToken, next_token, say, ticks
 from glassformer.figures import _draw
 from glassformer.run import Run
 
@@ -46,6 +46,9 @@ def plot_next_token(
             else:
                 panels[row, column].tick_params(labelbottom=False)
         said = f"after  {' '.join(map(shown, prompts[row].split(' ')))}"
+        if np.isfinite(seen.times.values[row]):
+            said += f"  ({thousands(int(seen.times.values[row]))} times in training)"
+        said += "  (the answer is out of view)" if seen.unseen[row] else ""
         panels[row, 0].annotate(
             said,
             (0, 1),
@@ -67,8 +70,11 @@ def plot_next_token(
             va="bottom",
             color=sheet.theme.quiet,
         )
-    free = ["unconstrained"] if not seen.right.values[:rows].any(axis=1).all() else []
-    sheet.legend(["right", "wrong", *free, (seen.predictor.removeprefix("the "), "|", sheet.theme.ink)], columns=4)
+    asked = [bool(row.any()) for row in seen.right.values[:rows]]
+    free = ["unconstrained"] if any(not a and not b for a, b in zip(asked, seen.unseen[:rows], strict=True)) else []
+    free += ["not_in_view"] if any(seen.unseen[:rows]) else []
+    judged = ["right", "wrong"] if seen.right.values[:rows].any() else []
+    sheet.legend([*judged, *free, (ticks(seen).removeprefix("the "), "|", sheet.theme.ink)], columns=4)
     return sheet.done(seen, steps=list(times), member=member)
 
 
@@ -93,6 +99,7 @@ def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) 
             height=0.7,
             facecolor=(colour, 0.6) if asked else colour,
             edgecolor=colour if asked else t.masked,
+            hatch="////" if seen.unseen[row] else None,
         )
         ax.plot(
             [truth[token], truth[token]], [k - 0.42, k + 0.42], color=t.ink, linewidth=1.3 * sheet.size.line, zorder=4

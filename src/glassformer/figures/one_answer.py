@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn, shown
@@ -41,7 +41,7 @@ def plot_one_answer(
     seen = one_answer(run, sequence=sequence, head=head, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4, least=70)
     edge = max(5.0, 1.5 + max(_draw.text_width(name, 72) for name in drawn(seen.scores.axes["key_position"])))
-    bars = sheet.panels(2, 2, left=edge, right=1.5, bottom=4, top=2.8, gap=(3.2, 5.6), within=(0, 0, 0.56, 1))
+    bars = sheet.panels(2, 2, left=edge, right=1.5, bottom=5.4, top=2.8, gap=(3.2, 5.6), within=(0, 0, 0.56, 1))
     _keys(bars[0, 0], seen, sheet, "score")
     _keys(bars[0, 1], seen, sheet, "share")
     wide = bars[1, 0].get_position().union([bars[1, 0].get_position(), bars[1, 1].get_position()])
@@ -50,6 +50,10 @@ def plot_one_answer(
     _answers(bars[1, 0], seen, sheet)
     plane = sheet.panels(1, 1, left=5, right=1, bottom=5.8, top=2.8, square=True, within=(0.56, 0, 1, 1))[0, 0]
     _push(plane, seen, sheet)
+    left = len(seen.shares.values) - MOST_KEYS
+    if left > 0:
+        rest = float(np.sort(np.nan_to_num(seen.shares.values))[:left].sum())
+        sheet.note(f"{left} other positions in view share {percent(rest)} of the attention")
     return sheet.done(seen, sequence=" ".join(seen.tokens))
 
 
@@ -77,7 +81,7 @@ def _keys(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet, kind: str) -> None:
         at = int(np.flatnonzero(kept == seen.source)[0])
         ax.axhspan(at - 0.45, at + 0.45, facecolor="none", edgecolor=t.right, linewidth=1.4 * sheet.size.line)
     me = names[seen.place]
-    _draw.heading(ax, f"1  query of {me} × key" if kind == "score" else "2  its attention")
+    _draw.heading(ax, f"1  query of {me} · key / √{seen.divided}" if kind == "score" else "2  its attention")
 
 
 def _answers(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
@@ -85,8 +89,11 @@ def _answers(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
     t = sheet.theme
     high = np.maximum(seen.without.values, seen.answer.values)
     first = np.argsort(-high, kind="stable")[:MOST_ANSWERS]
-    kept = np.sort(first[: max(2, int((high[first] >= LEAST).sum()))])
+    kept = np.sort(first[: max(1, int((high[first] >= LEAST).sum()))])
     most = float(np.nanmax(high, initial=0.0)) or 1.0
+    shown_bars = max(len(kept), 3)
+    unit = ax.get_window_extent().width / ax.figure.dpi / shown_bars
+    tight = 0.4 * unit < 1.1 * _draw.text_width("100 %", sheet.size.text)
     colours = [t.right if seen.right and k in seen.right else t.wrong if seen.right else t.ink for k in kept]
     for values, other, shift, faint in (
         (seen.without.values, seen.answer.values, -0.2, 0.3),
@@ -94,14 +101,15 @@ def _answers(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
     ):
         ax.bar(np.arange(len(kept)) + shift, values[kept], width=0.36, color=colours, alpha=faint)
         for x, k in enumerate(kept):
-            alike = abs(values[k] - other[k]) < 0.1 * most and other[k] >= LEAST  # two numbers would run together
+            alike = tight and abs(values[k] - other[k]) < 0.1 * most and other[k] >= LEAST  # numbers would run together
             if values[k] >= LEAST and not alike:
                 ax.text(x + shift, values[k] + 0.02 * most, percent(float(values[k])), ha="center", va="bottom")
     ax.set_xticks(range(len(kept)), [shown(seen.answer.axes["token"][k]) for k in kept])
     ax.tick_params(axis="x", length=0)
-    ax.set_xlim(-0.6, len(kept) - 0.4)
+    middle = (len(kept) - 1) / 2
+    ax.set_xlim(middle - shown_bars / 2 - 0.1, middle + shown_bars / 2 + 0.1)
     ax.set_ylim(0, 1.15 * most)
-    ax.yaxis.set_major_locator(MaxNLocator(3))
+    ax.yaxis.set_major_locator(MaxNLocator(3) if most < 0.75 else FixedLocator([0, 0.5, 1]))
     ax.set_xlabel("answer")
     ax.set_ylabel("probability")
     which = "attention" if seen.blocks == 1 else "the last block's attention"
@@ -113,12 +121,14 @@ def _push(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
     t = sheet.theme
     begin, _, end = seen.points.values
     colour = _regions.colour(seen.verdict, t)
-    _regions.winners(ax, seen.land, t, avoid=np.stack([begin, (begin + end) / 2, end]))
+    onward = 1 if end[0] >= begin[0] else -1
+    beside = np.array([0.08 * onward * (seen.land.frame[1] - seen.land.frame[0]), 0])  # where the words stand
+    way = _regions.along(begin[None], end[None])
+    _regions.winners(ax, seen.land, t, avoid=np.concatenate([way, [begin - beside, end + beside]]))
     _draw.arrows(ax, begin[None], end[None], colours=[colour], width=1.6, zorder=4)
     ax.plot(*begin, marker="o", color=colour, markerfacecolor=t.paper, markersize=0.7 * sheet.size.text, zorder=5)
     ax.plot(*end, marker="o", color=colour, markersize=0.7 * sheet.size.text, zorder=5)
     names = [shown(seen.answer.axes["token"][int(each.values.argmax())]) for each in (seen.without, seen.answer)]
-    onward = 1 if end[0] >= begin[0] else -1
     for at, name, side in ((begin, names[0], -onward), (end, names[1], onward)):  # away from the arrow
         text = ax.annotate(
             f"says {name}", at, (0.9 * side * sheet.size.text, 0), textcoords="offset points", va="center",
@@ -126,5 +136,4 @@ def _push(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
         )  # fmt: skip
         _regions.halo_one(text, t)
     _regions.ticks(ax, seen.plane)
-    heading = "3  attention moves it from ○ to ●"
-    _draw.heading(ax, heading if seen.plane.lossless else f"{heading} (large names: winners on a slice)")
+    _draw.heading(ax, "3  attention moves it from ○ to ●, over the likeliest token after the feed-forward")

@@ -1,11 +1,15 @@
 """Four optimisers, each at its best rate, and what each makes of one and the same sequence of gradients."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from glassformer.analyses._result import Array
 from glassformer.analyses.optimisers import Optimisers, optimisers, say
 from glassformer.figures import _draw, _study
+from glassformer.figures.ten_gradients import moved
 from glassformer.study import Metric, Study
 
 SECTION = "trust"
@@ -34,7 +38,9 @@ def plot_optimisers(study: Study, *, ax: _draw.Host = None, theme: str = "light"
     _study.ends(upper[1], seen.curve, sheet, most=8)
     _study.rows(ends, seen.excess, seen.spread, EXCESS, sheet, named=True)
     _draw.heading(ends, "where every seed ends")
-    _fed(fed, seen, sheet)
+    moved(fed, seen.fed, sheet)
+    fed.set_ylabel("change of the weight")
+    _draw.heading(fed, "the same ten gradients")
     return sheet.done(seen)
 
 
@@ -44,33 +50,31 @@ def _search(ax: Axes, seen: Optimisers, sheet: _draw.Sheet) -> None:
     _study.scale(ax, "y", EXCESS, every[np.isfinite(every)])
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    labels = []
+    begins: dict[str, tuple[tuple[float, float], Any]] = {}
     shades = _study.shades(len(seen.search), sheet)
     for k, ((name, each), colour) in enumerate(zip(seen.search.items(), shades, strict=True)):
         rate = np.array([float(r) for r in each.axes["rate"]])
         ax.plot(rate, each.values, color=colour, linestyle=_study.LINES[k % 4], marker="o", gid="search",
                 markersize=_study.DOT * sheet.size.text)  # fmt: skip
-        known = each.values[np.isfinite(each.values)]
-        if len(known):
-            labels.append((float(known[-1]), name, colour))
+        known = np.flatnonzero(np.isfinite(each.values))
+        if len(known):  # the lines cover different rates: each is named at its own first point
+            begins[name] = ((rate[known[0]], float(each.values[known[0]])), colour)
     ax.set_xlabel("learning rate")
     ax.set_ylabel("median excess (nats)")
     _draw.heading(ax, "the search")
-    _draw.beside(ax, labels, most=8)
+    if begins:
+        ax.set_xlim(ax.get_xlim()[0] / 3, ax.get_xlim()[1])  # room for the names
+        _draw.labels(ax, np.array([at for at, _ in begins.values()]), list(begins), tied=True,
+                     colours=[colour for _, colour in begins.values()], keep_clear=_along(ax))  # fmt: skip
 
 
-def _fed(ax: Axes, seen: Optimisers, sheet: _draw.Sheet) -> None:
-    """How far one number has moved; all four are given the same gradients and the same rate."""
-    update = np.array([int(k) for k in seen.fed.axes["update"]])
-    names = []
-    for k, (name, colour) in enumerate(zip(seen.fed.axes["optimiser"], _study.shades(4, sheet), strict=True)):
-        ax.plot(update, seen.fed.values[k], color=colour, linestyle=_study.LINES[k % 4], gid="fed")
-        names.append((float(seen.fed.values[k, -1]), f"{name} {seen.fed.values[k, -1]:.2g}", colour))
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.set_xlim(1, update[-1])
-    ax.locator_params(axis="x", integer=True)
-    ax.set_xlabel("gradients given")
-    ax.set_ylabel("change of the number")
-    _draw.heading(ax, "the same ten gradients")
-    _draw.beside(ax, names, most=9)
+def _along(ax: Axes) -> Array:
+    """(point, 2): places all along the lines of a chart, for names to keep clear of."""
+    found = []
+    for line in ax.lines:
+        at = ax.transData.transform(np.column_stack(line.get_data()))
+        at = at[np.isfinite(at).all(axis=1)]
+        many = np.linspace(0, len(at) - 1, 24 * len(at))
+        found.append(np.column_stack([np.interp(many, np.arange(len(at)), each) for each in at.T]))
+    places: Array = ax.transData.inverted().transform(np.vstack(found))
+    return places

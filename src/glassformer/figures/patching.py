@@ -42,8 +42,8 @@ def plot_patching(
     panels = sheet.panels(1, 2, left=left, right=8.5, bottom=6.2, top=3.6, gap=(1.6, 3))[0]
     mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
     titles = (
-        f"{other} in place of {mine} at position {seen.changed}, one part put back: restored",
-        f"{mine} at position {seen.changed}, one part from the run with {other}: removed",
+        f"input with {other}, one part put back from the one with {mine}: percent restored",
+        f"input with {mine}, one part taken from the one with {other}: percent lost",
     )
     for k, panel in enumerate(panels):
         _draw.heat(panel, shares[k], kind="share", theme=t, columns=seen.share.axes["position"],
@@ -63,7 +63,10 @@ def plot_patching(
                 ticks[at].set_fontweight("bold")
     scale = _draw.bar(sheet, "share", (0, 1), "share of the difference", beside=panels[1])
     scale.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
-    sheet.note(f"bold: position {seen.changed}, where the inputs differ, and {seen.position}, where the answer is read")
+    sheet.note(
+        f"empty: rounds to 0 · bold: position {seen.changed}, where the inputs differ, and {seen.position}, where "
+        "the answer is read"
+    )
     return sheet.done(seen, sequence=" ".join(seen.tokens), other=" ".join(seen.other), position=seen.position)
 
 

@@ -1,5 +1,7 @@
 """How the model tells places apart: position embeddings, their cosines, and the ladder they form."""
 
+from itertools import pairwise
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -33,7 +35,7 @@ def plot_positions(
     names = seen.embedding.axes["position"]
     wide = min(1.0, 0.34 + 0.06 * width)
     left, middle, right = sheet.panels(
-        1, 3, left=4.5, right=1.5, bottom=4, top=2.4, gap=(11.8, 0), widths=(wide, 1, 1.25)
+        1, 3, left=4.5, right=1.5, bottom=4, top=2.4, gap=(12.4, 0), widths=(wide, 1.16, 1.1)
     )[0]
     limit = _draw.limits("signed", seen.embedding.values)
     _draw.heat(left, seen.embedding.values, kind="signed", limit=limit, theme=sheet.theme, rows=names,
@@ -41,8 +43,9 @@ def plot_positions(
     left.set_title("embedding")
     _draw.bar(sheet, "signed", limit, "value", beside=left, gap=0.7)
     _draw.heat(middle, seen.cosine.values, kind="signed", limit=(-1, 1), theme=sheet.theme, rows=names, columns=names,
-               column_name="position", numbers=False if count > 10 else None, digits=1)  # fmt: skip
-    _draw.heading(middle, "cosine of every two")
+               row_name="position", column_name="position",
+               numbers=False if count > 10 else None, digits=1)  # fmt: skip
+    _draw.heading(middle, "cosine of each pair")
     _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=middle, gap=0.7).set_yticks([-1, -0.5, 0, 0.5, 1])
     points = seen.points.values
     _draw.plane_axes(right, seen.plane, points, theme=sheet.theme, margin=0.12)
@@ -50,5 +53,8 @@ def plot_positions(
     right.plot(points[:, 0], points[:, 1], color=sheet.theme.faint, linewidth=sheet.size.line * 0.7, zorder=1)
     _draw.squares(right, points, theme=sheet.theme)
     if np.isfinite(points).any():
-        _draw.labels(right, points, numbers(count), colours=sheet.theme.ink, first=[0, count - 1])
+        joins = np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(points)]) if count > 1 else points
+        _draw.labels(
+            right, points, numbers(count), colours=sheet.theme.ink, first=[0, count - 1], keep_clear=joins, tied=True
+        )
     return sheet.done(seen)

@@ -55,7 +55,7 @@ def plot_qkv(
         3,
         left=5.6,
         right=7.5 if slide else 1.5,
-        bottom=5,
+        bottom=5.8,
         top=2.4,
         gap=(8 if slide else 4.6, 0),
         within=(0, base, 1, base + 0.5 * (1 - base)),
@@ -107,7 +107,8 @@ def plane(ax: Axes, seen: Qkv, part: str, sheet: _draw.Sheet) -> None:
     _on_grey.cloud(ax, points, seen.example, colour=colour, marker=_style.MARKER.get(part, "o"), theme=sheet.theme)
     names = _attend.pair_labels(seen.drawn[part])
     told = list(seen.example) or list(range(len(names)))
-    _on_grey.named(ax, points[told], [names[k] for k in told], colours=colour, theme=sheet.theme)
+    first = [told.index(k) for k in seen.asked if k in told]
+    _on_grey.named(ax, points[told], [names[k] for k in told], colours=colour, theme=sheet.theme, first=first)
     said = {"embedded": "embedding", "query": "queries", "key": "keys", "value": "values"}[part]
     if part in PARTS:
         sizes = seen.singular.values[PARTS.index(part)]

@@ -133,13 +133,13 @@ def _input(grid: Axes, last: Axes, seen: QkvOverview, sheet: _draw.Sheet, names:
     )
     grid.set_title("attention on the input")
     _draw.outline(grid, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
-    _draw.bar(sheet, "share", (0, 1), "", beside=grid, wide=0.7, gap=0.5)
+    _draw.bar(sheet, "share", (0, 1), "share of attention" if names else "", beside=grid, wide=0.7, gap=0.5)
     values = seen.planes_of["value"].values.reshape(-1, 2)
     mixed = seen.mixed.values
     _draw.plane_axes(last, seen.planes["value"], np.vstack([values, mixed]), theme=sheet.theme, names=names)
     _draw.dots(last, values, colour=sheet.theme.faint, marker=_style.MARKER["value"], scale=0.5)
-    _draw.dots(last, mixed, colour=sheet.theme.value, marker=_style.MARKER["value"], scale=1.0, zorder=3)
+    _draw.dots(last, mixed, colour=sheet.theme.ink, scale=0.9, zorder=3)  # as in `mixing`
     asks = [spoken(seen)]
-    texts = drawn(seen.mixed.axes["query_position"])
-    _on_grey.named(last, mixed, texts, colours=sheet.theme.value, theme=sheet.theme, first=asks)
-    last.set_title("passed on: mixed values", color=sheet.theme.value)
+    texts = [f"mix of {name}" for name in drawn(seen.mixed.axes["query_position"])]
+    _on_grey.named(last, mixed, texts, colours=sheet.theme.ink, theme=sheet.theme, first=asks)
+    last.set_title("passed on: ● mixes of ▲ values")

@@ -6,7 +6,8 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses.query_key import query_key, say_focus
+from glassformer.analyses._sought import sought
+from glassformer.analyses.query_key import TOP, query_key, say_focus
 from glassformer.figures import _attend, _draw, _style
 from glassformer.run import Run
 
@@ -34,7 +35,7 @@ def plot_query_focus(
     narrow = size == "print_narrow"  # one column: the bars and lines stand below the plane
     sheet = _draw.Sheet(ax, theme, size, say_focus(seen), seen.clock, height=_style.inches(size, 84) if narrow else 7)
     first, second = ((0, 0.5, 1, 1), (0, 0.03, 1, 0.5)) if narrow else ((0, 0, 0.6, 1), (0.6, 0, 1, 1))
-    plane = sheet.panels(1, 1, left=5.4, right=7.5, bottom=5.2, top=1.6, within=first)[0, 0]
+    plane = sheet.panels(1, 1, left=5.4, right=7.5, bottom=5.2, top=2.8, within=first)[0, 0]
     met = np.where(seen.can_see.values > 0, seen.scores.values, np.nan)
     close = _attend.near(seen.keys.values.reshape(-1, 2))  # the keys that are framed: the colours are for them
     here = np.abs(seen.keys.values).max(axis=-1) <= (np.inf if close is None else np.abs(close).max())
@@ -45,7 +46,7 @@ def plot_query_focus(
         2, 1, heights=[1, 1.5], left=5.4, right=1.5, bottom=5.2, top=2.8, gap=(0, 6.2), within=second
     )[:, 0]
     values = seen.top.values
-    highest.barh(range(len(values)), values, color=sheet.theme.key, height=0.66)
+    bars = highest.barh(range(len(values)), values, color=sheet.theme.key, height=0.66)
     highest.set_yticks(range(len(values)), drawn(seen.top.axes["key"]))
     highest.invert_yaxis()
     highest.tick_params(axis="y", length=0)
@@ -56,8 +57,12 @@ def plot_query_focus(
         highest.text(max(value, 0), k, f" {_draw.number(value, digits)}", va="center", ha="left")
     highest.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
     highest.axvline(0, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line)
-    highest.set_title(f"the {len(values)} keys {drawn([seen.query])[0]} scores highest")
-    highest.set_xlabel("score")
+    asker = drawn([seen.query])[0]
+    if seen.answer:  # framed, as in every figure of attention
+        bars[seen.top.axes["key"].index(seen.answer)].set(edgecolor=sheet.theme.right, linewidth=1.6 * sheet.size.line)
+    more = f" and {sought(seen.copied)}" if len(values) > TOP else ""
+    _draw.heading(highest, f"the {min(len(values), TOP)} keys {asker} scores highest{more}")
+    highest.set_xlabel(f"score: {seen.product}")
     shapes = _style.markers(run.task)
     ends = []
     for group, row in zip(seen.by_group.axes["group"], seen.by_group.values, strict=True):
@@ -78,9 +83,8 @@ def plot_query_focus(
     lines.set_title("mean score of the keys of each group")
     (x0, x1), (y0, y1), keys = plane.get_xlim(), plane.get_ylim(), seen.keys.values.reshape(-1, 2)
     outside = int(((keys < [x0, y0]) | (keys > [x1, y1])).any(axis=1).sum())
-    if outside:
-        note = f"{outside} of {len(keys)} keys lie outside the frame"
-        sheet.note(note, x=1.0, ha="right", y=2 * sheet.em / sheet.inches[1] if narrow else 0.0)
+    beyond = f" ({outside} of {len(keys)} keys lie outside)" if outside else ""
+    _draw.heading(plane, f"the score of {asker} with a key drawn there{beyond}")
     words = ["query", ("key it can meet", "s", sheet.theme.key), ("key it cannot meet", "s", sheet.theme.masked)]
     sheet.legend(words, x=0.0, y=0.0)
     return sheet.done(seen, query=seen.query, head=seen.head)

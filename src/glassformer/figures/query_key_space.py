@@ -1,5 +1,8 @@
 """Queries and keys on one plane: who points at whom."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,6 +21,7 @@ ORDER = 30
 ANSWERS = ("4.09", "4.r9_10")
 COST = "b"
 applies = not_asking
+BARS = 20  # ems that a panel of scores needs
 LEAST = 0.45  # width over height of a plane, and height over width: labels need some room
 APART = 0.35  # of the variance of the keys may lie within their groups, for the groups to be named
 
@@ -40,17 +44,12 @@ def plot_query_key_space(
     cloud = np.vstack([seen.queries.values.reshape(-1, 2), seen.keys.values.reshape(-1, 2)])
     near = _attend.near(cloud)
     beside = 1.5 + max((_draw.text_width(text, 1.1 * 72) for text in _apart(seen).values()), default=0.0)
-    panels = sheet.panels(
-        1,
-        2 if with_focus is not None or near is not None else 1,
-        left=5,
-        right=beside if with_focus is None else 7.5,
-        bottom=5.4,
-        top=2.4,
-        gap=(5 + beside, 0),
-    )[0]
+    clouds = [cloud] if near is None or with_focus is not None else [cloud, near]
+    panels, bars = _panels(sheet, clouds, beside, with_focus is not None)
     for panel in panels:
-        panel.set_anchor("W" if len(panels) > 1 else "C")
+        panel.set_anchor("W" if len(panels) > 1 or bars is not None else "C")
+    if bars is not None:
+        _scores(bars, seen, sheet)
     _space(panels[0], seen, cloud, sheet)
     if near is not None and with_focus is None:
         _space(panels[1], seen, cloud, sheet, near)
@@ -75,10 +74,59 @@ def plot_query_key_space(
         _attend.score_bar(sheet, limit, seen.scores.values, beside=panels[1])
     kept = "" if seen.plane.lossless else f" · {percent(seen.plane.kept)} of the scores' variance"
     tokens = _on_grey.input_of(seen.queries, seen.example)
-    told = _on_grey.fitting(sheet, "labelled: the input ", tokens, f" (all others grey){kept}", 0.76)
-    sheet.note(told if seen.example else f"labelled: some of each token{kept}")
+    rings = f"; rings: equal length; score: {seen.product}{kept}"
+    told = _on_grey.fitting(sheet, "coloured: the input ", tokens, rings, 0.8)
+    sheet.note(told if seen.example else f"labelled: some of each token{rings}")
     sheet.legend(["query", "key"])
     return sheet.done(seen, head=seen.head, with_focus=with_focus)
+
+
+def _panels(sheet: _draw.Sheet, clouds: Sequence[Array], beside: float, focus: bool) -> tuple[list[Axes], Axes | None]:
+    """A plane for each cloud, as wide as it needs, and in what is left a panel for scores, if that is enough.
+
+    `focus`: one more plane of its own shape; nothing is left then.
+    """
+    wide, high = sheet.room
+    rest: dict[str, Any] = {"bottom": 5.4, "top": 2.4}
+    if focus:
+        return list(sheet.panels(1, 2, left=5, right=7.5, gap=(5 + beside, 0), **rest)[0]), None
+    shapes = [_limits(each) for each in clouds]
+    needs = [5 + beside + (high - 7.8) * float(np.ptp(x) / np.ptp(y)) for x, y in shapes]
+    if sum(needs) + BARS > wide:
+        return list(sheet.panels(1, len(clouds), left=5, right=beside, gap=(5 + beside, 0), **rest)[0]), None
+    more = min(1.3, (wide - 1.4 * BARS) / sum(needs)) if sum(needs) + 1.4 * BARS < wide else 1.0  # some air
+    ends = np.append(0, np.cumsum(needs)) * more / wide
+    planes = [
+        sheet.panels(1, 1, left=5, right=beside, within=(float(ends[k]), 0, float(ends[k + 1]), 1), **rest)[0, 0]
+        for k in range(len(clouds))
+    ]
+    return planes, sheet.panels(1, 1, left=4, right=4, within=(float(ends[-1]), 0, 1, 1), **rest)[0, 0]
+
+
+def _scores(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> None:
+    """The scores of the one query with the keys of the input that it may see, in their order; the answer framed."""
+    context, can = len(seen.queries.axes["position"]), seen.can_see.values.ravel() > 0
+    met = sorted((k for k in seen.example if can[k]), key=lambda k: k % context)
+    names, values = _attend.pair_labels(seen.keys), seen.scores.values.ravel()[met]
+    bars = ax.barh(range(len(met)), values, color=sheet.theme.key, height=0.66)
+    if seen.answer and (answer := drawn([seen.answer])[0]) in (told := [names[k] for k in met]):
+        bars[told.index(answer)].set(edgecolor=sheet.theme.right, linewidth=1.6 * sheet.size.line)
+    ax.set_yticks(range(len(met)), [names[k] for k in met])
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    texts = [f" {_draw.number(value, 1)} " for value in values]
+    known = values[np.isfinite(values)]
+    low, high = float(known.min(initial=0.0)), float(known.max(initial=0.0))
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    room = max((_draw.text_width(text, sheet.size.text) for text in texts), default=0.0) / wide  # share, for a number
+    span = ((high - low) or 1.0) / max(1 - room * ((low < 0) + (high > 0)), 0.2)
+    ax.set_xlim(low - room * span * (low < 0), high + room * span * (high > 0))
+    for k, (value, text) in enumerate(zip(values, texts, strict=True)):
+        ax.text(value, k, text, va="center", ha="right" if value < 0 else "left")
+    ax.axvline(0, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line)
+    ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
+    ax.set_xlabel(f"score: {seen.product}")
+    _draw.heading(ax, f"scores of {drawn([seen.query])[0]} with the input's keys")
 
 
 def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Array | None = None) -> None:
@@ -114,17 +162,23 @@ def _asker(seen: QueryKey) -> int:
     return seen.queries.axes["token"].index(token) * len(seen.queries.axes["position"]) + int(place)
 
 
-def _crop(ax: Axes, points: Array) -> None:
-    """End the plane where its points end, both axes to one scale: the panel gets narrower instead of half empty."""
+def _limits(points: Array) -> tuple[Array, Array]:
+    """From where to where a plane goes that ends where its points end, with room for labels: across, and up."""
     flat = np.vstack([points[np.isfinite(points).all(axis=1)], np.zeros((1, 2))])
     low, high = flat.min(axis=0), flat.max(axis=0)
-    wide, tall = high - low
-    if max(wide, tall) <= 0:
-        return
-    reach = np.maximum((high - low) * 0.58, 0.58 * LEAST * max(wide, tall))
+    size = float((high - low).max()) or 1.0
+    reach = np.maximum((high - low) * 0.58, 0.58 * LEAST * size)
     middle = (low + high) / 2
-    ax.set_xlim(middle[0] - reach[0], middle[0] + reach[0])
-    ax.set_ylim(middle[1] - reach[1], middle[1] + reach[1])
+    return np.array([middle[0] - reach[0], middle[0] + reach[0]]), np.array(
+        [middle[1] - reach[1], middle[1] + reach[1]]
+    )
+
+
+def _crop(ax: Axes, points: Array) -> None:
+    """End the plane where its points end, both axes to one scale: the panel gets narrower instead of half empty."""
+    across, up = _limits(points)
+    ax.set_xlim(*across)
+    ax.set_ylim(*up)
     locator = ax.get_axes_locator()
     ax.apply_aspect(locator(ax, None) if locator else None)  # labels are placed on the panel as it will be drawn
 

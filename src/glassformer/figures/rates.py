@@ -4,8 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from glassformer.analyses._result import power as raised
 from glassformer.analyses.rates import rates, say
-from glassformer.figures import _draw, _study
+from glassformer.figures import _draw, _life, _study
 from glassformer.study import Metric, Study
 
 SECTION = "trust"
@@ -24,6 +25,8 @@ def plot_rates(study: Study, *, ax: _draw.Host = None, theme: str = "light", siz
     end, jump = sheet.panels(1, 2, left=7, right=1.5, bottom=3.8, top=1.4, gap=(7, 0), within=(0, 0.5, 1, 1))[0]
     way = sheet.panels(1, 1, left=7, right=9, bottom=3.8, top=1.4, within=(0, 0, 1, 0.5))[0, 0]
     texts = [f"{rate:g}" for rate in seen.rate.values]
+    if seen.rate.values.min() < _life.PLAIN:  # powers of ten, and only they
+        texts = [text if "·" not in text else "" for text in map(raised, seen.rate.values)]
     for panel, values, spread, metric in ((end, seen.excess, seen.spread, EXCESS), (jump, seen.jump, seen.jumps, JUMP)):
         _study.against(panel, seen.rate.values, values, spread, metric, sheet, "learning rate")
         _study.few_ticks(panel, seen.rate.values, texts, sheet)

@@ -49,16 +49,18 @@ def plot_readout(
         future = ~np.tri(len(names), dtype=bool) if seen.causal else None
         _draw.heat(top[0], seen.attention.values, kind="share", theme=t, rows=names, columns=names, masked=future,
                    numbers=False)  # fmt: skip
-        top[0].set_title("mean attention" if seen.heads > 1 else "attention")
+        top[0].set_title("mean attention, 0 to 1" if seen.heads > 1 else "attention, 0 to 1")
     if len(top[0].get_yticks()) < len(names) and asked:  # no room for all: those with an answer to check
         top[0].set_yticks(asked, drawn([names[k] for k in asked]))
-    final, reach = top[-1], _draw.limits("signed", seen.final.values[seen.place])
-    _draw.heat(final, seen.final.values, kind="signed", theme=t, rows=() if seen.heads else names, numbers=False,
-               limit=reach)  # fmt: skip
+    final, told = top[-1], asked or [seen.place]
+    reach = _draw.limits("signed", seen.final.values[told])
+    digits = 1 if _draw.numbers_fit(final, seen.final.values, 1) else 0
+    _draw.heat(final, seen.final.values, kind="signed", theme=t, rows=() if seen.heads else names, limit=reach,
+               digits=digits)  # fmt: skip
     _regions.features(final, seen.final.values.shape[1])
-    final.set_title(f"final, ± {reach[1]:.2g}")
+    final.set_title(f"final (to ± {reach[1]:.2g})")
     answer = "answer" if max(seen.coming) < 0 else "next token"
-    limit = _draw.limits("signed", seen.logits.values[seen.place])
+    limit = _draw.limits("signed", seen.logits.values[told])
     _draw.heat(logits, seen.logits.values, kind="signed", theme=t, limit=limit, columns=words, column_name=answer,
                numbers=False)  # fmt: skip
     logits.set_title("logits")
@@ -95,8 +97,11 @@ def plot_readout(
     _draw.plane_axes(low_left, seen.plane, np.concatenate([shown_tips, ends]), theme=t, margin=0.12)
     _draw.arrows(low_left, zero, shown_tips, colours=t.quiet, width=0.5)
     _draw.dots(low_left, ends, colour=[_regions.colour(v, t) for v in seen.verdicts], scale=0.8, zorder=4)
-    clear = np.concatenate([shown_tips, ends[[k for k, verdict in enumerate(seen.verdicts) if verdict]]])
-    _draw.labels(low_left, shown_tips, [shown(word) for word in words], colours=t.ink, keep_clear=clear)
+    read = [k for k, verdict in enumerate(seen.verdicts) if verdict]
+    clear = np.concatenate([shown_tips, ends[read], _regions.along(zero, shown_tips)])
+    texts = [*(drawn([names[k] for k in asked])), *(shown(word) for word in words)]  # first the points of the title
+    inks = [*(_regions.colour(seen.verdicts[k], t) for k in asked), *([t.ink] * len(words))]
+    _draw.labels(low_left, np.concatenate([ends[asked], shown_tips]), texts, colours=inks, keep_clear=clear, tied=True)
     for text in low_left.texts:
         _regions.halo_one(text, t)
     _draw.heading(low_left, f"read-out vectors{f' × {scale:.2g}' if scale > 1.001 else ''}; dots are final")

@@ -67,7 +67,7 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
         "= middle",
     )
     points = [seen.points[name].values for name in ("before", "attended", "middle")]
-    split = 0.0 if slide else 0.46
+    split = 0.0 if slide else 0.42
     first, second, third = (
         ((0, 0.7, 1, 1), (0, 0.47, 1, 0.7), (0, 0, 1, 0.47))  # one column: below each other
         if sheet.size.name == "print_narrow"
@@ -79,16 +79,16 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
         _planes(small, seen, points, titles, t)
     edge = 5.2 if sheet.size.name == "print_narrow" else 4
     big = sheet.panels(1, 1, left=edge, right=1, bottom=5.8, top=2.2, within=third, square=True)[0, 0]
-    _moves(big, seen, t, points[0], points[2], seen.points["out"].values if feed_forward else None)
+    _moves(big, seen, t, seen.points["out"].values if feed_forward else None)
     _regions.ticks(big, seen.plane)
-    heading = (
-        "arrows over the token that wins there" if seen.plane.lossless else "winners on a slice; ✓: as it really says"
-    )
-    big.set_title(heading)
+    cut = "" if seen.plane.lossless else " on a slice"
+    _draw.heading(big, f"arrows over the token that wins there{cut}, after the feed-forward")
     sheet.legend(
         [
-            *_verdicts(seen),
-            ("unconstrained", ">", t.quiet),
+            *_verdicts(seen, t),
+            *([("unconstrained", ">", t.quiet)] if "unconstrained" in seen.verdicts else []),
+            *_regions.open_tips(seen.land, t),
+            *([_regions.undecided(t)] if seen.land.undecided >= 0.005 else []),
             *([("feed-forward", "D", t.feed_forward)] if feed_forward else []),
         ]
     )
@@ -97,9 +97,9 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
     sheet.note(scale, y=above)
 
 
-def _verdicts(seen: Residual) -> list[str]:
+def _verdicts(seen: Residual, t: _style.Theme) -> list[tuple[str, str, str]]:
     """Those that occur, for the legend."""
-    return [each for each in ("right", "wrong") if each in seen.verdicts]
+    return [(f"{_style.GLYPH[each]} {each}", ">", t[each]) for each in ("right", "wrong") if each in seen.verdicts]
 
 
 def _heats(
@@ -110,9 +110,12 @@ def _heats(
     limit = _draw.limits("signed", *arrays)
     bottom = 3.6 if within[1] else 6.4
     top = sheet.panels(1, 3, left=3.6, right=2, bottom=bottom, top=2.2, gap=(3.6, 3), within=within)[0]
+    digits = 2 if all(_draw.numbers_fit(top[0], values, 2) for values in arrays) else 1
+    fits = all(_draw.numbers_fit(top[0], values, digits) for values in arrays)  # in all three or in none
     for panel, values, title in zip(top, arrays, titles, strict=True):
-        numbers = None if values.shape[1] < 9 else False
-        _draw.heat(panel, values, kind="signed", theme=sheet.theme, limit=limit, rows=names, numbers=numbers)
+        _draw.heat(
+            panel, values, kind="signed", theme=sheet.theme, limit=limit, rows=names, numbers=fits, digits=digits
+        )
         _regions.features(panel, values.shape[1])
         panel.set_title(title)
     return limit
@@ -129,41 +132,14 @@ def _planes(
         fits = _draw.text_width(name, float(panel.xaxis.label.get_fontsize())) < 1.3 * room
         panel.set_xlabel(name if fits or panel is panels[1] else "")  # else the middle one has it for all
         _draw.dots(panel, xy, colour=t.ink, scale=0.7)
-        _draw.labels(panel, xy, drawn(seen.before.axes["position"]), colours=t.ink, first=told)
+        _draw.labels(panel, xy, drawn(seen.before.axes["position"]), colours=t.ink, first=told, tied=True)
         panel.set_title(title.strip("+= "))
 
 
-def _moves(ax: Axes, seen: Residual, t: _style.Theme, begin: Array, end: Array, out: Array | None) -> None:
-    _regions.winners(ax, seen.land, t, avoid=np.concatenate([begin, (begin + end) / 2, end]))
-    colours = [_regions.colour(verdict, t) for verdict in seen.verdicts]
-    judged = [verdict in ("right", "wrong") for verdict in seen.verdicts]
-    for group in (False, True):
-        these = [k for k, each in enumerate(judged) if each == group]
-        _draw.arrows(
-            ax,
-            begin[these],
-            end[these],
-            colours=[colours[k] for k in these],
-            width=1.3 if group else 0.6,
-            zorder=3 + group,
-        )
+def _moves(ax: Axes, seen: Residual, t: _style.Theme, out: Array | None = None) -> None:
+    _regions.moves(ax, seen.land, t)
     if out is not None:
-        _draw.arrows(ax, end, out, colours=t.feed_forward, width=0.6)
-    names = drawn(seen.before.axes["position"])
-    texts = [_regions.signed(name, verdict) for name, verdict in zip(names, seen.verdicts, strict=True)]
-    _draw.dots(ax, begin, colour=t.ink, scale=0.4, zorder=3)
-    before = len(ax.texts)
-    told = [k for k, each in enumerate(judged) if each] or list(range(len(end)))
-    _draw.labels(
-        ax,
-        end[told],
-        [texts[k] for k in told],
-        colours=[colours[k] for k in told],
-        keep_clear=_regions.along(begin, end),
-        tied=True,
-    )
-    for text in ax.texts[before:]:
-        _regions.halo_one(text, t)
+        _draw.arrows(ax, seen.points["middle"].values, out, colours=t.feed_forward, width=0.6)
 
 
 def _values(sheet: _draw.Sheet, seen: Residual) -> None:
@@ -172,18 +148,21 @@ def _values(sheet: _draw.Sheet, seen: Residual) -> None:
     told = _regions.important(seen.verdicts)
     panels = sheet.panels(1, 3, left=5.5, right=1.2, bottom=5.8, top=2.4, gap=(4, 3), square=True)[0]
     value, mixed = seen.points["value"].values, seen.points["attended"].values
-    _draw.plane_axes(panels[0], seen.plane, np.concatenate([value.reshape(-1, 2), mixed]), theme=t, margin=0.15)
-    _draw.plane_axes(panels[1], seen.plane, np.concatenate([value.reshape(-1, 2), mixed]), theme=t, margin=0.15)
+    inside = np.concatenate([value.reshape(-1, 2), mixed])
+    corners = np.array([seen.frame[::2], seen.frame[1::2]])  # two features: all three panels are one plane at one scale
+    for panel in panels[:2]:
+        _draw.plane_axes(panel, seen.plane, corners if seen.plane.lossless else inside, theme=t,
+                         margin=0 if seen.plane.lossless else 0.15)  # fmt: skip
     panels[1].set_ylabel("")
     for each in value:
         _draw.dots(panels[0], each, colour=t.value, marker=_style.MARKER["value"])
         _draw.labels(panels[0], each, names, colours=t.value)
     _draw.dots(panels[1], mixed, colour=t.ink)
     _draw.labels(panels[1], mixed, names, colours=t.ink, first=told)
-    _moves(panels[2], seen, t, seen.points["before"].values, seen.points["middle"].values, None)
+    _moves(panels[2], seen, t)
     _regions.ticks(panels[2], seen.plane, y=False)
     for panel, title in zip(
         panels, ("value: what each offers", "attended: what each takes", "middle: where that puts it"), strict=True
     ):
         panel.set_title(title)
-    sheet.legend(["value", *_verdicts(seen)])
+    sheet.legend(["value", *_verdicts(seen, t)])

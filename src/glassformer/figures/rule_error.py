@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._result import percent, thousands
@@ -45,9 +46,9 @@ def plot_rule_error(
             panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * line, zorder=4)
     sheet.legend(
         [
-            Line2D([], [], color=t.wrong, label="in view"),
-            Line2D([], [], color=t.quiet, label="not in view"),
-            Line2D([], [], color=t.ink, linewidth=0.8 * line, label="arg-max"),
+            Patch(facecolor=t.wrong, label="in view"),
+            Patch(facecolor=t.quiet, label="not in view"),
+            Line2D([], [], color=t.ink, linewidth=0.8 * line, label="either: arg-max"),
             Line2D([], [], color=t.ink, linewidth=0.8 * line, linestyle=":", label="sampled, T = 1"),
             Line2D([], [], color=t.ink, linestyle="--", label="best possible"),
         ],
@@ -68,7 +69,8 @@ def _life(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
                 color=colour,
                 linestyle=style,
                 linewidth=line,
-                marker="o" if len(at) == 1 else "",
+                marker="o" if choice == 0 or len(at) == 1 else "",
+                markersize=0.3 * sheet.size.text,
             )
         best = float(seen.best.values[where])
         if np.isfinite(best):
@@ -81,7 +83,7 @@ def _life(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
             )
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks(*TICKS)
-    ax.set_ylabel("share wrong")
+    ax.set_ylabel("share wrong, of each")
     ax.set_title("error by step")
 
 

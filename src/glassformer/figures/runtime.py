@@ -44,7 +44,7 @@ def plot_runtime(
     top = sheet.panels(1, 2 + timed, widths=[1.2, 1, 1][-2 - timed :], left=6 if timed else wide + 1, right=3,
                        bottom=4.2, top=3.6, gap=(wide + 1, 0), within=(0, 0.5, 1, 1))[0]  # fmt: skip
     foot = 5.4 if seen.parts is not None else 3.8
-    low = sheet.panels(1, 2, left=6, right=15, bottom=foot, top=2.4, gap=(20, 0), within=(0, 0, 1, 0.5))[0]
+    low = sheet.panels(1, 2, left=7, right=15, bottom=foot, top=2.4, gap=(20, 0), within=(0, 0, 1, 0.5))[0]
     if timed:
         _speed(top[0], seen, sheet)
     held, spent = (None, None) if seen.parts is None else _beside(seen.parts)
@@ -137,6 +137,13 @@ def _growth(ax: Axes, seen: Runtime, name: str, sheet: _draw.Sheet) -> None:
             ax.plot(sizes, values, color=colour, linestyle=style, marker="o" if k == 0 else "s",
                     markersize=0.4 * sheet.size.text)  # fmt: skip
             names.append((float(values[-1]), f"{kind} {number}, slope {told[f'{kind} {number}']:.2f}", colour))
+    if name == "context" and seen.attention is not None and seen.attention_slopes is not None:
+        seconds, own = seen.attention.values[:, 0], seen.attention.axes[name].index(here)
+        sizes = np.array([float(label) for label in seen.attention.axes[name]])
+        ax.plot(sizes, seconds / seconds[own], color=t.query, linestyle=":", marker="D",
+                markersize=0.4 * sheet.size.text)  # fmt: skip
+        said = "attention alone, slope {:.2f} (bytes {:.2f})".format(*seen.attention_slopes.values)
+        names.append((float(seconds[-1] / seconds[own]), said, t.query))
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     at = [int(label) for label in seen.counted[name].axes[name]]

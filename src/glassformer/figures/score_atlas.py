@@ -75,9 +75,8 @@ def plot_score_atlas(
         _attend.atlas(panel, seen.tokens, seen.context, sheet.theme, one_row=strip)
         panel.set_xlabel(f"key: token, and within it positions 0 to {seen.context - 1}")
         panel.set_ylabel("query" if strip else f"query: token, and within it positions 0 to {seen.context - 1}")
-        panel.set_title(
-            f"scores of {shown(seen.rows)} with every key" if strip else "scores of every query with every key"
-        )
+        what = f"scores of {shown(seen.rows)} with every key" if strip else "scores of every query with every key"
+        _draw.heading(panel, f"{what}: {seen.product}")
         if not seen.terms or strip:
             _attend.score_bar(sheet, limit, *drawn, beside=panel)
     if seen.terms:
@@ -95,8 +94,8 @@ def plot_score_atlas(
         )
     if seen.causal and whole is not None:
         sheet.legend(["masked"])
-    if seen.terms and sheet.size.fixed is not None and not strip:
-        sheet.note("token·place: the query's token (down) with the key's position (across)")
+    if seen.terms and not strip:
+        sheet.note("token·position: the query's token (down) with the key's position (across)")
     return sheet.done(seen, rows=rows, head=seen.head)
 
 
@@ -151,7 +150,8 @@ def _terms(
 
 
 def _named(term: str, share: float) -> str:
-    """`token·token 95 %`; shares that round to nothing have no sign."""
+    """`token·position 95 %`, the query's part first; shares that round to nothing have no sign."""
+    term = term.replace("place", "position")
     if not np.isfinite(share):
         return term
     return f"{term} {'0 %' if abs(share) < 0.005 else percent(share)}".replace("-", "\u2212")

@@ -1,4 +1,4 @@
-"""What each query of one input is looking for: a small plane per query, then scores and attention."""
+"""What each query of one input is looking for: a small plane per query."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -29,19 +29,16 @@ def plot_score_field(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """One small plane per query of the input, coloured by its score; then scores and attention of the input."""
+    """One small plane per query of the input, coloured by its score; `scoring` has the numbers."""
     seen = scoring(run, sequence=sequence, block=block, head=head, step=step, member=member)
     length = len(seen.tokens)
     names = drawn(seen.attention.axes["key_position"])
     slide = sheet_is_low(size)
-    chosen = list(range(length)) if length <= 8 and not slide else _some(seen, length, 4 if slide else 8)
-    columns = 4
+    chosen = list(range(length)) if length <= 8 and not slide else _some(seen, length, 6 if slide else 8)
+    columns = 3 if slide else 4
     rows = -(-len(chosen) // columns)
-    sheet = _draw.Sheet(ax, theme, size, say_field(seen), seen.clock, height=4.6 + 2.7 * rows, least=60)
-    share = 0.46 if slide else 2.7 * rows / (4.1 + 2.7 * rows)
-    panels = sheet.panels(
-        rows, columns, left=2.5, right=7.5, bottom=1.5, top=2.2, gap=(1.5, 2.4), within=(0, 1 - share, 1, 1)
-    )
+    sheet = _draw.Sheet(ax, theme, size, say_field(seen), seen.clock, height=1.8 + 3.2 * rows, least=60)
+    panels = sheet.panels(rows, columns, left=4.4, right=7.5, bottom=5.6, top=2.2, gap=(1.5, 2.6))
     weights = seen.attention.values
     future = ~np.tri(length, dtype=bool) if seen.causal else np.zeros((length, length), bool)
     limit = _attend.span(_attend.allowed(seen))
@@ -66,6 +63,8 @@ def plot_score_field(
                 marker=_style.MARKER["key"],
                 scale=0.5 + 1.6 * float(area[k]) ** 0.5,
                 zorder=3,
+                edgecolors=sheet.theme.paper,
+                linewidths=0.5 * sheet.size.line,
             )
         since = len(panel.texts)
         order = [int(k) for k in np.argsort(-weights[q], kind="stable") if may[k]]
@@ -80,22 +79,23 @@ def plot_score_field(
         )
         panel.set_xticks([])
         panel.set_yticks([])
+        if q in chosen[::columns]:
+            panel.set_ylabel(seen.plane.labels[1])
+        if chosen.index(q) + columns >= len(chosen):
+            panel.set_xlabel(seen.plane.labels[0])
     for panel in panels.flat[len(chosen) :]:
         panel.remove()
     _draw.bar(
         sheet,
         "signed",
         limit,
-        "score",
+        f"score: {seen.product}",
         beside=list(panels[:, -1]) if len(chosen) >= columns else panels[0, len(chosen) - 1],
         beyond=bool(np.nanmax(np.abs(_attend.allowed(seen)), initial=0.0) > 1.001 * limit[1]),
     )
-    left, right = sheet.panels(1, 2, left=6, right=7.5, bottom=6.6, top=2.4, gap=(14, 0), within=(0, 0, 1, 1 - share))[
-        0
-    ]
-    _attend.scores_and_attention(sheet, left, right, seen, limit)
-    if len(chosen) < length:
-        sheet.note(f"{len(chosen)} of {length} queries have a plane")
+    told = ["squares: the keys it may see, larger: more attention", "above: the largest share"]
+    told += [f"{len(chosen)} of {length} queries have a plane"] if len(chosen) < length else []
+    sheet.note(" · ".join(told))
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from glassformer.analyses._attend import not_asking
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Array
-from glassformer.analyses.scoring import say, scoring, spoken
+from glassformer.analyses.scoring import Scoring, say, scoring, spoken
 from glassformer.figures import _attend, _draw, _on_grey, _style
 from glassformer.run import Run
 
@@ -77,9 +77,30 @@ def plot_scoring(
         first=[*(k for q, s in asks for k in (q, length + s)), *range(length, 2 * length)],
         most=2 * length if length <= 8 else 2 * _on_grey.MOST,
     )
-    plane.set_title("● queries, ■ keys" + (" (all others grey)" if grey else ""))
-    _attend.scores_and_attention(sheet, scores, attention, seen, _attend.span(_attend.allowed(seen)))
+    _draw.heading(plane, "● queries, ■ keys" + (" (others grey)" if grey else ""))
+    _scores_and_attention(sheet, scores, attention, seen, _attend.span(_attend.allowed(seen)))
     return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
+
+
+def _scores_and_attention(
+    sheet: _draw.Sheet, left: Axes, right: Axes, seen: Scoring, limit: tuple[float, float]
+) -> None:
+    """The scores of an input and their softmax, side by side, the answers framed."""
+    names, length = seen.attention.axes["key_position"], len(seen.tokens)
+    future = ~np.tri(length, dtype=bool) if seen.causal else None
+    scores, shares = _attend.allowed(seen), seen.attention.values
+    fine = _draw.numbers_fit(left, np.nan_to_num(scores), 1)  # else whole numbers, where those fit
+    for panel, values, kind, limits, title, digits in (
+        (left, seen.scores.values, "signed", limit, f"scores: {seen.product}", 1 if fine else 0),
+        (right, shares, "share", (0.0, 1.0), "attention: the softmax of each row", 2),
+    ):
+        _draw.heat(panel, values, kind=kind, theme=sheet.theme, limit=limits, masked=future, rows=names, columns=names,
+                   row_name="query position" if panel is left else "", column_name="key position",
+                   numbers=None if length <= 12 else False, digits=digits)  # fmt: skip
+        panel.set_title(title)
+        _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
+    _attend.score_bar(sheet, limit, scores, beside=left)
+    _draw.bar(sheet, "share", (0.0, 1.0), "share of attention", beside=right)
 
 
 def _panels(sheet: _draw.Sheet, cloud: Array) -> tuple[list[Axes], Axes, Axes, Axes]:
@@ -94,9 +115,9 @@ def _panels(sheet: _draw.Sheet, cloud: Array) -> tuple[list[Axes], Axes, Axes, A
         return list(first.flat), plane, *last.flat
     wide, high = np.ptp(cloud[np.isfinite(cloud).all(axis=1)], axis=0) if np.isfinite(cloud).any() else (1.0, 1.0)
     if high > 1.3 * wide:
-        first = sheet.panels(2, 1, left=5.4, right=5.6, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 0.28, 1))
-        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0.28, 0, 0.58, 1))[0, 0]
-        last = sheet.panels(2, 1, left=6, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0.58, 0, 1, 1))
+        first = sheet.panels(2, 1, left=5.4, right=5.6, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 0.26, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0.26, 0, 0.5, 1))[0, 0]
+        last = sheet.panels(2, 1, left=6, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0.5, 0, 1, 1))
         return list(first.flat), plane, *last.flat
     first = sheet.panels(1, 2, left=5, right=7.2, bottom=3.6, top=2.4, gap=(7, 0), within=(0, 0.5, 0.56, 1))
     plane = sheet.panels(1, 1, left=5.4, right=1.5, bottom=3.6, top=2.4, within=(0.56, 0.5, 1, 1))[0, 0]

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses.sequence_embeddings import SequenceEmbeddings, say, sequence_embeddings
-from glassformer.figures import _draw, _style
+from glassformer.figures import _draw, _regions, _style
 from glassformer.figures.embeddings import TIED, keys, named, of_tokens, roomy, sum_title
 from glassformer.run import Run
 
@@ -88,7 +88,12 @@ def _way(ax: Axes, points: np.ndarray, names: list[str], sheet: _draw.Sheet) -> 
         ax.annotate("", xy=end, xytext=begin, zorder=2, arrowprops={
             "arrowstyle": "->", "color": sheet.theme.quiet, "linewidth": 0.4 * sheet.size.line,
             "shrinkA": 0.3 * sheet.size.text, "shrinkB": 0.3 * sheet.size.text})  # fmt: skip
-    _draw.labels(ax, points, names, colours=sheet.theme.ink, first=[0, len(names) - 1], tied=True, most=TIED)
+    way = np.concatenate([np.linspace(a, b, 24) for a, b in pairwise(points)]) if len(points) > 1 else points
+    since = len(ax.texts)
+    _draw.labels(ax, points, names, colours=sheet.theme.ink, first=[0, len(names) - 1], keep_clear=way, tied=True,
+                 most=TIED)  # fmt: skip
+    for text in ax.texts[since:]:
+        _regions.halo_one(text, sheet.theme)
 
 
 def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float, float, float]) -> None:
@@ -97,8 +102,8 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
     widths = [*[wide] * len(tables), 1.9, wide]
     longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"]) / sheet.em
     panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2), right=7.2, bottom=3.6, top=2.2,
-        gap=(max(4.6, longest + 1.6), 0), within=part,
+        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
+        gap=(max(5.2, longest + 1.6), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
     ink = sheet.theme.ink
@@ -109,6 +114,7 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
             columns=table.axes["feature"], column_name="feature", row_name=kind,
         )  # fmt: skip
         roomy(panel, table.axes["feature"], table.axes[kind])
+        panel.yaxis.labelpad = 0.6 * sheet.size.text
         panel.set_title(kind)
         used = {row for row in seen.rows if row >= 0} if kind == "token" else set(range(len(seen.tokens)))
         if len(used) < len(table.values):  # a frame around everything says nothing
@@ -121,6 +127,8 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
     pair.set_title(sum_title(pair, feature))
     roomy(pair, seen.summed.axes["position"], seen.summed.axes["token"])
     _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows) if row >= 0), ink)
+    for frame in pair.patches:
+        frame.set_clip_on(False)  # else the outermost lose half of their line
     own = seen.embedded
     _draw.heat(
         panels[-1], own.values, kind="signed", theme=sheet.theme, limit=limit, rows=own.axes["position"],

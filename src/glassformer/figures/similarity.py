@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.similarity import KINDS, Similarity, say, similarity
+from glassformer.analyses.similarity import Similarity, say, similarity
 from glassformer.figures import _draw, _style
 from glassformer.run import Run
 
@@ -16,6 +16,7 @@ ORDER = 20
 ANSWERS = ("1.P3", "1.Q36", "1.Q45")
 COST = "a"
 MOST_NUMBERS = 20  # tokens
+MOST_GROUPS = 5  # in the table of groups
 SPLIT = 0.62  # of the width for the table
 STYLES = ("-", ":", "-.")  # of groups
 
@@ -51,15 +52,20 @@ def plot_similarity(
     lengths = _lengths(sheet, seen, table)
     _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=lengths)
     sorted_too = len(seen.axis.values) > 0
+    low = 1.0
+    if 1 < len(seen.groups) <= MOST_GROUPS:
+        low -= _between(sheet, seen)
     right = sheet.panels(
-        1 + sorted_too, 1, left=5, right=9.2, bottom=3.8, top=2.2, gap=(0, 6.4), within=(SPLIT, 0, 1, 1)
+        1 + sorted_too, 1, left=5, right=9.2, bottom=3.8, top=2.2, gap=(0, 6), within=(SPLIT, 0, 1, low)
     )[:, 0]
     life = right[-1]
-    steps = [int(each) for each in seen.over_life.axes["step"]]
+    steps = [int(each) for each in seen.by_group.axes["step"]]
     life.axhline(0, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=0)
-    curves = [(KINDS[1], seen.over_life.values[:, 1], "--", t.quiet)]
+    curves = [(" with ".join(name or "other" for name in seen.main), seen.apart.values, "--", t.quiet)]
     named = [
-        (name, k) for k, name in enumerate(seen.by_group.axes["group"]) if np.isfinite(seen.by_group.values[-1, k])
+        (name, k)
+        for k, name in enumerate(seen.by_group.axes["group"])
+        if name in seen.used and np.isfinite(seen.by_group.values[-1, k])
     ]
     for number, (name, k) in enumerate(named):
         curves.append((f"inside {name or 'other'}", seen.by_group.values[:, k], STYLES[number % len(STYLES)], t.ink))
@@ -76,6 +82,20 @@ def plot_similarity(
     if sorted_too:
         _numbers(right[0], seen, t)
     return sheet.done(seen, names=[shown(word) for word in words])
+
+
+def _between(sheet: _draw.Sheet, seen: Similarity) -> float:
+    """Group by group mean cosines as a small table on top; the share of the height it takes."""
+    names = [name or "other" for name in seen.between.axes["group"]]
+    high = (5.8 + 1.5 * len(names)) / sheet.room[1]
+    side = 1.0 + max(_draw.text_width(name, 72) for name in names)
+    panel = sheet.panels(1, 1, left=side, right=1, bottom=2.2, top=3.6, within=(SPLIT, 1 - high, 1, 1))[0, 0]
+    _draw.heat(panel, seen.between.values, kind="signed", theme=sheet.theme, limit=(-1, 1), rows=names, columns=names,
+               numbers=True, digits=2)  # fmt: skip
+    panel.xaxis.tick_top()
+    panel.tick_params(length=0)
+    panel.set_title("mean cosine by group", pad=1.8 * sheet.size.text)
+    return high
 
 
 def _lengths(sheet: _draw.Sheet, seen: Similarity, table: Axes) -> Axes:

@@ -38,7 +38,7 @@ def plot_token_counts(run: Run, *, ax: _draw.Host = None, theme: str = "light", 
     bars.set_xlim(-0.6, len(top) - 0.4)
     bars.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     bars.yaxis.set_major_formatter(lambda value, _: percent(value))
-    bars.set_ylabel("share of the training part")
+    bars.set_ylabel(f"share of {seen.counted}")
     bars.set_title("the most frequent tokens" if len(top) < len(names) else "all tokens")
     places = np.arange(1, len(ranked) + 1)
     some = counts[ranked] > 0

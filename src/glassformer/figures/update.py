@@ -1,4 +1,4 @@
-"""Inside one update: one weight's move as a sum, the batch's examples, every tensor, and the worked example."""
+"""Inside one update: one weight's move as a sum, the batch's examples, and every tensor."""
 
 from typing import TypeAlias
 
@@ -36,11 +36,11 @@ def plot_update(
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """A waterfall of one weight, its pull by every example of the batch, all tensors, and ten gradients worked out."""
+    """A waterfall of one weight, its pull by every example of the batch, and all tensors."""
     seen = update(run, step=step, weight=weight, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=15 if size == "print_narrow" else 9)
     narrow, slide = sheet.room[0] < 60, size == "slide"
-    first, second, third, fourth = _places(sheet.room, slide)
+    first, second, third = _places(sheet.room, slide)
     names = [*(SAID[part] for part in seen.waterfall.axes["part"]), "true change"]
     _waterfall(sheet.panels(1, 1, left=_widest(names, sheet) + 2, right=6.5, bottom=4, top=2.4, within=first)[0, 0],
                seen, sheet)  # fmt: skip
@@ -49,23 +49,20 @@ def plot_update(
     right = sheet.panels(1, 1, left=_widest(texts, sheet) + 2, right=5.2, bottom=4, top=2.4, within=second)[0, 0]
     _examples(right, seen, texts, sheet)
     foot = 8.2 if narrow else 6
-    below = sheet.panels(1, 1, left=12.5, right=1.5, bottom=foot if third[1] == 0 else 4, top=2.4, within=third)[0, 0]
+    below = sheet.panels(1, 1, left=12.5, right=1.5, bottom=foot, top=2.4, within=third)[0, 0]
     _tensors(below, seen, sheet)
-    if fourth is not None:
-        _worked(sheet.panels(1, 1, left=6, right=8, bottom=foot, top=2.4, within=fourth)[0, 0], seen, sheet)
     said = {**SAID, "change": "true change", "weights": "weights"}
     entries = [(said[part], LOOK[part][1], sheet.theme[LOOK[part][0]]) for part in seen.by_tensor.axes["part"]]
     sheet.legend(entries, x=0, columns=2 if sheet.room[0] < SINGLE else 3 if narrow else 8)
     return sheet.done(seen, weight=seen.weight, member=member)
 
 
-def _places(room: tuple[float, float], slide: bool) -> tuple[Place, Place, Place, Place | None]:
-    """Where the panels lie: two by two, on a slide three, on a narrow sheet below each other."""
+def _places(room: tuple[float, float], slide: bool) -> tuple[Place, Place, Place]:
+    """Where the panels lie: two above and one below, on a narrow sheet below each other."""
     if room[0] < SINGLE:
-        return (0, 0.77, 1, 1), (0, 0.5, 1, 0.77), (0, 0.24, 1, 0.5), (0, 0, 1, 0.24)
+        return (0, 0.7, 1, 1), (0, 0.34, 1, 0.7), (0, 0, 1, 0.34)
     half = 0.4 if slide else 0.46
-    first, second = (0.0, half, 0.5, 1.0), (0.5, half, 1.0, 1.0)
-    return (first, second, (0, 0, 1, half), None) if slide else (first, second, (0, 0, 0.56, half), (0.56, 0, 1, half))
+    return (0.0, half, 0.5, 1.0), (0.5, half, 1.0, 1.0), (0, 0, 1, half)
 
 
 def _widest(texts: list[str], sheet: _draw.Sheet) -> float:
@@ -176,28 +173,6 @@ def _tensors(ax: Axes, seen: Update, sheet: _draw.Sheet) -> None:
     ax.set_xlabel("typical size")
     less = "" if len(rows) == len(names) else f" (the {len(rows)} that move most)"
     _draw.heading(ax, f"the whole update by tensor{less}")
-
-
-def _worked(ax: Axes, seen: Update, sheet: _draw.Sheet) -> None:
-    t, line = sheet.theme, sheet.size.line
-    curves = dict(zip(seen.example.axes["quantity"], seen.example.values, strict=True))
-    at = np.arange(1, seen.example.values.shape[1] + 1)
-    said = dict(zip(seen.claimed.axes["quantity"], seen.claimed.values, strict=True))
-    names = []
-    for name, colour, shown in (("sgd", t.train, "plain descent"), ("adam", t.feed_forward, "Adam")):
-        ax.plot(at, curves[name], color=colour, marker="o", markersize=0.4 * sheet.size.text, linewidth=line)
-        names.append((float(curves[name][-1]), f"{shown} {_signed(float(curves[name][-1]))}", colour))
-    ax.set_yscale("log")
-    ax.minorticks_off()
-    ax.set_xticks(at[::3])
-    ax.set_ylim(curves["sgd"][0] / 2, curves["adam"][-1] * 3)
-    ax.set_xlabel("update")
-    ax.set_ylabel("change so far")
-    times = curves["adam"][-1] / curves["sgd"][-1]
-    claim = f"the source says:\n{_signed(said['sgd'])} and {_signed(said['adam'])}"
-    ax.text(0.98, 0.04, claim, ha="right", va="bottom", transform=ax.transAxes, color=t.quiet)
-    _draw.heading(ax, f"ten gradients: Adam moves {times:.0f} × as far")
-    _draw.beside(ax, names, most=6.5)
 
 
 def _signed(value: float) -> str:

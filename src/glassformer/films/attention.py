@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.lines import Line2D
 
-from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._passage import brief
 from glassformer.analyses._result import Result, percent, thousands
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attention import Attention, attention, named, told
 from glassformer.analyses.attention_history import attention_history, target
 from glassformer.errors import CallError
-from glassformer.figures import _draw
+from glassformer.figures import _attend, _draw
 from glassformer.films import _film
 from glassformer.films._film import Film, Pace, Stage, Update
 from glassformer.run import Run
@@ -34,8 +35,8 @@ def film_attention(
     """All block × head maps of one input; frames mark the position that holds the answer."""
     if run.architecture.attention == "off":
         raise CallError("this model has no attention")
-    last = attention(run, sequence=sequence, member=member)
-    begin = attention(run, sequence=sequence, step=int(run.steps[0]), member=member)
+    last = attention(run, sequence=sequence, member=member, roles=False)
+    begin = attention(run, sequence=sequence, step=int(run.steps[0]), member=member, roles=False)
     length = len(last.tokens)
 
     def scene(stage: Stage) -> Update:
@@ -56,11 +57,10 @@ def film_attention(
             if future is not None:
                 _draw.hatch(panel, future, stage.theme).set_zorder(1)
             if left:
-                _draw.places(panel, names, "y", name="query position", most=8 if rows > 1 else 32)
+                _attend.places(panel, names, last.marks, "y", "query position", most=8 if rows > 1 else 32)
             if low:
-                _draw.places(
-                    panel, names, "x", name="key position" if k % columns == 0 else "", most=8 if columns > 1 else 32
-                )
+                said = "key position" if k % columns == 0 else ""
+                _attend.places(panel, names, last.marks, "x", said, most=8 if columns > 1 else 32)
             if len(every) > 1:
                 panel.set_title(f"block {b}, head {h}")
             _draw.outline(panel, ((q, s) for q, s in enumerate(last.source) if s >= 0), stage.theme.right)
@@ -75,7 +75,7 @@ def film_attention(
         mark = _life(stage, run, sequence, member) if len(every) == 1 else None
 
         def update(step: int) -> Result:
-            seen = attention(run, sequence=sequence, step=step, member=member)
+            seen = attention(run, sequence=sequence, step=step, member=member, roles=False)
             for picture, (b, h) in zip(pictures, every, strict=True):
                 values = seen.attention.values[b, h]
                 picture.show(values if future is None else np.where(future, np.nan, values))
@@ -85,7 +85,7 @@ def film_attention(
 
         return update
 
-    text = " ".join(map(shown, last.tokens))
+    text = brief(last.tokens)
     asks = [q for q, s in enumerate(last.source) if s >= 0]
     block, head = told(last)
     ends = [float(each.on_answer.values[block, head, asks].mean()) if asks else np.nan for each in (begin, last)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from glassformer.analyses._attend import checked, must_ask
 from glassformer.analyses._pairs import shown
+from glassformer.analyses._passage import brief
 from glassformer.analyses._result import Labelled, Result
 from glassformer.analyses.attention import attention
 from glassformer.analyses.query_key import query_key
@@ -70,9 +71,9 @@ def film_attention_space(
             side = len(some[-1].axes["query"])
             right.set_title("scores of every query with every key")
         else:
-            demo = attention(run, sequence=sequence, member=member)
+            demo = attention(run, sequence=sequence, member=member, roles=False)
             side, limit = len(demo.tokens), (0.0, 1.0)
-            right.set_title(f"attention on {' '.join(map(shown, demo.tokens))}")
+            right.set_title(f"attention on {brief(demo.tokens)}")
         right.set_xlim(-0.5, side - 0.5)
         right.set_ylim(side - 0.5, -0.5)
         _draw.bare(right)
@@ -108,7 +109,7 @@ def film_attention_space(
             if atlas:
                 shown_map = score_atlas(run, head=head, step=step, member=member).scores["scores"]
             else:
-                full = attention(run, sequence=sequence, step=step, member=member).attention
+                full = attention(run, sequence=sequence, step=step, member=member, roles=False).attention
                 axes = {axis: labels for axis, labels in full.axes.items() if axis not in ("block", "head")}
                 values = full.values[0, head]
                 shown_map = Labelled(

@@ -39,8 +39,9 @@ def film_confusion(
     first, last = int(run.steps[0]), int(run.steps[-1])
     several = sorted({first, int(run.steps[len(run.steps) // 4]), int(run.steps[len(run.steps) // 2]), last})
     whole = confusion(run, steps=several, member=member)
-    words = whole.share.axes["true"]
-    asked = tuple(word for word, row in zip(words, whole.count.values.sum(axis=(0, 2)), strict=True) if row > 0)
+    words = whole.share.axes["predicted"]
+    counted = zip(whole.share.axes["true"], whole.count.values.sum(axis=(0, 2)), strict=True)
+    asked = tuple(word for word, row in counted if row > 0)
     every = run.task.vocabulary[: run.architecture.answers]
     guessed = tuple(every) if len(every) <= MOST_TOKENS else words
     hits = [_right(confusion(run, steps=[step], member=member)) for step in (first, last)]
@@ -83,8 +84,8 @@ def film_confusion(
         f"{thousands(first)} and {_judged.exactly(hits[1])} at step {thousands(last)}"
     )
     return Film(
-        run, scene, title=title, caption=say(whole).caption, steps=steps, frames=frames, pace=pace, theme=theme,
-        member=member,
+        run, scene, title=say(whole).title if whole.lost else title, caption=say(whole).caption, steps=steps,
+        frames=frames, pace=pace, theme=theme, member=member,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Result
-from glassformer.analyses.generated import VERDICTS, generated, say
+from glassformer.analyses.generated import NOTHING, VERDICTS, generated, say
 from glassformer.figures import _draw
 from glassformer.films._film import Cells, Film, Pace, Stage, Update, film
 from glassformer.run import Run
@@ -37,7 +37,7 @@ def film_generated(
         ax = stage.panels(1, 1, left=1.5, right=1.5, bottom=2.8, top=2.4)[0, 0]
         _draw.bare(ax)
         rows = 6
-        cells = Cells(stage, ax, rows, tokens, [shown(word) for word in run.task.vocabulary])
+        cells = Cells(stage, ax, rows, tokens, [shown(word) for word in (*run.task.vocabulary, NOTHING)])
         said = stage.text(ax, 0, 1.02, transform=ax.transAxes, va="bottom")
         stage.legend(
             ["right", "wrong", "unconstrained", "not_in_view"], y=(stage.foot + 0.2) * stage.em / stage.inches[1]

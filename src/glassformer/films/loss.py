@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Result
-from glassformer.analyses.loss import Loss, crossing, loss, now, say, steps_of
+from glassformer.analyses.loss import Loss, loss, now, say, steps_of
 from glassformer.figures import _draw, _style
 from glassformer.figures.loss import APART
 from glassformer.films._film import Film, Pace, Stage, Update, film
@@ -81,13 +81,12 @@ def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
         ax.axhline(here, color=t.ink, linestyle=":", linewidth=0.8 * line, zorder=1)
         said.append((here, f"floor of these windows  {here:.3f}", t.ink))
     _draw.beside(ax, said, most=wide)
-    tick = Line2D([], [], color=t.ink, linestyle="", marker="|", markersize=size, label="rung passed")
+    tick = Line2D([], [], color=t.ink, linestyle="", marker="|", markersize=size, label="on a rung by this step")
     ax.legend(handles=[*(_draw.handle(part, t) for part in PARTS), tick], loc="lower right", bbox_to_anchor=(1, 1),
               ncols=3, borderaxespad=0.2)  # fmt: skip
-    when = [crossing(seen, k) if np.isfinite(step) else np.nan for k, step in enumerate(seen.crossed.values)]
     return [
         stage.moving(ax.plot([x], [price], marker="|", color=t.ink, markersize=1.1 * size, zorder=4, clip_on=False)[0])
-        for x, price in zip(when, prices, strict=True)
+        for x, price in zip(seen.crossed.values, prices, strict=True)
     ]
 
 

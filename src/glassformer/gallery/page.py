@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +26,7 @@ figure { margin: 1.5rem 0 3rem; scroll-margin-top: 1rem } .sheet { display: bloc
 .sheet img { display: block; width: 100%; height: auto; border-radius: 4px }
 figcaption { color: var(--quiet); max-width: 60rem; margin-top: .5rem } .name { font-family: ui-monospace, monospace }
 .files a { margin-right: .4rem } dd { margin: 0 0 .4rem 1.5rem; color: var(--quiet) }
-.brief dt { font-weight: bold } .brief dd { color: inherit } .absent dt { font-family: ui-monospace, monospace }
+.brief dt { font-weight: bold } .brief dd { color: inherit } .absent dt, code { font-family: ui-monospace, monospace }
 footer { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1rem; color: var(--quiet) }
 @media screen and (max-width: 48rem) { body { padding: 1rem } .sheet img { width: 52rem; max-width: none } }
 @media print { :root { font-size: 10pt } body { padding: 0 } nav, footer { display: none } h2 { margin-top: 1.5rem }
@@ -47,7 +48,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
     """One file that needs no server, no network and no script; every picture is inside it."""
     shown = [each for each in made if each.files]
     sections = {key: inside for key in SECTIONS if (inside := [each for each in shown if each.section == key])}
-    told = {each.name: each.absent or f"could not be drawn: {each.failed}" for each in made if not each.files}
+    bare = [key for key in SECTIONS if key not in sections and any(each.section == key for each in made)]
     style = _style_sheet(theme)
     seal = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     size = f"{thousands(run.parameters)} parameters, {thousands(run.last_step)} steps, {_counted(shown)}"
@@ -70,14 +71,11 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
         lines += [f'<li><a href="#{_anchor(each)}">{_text(each.title)}</a></li>' for each in inside if not each.page]
         lines.append("</ol>\n</details>")
     lines.append("</nav>\n</header>\n<main>")
-    for key, inside in sections.items():
+    for key in [*sections, *bare]:
         lines.append(f'<section id="{key}">\n<h2>{_text(SECTIONS[key])}</h2>\n<p>{_text(LEADS[key])}</p>')
-        lines += [_figure(each, out) for each in inside]
+        lines += [_figure(each, out) for each in sections.get(key, ())]
+        lines += _not_drawn([each for each in made if each.section == key and not each.files])
         lines.append("</section>")
-    if told:
-        lines.append('<section id="absent">\n<h2>Not drawn for this run</h2>\n<dl class="absent">')
-        lines += [f"<dt>{_text(name)}</dt><dd>{_text(_begun(reason))}.</dd>" for name, reason in told.items()]
-        lines.append("</dl>\n</section>")
     lines.append(
         f'</main>\n<footer>Drawn by Glassformer {_text(__version__)}. <a href="#top">To the contents</a></footer>'
     )
@@ -125,6 +123,20 @@ def _brief(shown: Sequence[Made]) -> Iterator[str]:
 
 def _sentences(run: Run) -> Iterator[str]:
     yield from summary.sentences(run) if len(run.metrics["step"]) else ()
+
+
+def _not_drawn(left: Sequence[Made]) -> Iterator[str]:
+    """The figures of a section that are not on the page, each with its reason and the command that draws it."""
+    if left:
+        yield '<h3>Not drawn here</h3>\n<dl class="absent">'
+        for each in left:
+            yield f"<dt>{_text(each.name)}</dt><dd>{_told(each.absent or f'could not be drawn: {each.failed}')}</dd>"
+        yield "</dl>"
+
+
+def _told(reason: str) -> str:
+    """A sentence; what stands between backticks is a command."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", _text(_begun(reason))) + "."
 
 
 def _picture(each: Made) -> str | None:

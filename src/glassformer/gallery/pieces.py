@@ -70,9 +70,7 @@ def suits(each: Piece, subject: Subject) -> str | None:
     if each.needs == "nothing":
         return None
     if each.needs == "study" and not isinstance(subject, Study):
-        name = next(name for name in studies.names() if figure_of(name) == each.name)
-        of = subject.experiment.name if subject else "EXPERIMENT"
-        return f"it is drawn from a study, and {study.HOME}/ has none; `glassformer study {name} {of}` makes one"
+        return _no_study(each, subject)
     if each.needs != "study" and not isinstance(subject, Run):
         return "it is drawn from a run, not from a study" if subject else "it is drawn from a run"
     if each.needs == "population" and isinstance(subject, Run) and subject.members == 1:
@@ -82,6 +80,25 @@ def suits(each: Piece, subject: Subject) -> str | None:
     return reason
 
 
-def for_gallery(each: Piece, run: Run) -> bool:
-    """Whether a gallery draws it: what a run, its population or its studies can show within seconds."""
-    return {"run": each.cost != "d", "population": run.members > 1, "study": True}.get(each.needs, False)
+def _no_study(each: Piece, run: Run | None) -> str:
+    """That there is no study to draw, and the command that makes one, where this experiment can be asked."""
+    fitting = [name for name in studies.names() if figure_of(name) == each.name]
+    reasons = {name: studies.find(name).needs(run.experiment) for name in fitting
+               if run and hasattr(studies.find(name), "needs")}  # fmt: skip
+    possible = [name for name in fitting if not reasons.get(name)]
+    if not possible:
+        return f"it is drawn from a study, and {reasons[fitting[0]]}"
+    command = f"glassformer study {possible[0]} {run.experiment.name if run else 'EXPERIMENT'}"
+    return f"it is drawn from a study, and {study.HOME}/ has none; `{command}` makes one"
+
+
+def left_out(each: Piece, run: Run) -> str | None:
+    """Why a gallery does not draw a figure, as half a sentence with the command that does; None: it draws it."""
+    asked = f"glassformer figures {run.name} {each.name}"
+    if each.needs == "nothing" and each.section == "primer":
+        return f"it is about no run; `glassformer figures {each.name}` draws it"
+    if each.needs == "runs":
+        return f"it compares runs; `{asked} --with OTHER_RUN` draws it"
+    if each.needs == "run" and each.cost == "d":
+        return suits(each, run) or f"it takes long; `{asked}` draws it"
+    return None

@@ -25,15 +25,17 @@ LEADS = {
     "trust": "How far these numbers would move with other data or another seed.",
 }
 BRIEF = {  # the figures whose titles, read one after the other, tell how the model does it
-    "rule_error": "How well it does",
-    "every_question": "How well it does",
     "one_answer": "How it does it, on one input",
-    "query_focus": "What it looks for",
-    "query_key_space": "What it looks for",
     "attention": "Where it looks",
     "head_roles": "Where it looks",
+    "query_focus": "What it looks for",
+    "query_key_space": "What it looks for",
     "mixing": "What it takes from there",
-    "residual": "What that changes",
+    "residual": "How that moves the point",
+    "logit_lens": "What the feed-forward does",
     "readout": "What it answers",
+    "rule_error": "How often it is wrong",
+    "every_question": "How often it is wrong",
     "ablation": "What it cannot do without",
+    "timeline": "How it got there",
 }

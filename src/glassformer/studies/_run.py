@@ -72,8 +72,7 @@ def run(
     file, watch = find(name), watch or Watch()
     if workers is not None and workers < 1:
         raise CallError(f"workers = {workers} train nothing; the least is 1")
-    given = experiment if isinstance(experiment, Experiment) else load(experiment, settings)
-    base = shortened(given, steps)
+    base = shortened(load(experiment, settings), steps)
     plan = _plan(file, name, base, seeds, without)
     folder = place(plan, Path(out) if out is not None else None)
     make_folder(folder / CELLS)
@@ -116,7 +115,8 @@ def _plan(file: ModuleType, name: str, base: Experiment, seeds: int, without: Se
     cells: list[Cell] = getattr(file, name)(base, *([without] if without else []))
     for cell in cells:
         changed(base, cell)  # a wrong setting is answered before anything is trained
-    metrics = _ordered(_measure.metrics(base) | getattr(file, "METRICS", {}), file)
+    own = file.metrics(base) if hasattr(file, "metrics") else getattr(file, "METRICS", {})
+    metrics = _ordered(_measure.metrics(base) | own, own, getattr(file, "MAIN", None))
     return {
         "schema": SCHEMA,
         "study": name,
@@ -129,9 +129,9 @@ def _plan(file: ModuleType, name: str, base: Experiment, seeds: int, without: Se
     }
 
 
-def _ordered(metrics: dict[str, Metric], file: ModuleType) -> dict[str, Metric]:
+def _ordered(metrics: dict[str, Metric], own: dict[str, Metric], main: str | None) -> dict[str, Metric]:
     """The metric that answers the study's question first, with the others of its own if it is one of them."""
-    own, main = getattr(file, "METRICS", {}), getattr(file, "MAIN", next(iter(metrics)))
+    main = main or next(iter(metrics))
     first = [main, *(own if main in own else ())]
     return {name: metrics[name] for name in dict.fromkeys([*first, *metrics])}
 

@@ -10,20 +10,6 @@ WORTH = 0.02  # of the excess of blind guessing: less than this below it is not 
 SURE = 0.9  # how surely an interval must hold the median for cells to be told apart by it: five seeds or more
 
 
-def shown(study: Study, row: Trained, metric: str) -> str:
-    """The median and its interval."""
-    return study.shown(row, metric)
-
-
-def better(study: Study, metric: str, one: Trained, other: Trained) -> bool:
-    """Whether the whole interval of one lies on the better side of the other's."""
-    a, b = study.spread(one, metric), study.spread(other, metric)
-    higher = study.metrics[metric].higher
-    worst = -math.inf if higher else math.inf
-    known = [worst if math.isnan(v) else v for v in (a.low, a.high, b.low, b.high)]
-    return known[0] > known[3] if higher else known[1] < known[2]
-
-
 def best(study: Study, rows: Sequence[Trained], metric: str) -> Trained:
     """The row with the best median; the first of equals."""
     higher = study.metrics[metric].higher
@@ -39,12 +25,12 @@ def compared(study: Study, metric: str, first: Trained | None = None) -> str:
     """Which cells are worse than the best (or than `first`) by their intervals, and which are not told apart."""
     rows = study.rows()
     top = first or best(study, rows, metric)
-    worse = [row for row in rows if row is not top and better(study, metric, top, row)]
-    ahead = [row for row in rows if row is not top and better(study, metric, row, top)]
+    worse = [row for row in rows if row is not top and study.better(metric, top, row)]
+    ahead = [row for row in rows if row is not top and study.better(metric, row, top)]
     same = [row for row in rows if row is not top and row not in worse and row not in ahead]
     title = study.metrics[metric].title
     start = f"{top.cell.name} with" if first else f"the best median is that of {top.cell.name},"
-    parts = [f"{title}: {start} {shown(study, top, metric)}"]
+    parts = [f"{title}: {start} {study.shown(top, metric)}"]
     if ahead:
         parts.append(f"better {named(study, ahead, metric)}")
     if worse:
@@ -56,7 +42,7 @@ def compared(study: Study, metric: str, first: Trained | None = None) -> str:
 
 def named(study: Study, rows: Sequence[Trained], metric: str) -> str:
     """`is width 4 (12.0 %)`, `are width 4 (12.0 %) and width 8 (40.1 %, 38.0 to 42.5 %)`."""
-    each = [f"{row.cell.name} ({shown(study, row, metric).replace(' (', ', ').replace(')', '')})" for row in rows]
+    each = [f"{row.cell.name} ({study.shown(row, metric).replace(' (', ', ').replace(')', '')})" for row in rows]
     return f"{'is' if len(each) == 1 else 'are'} {listed(each)}"
 
 
@@ -92,4 +78,4 @@ def quickest(study: Study) -> str:
     if not rows:
         return "No cell gets to 95 % in the median."
     top = best(study, rows, "steps_to_95")
-    return f"Quickest to 95 % is {top.cell.name}: {shown(study, top, 'steps_to_95')} steps."
+    return f"Quickest to 95 % is {top.cell.name}: {study.shown(top, 'steps_to_95')} steps."

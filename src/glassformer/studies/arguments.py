@@ -8,7 +8,6 @@ from glassformer import reference
 from glassformer.architecture import nest
 from glassformer.experiment import Experiment
 from glassformer.run import Run
-from glassformer.studies._say import shown
 from glassformer.study import Cell, Floats, Metric, Study
 from glassformer.tasks import five_operations
 from glassformer.tasks._task import IntArray
@@ -86,7 +85,8 @@ def _accuracy(run: Run, tokens: IntArray, answers: IntArray) -> Floats:
         params = nest({name: value if run.members == 1 else value[k] for name, value in weights.items()})
         with np.errstate(all="ignore"):  # a member may have diverged
             logits = reference.forward(params, tokens, long)[0]
-        shares.append(np.mean(logits[:, 0].argmax(-1) == answers))
+        sound = np.isfinite(logits).all()  # the likeliest of what is no number would be the first token
+        shares.append(np.mean(logits[:, 0].argmax(-1) == answers) if sound else np.nan)
     return np.array(shares)
 
 
@@ -95,8 +95,8 @@ def conclude(study: Study) -> str:
     row = study.row("trained on 3")
     if row is None:
         return "The model of three arguments is not trained yet."
-    own = shown(study, row, "accuracy_3")
-    two, four, deep = (shown(study, row, f"accuracy_{kind}") for kind in ("2", "4", "nested"))
+    own = study.shown(row, "accuracy_3")
+    two, four, deep = (study.shown(row, f"accuracy_{kind}") for kind in ("2", "4", "nested"))
     return (
         f"Trained on three arguments it answers {own} of the new questions with three right, {two} of those with two, "
         f"{four} of those with four, and {deep} of those with a question inside."

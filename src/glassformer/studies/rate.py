@@ -7,7 +7,7 @@ import numpy as np
 from glassformer.experiment import Experiment
 from glassformer.run import Run
 from glassformer.studies import _measure
-from glassformer.studies._say import best, shown
+from glassformer.studies._say import best
 from glassformer.study import Cell, Floats, Metric, Study
 
 FIGURE = "rates"
@@ -31,7 +31,7 @@ def conclude(study: Study) -> str:
     """The best rate, and where training stops working on either side."""
     rows = sorted(study.rows(), key=lambda row: row.cell.x or 0)
     top = best(study, rows, "excess")
-    text = f"The lowest excess, {shown(study, top, 'excess')} nats, is reached at {top.cell.name}"
+    text = f"The lowest excess, {study.shown(top, 'excess')} nats, is reached at {top.cell.name}"
     ladder = study.experiment.task.ladder(study.experiment.architecture.context)
     floor = study.experiment.floor
     rung = min((r.nats - floor for r in ladder[1:] if r.nats - floor > 0.05), default=math.inf)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import shown
 from glassformer.study import Cell, Study
 
 
@@ -21,5 +20,5 @@ def conclude(study: Study) -> str:
     text = f"{good} of {len(first)} seeds get to {goal.removeprefix('steps_to_')} %"
     if good:
         text += f", the first by step {np.nanmin(first):,.0f} and the last by step {np.nanmax(first):,.0f}"
-    text += f"; {study.metrics[study.main].title} {shown(study, row, study.main)}"
+    text += f"; {study.metrics[study.main].title} {study.shown(row, study.main)}"
     return f"{text}; {len(row.diverged)} diverged." if row.diverged else f"{text}."

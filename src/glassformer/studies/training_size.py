@@ -3,7 +3,6 @@
 import math
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import better, shown
 from glassformer.study import Cell, Study
 
 FIGURE = "data_size"
@@ -32,13 +31,13 @@ def conclude(study: Study) -> str:
     """The least number of examples with which nothing is lost."""
     rows, metric = sorted(study.rows(), key=lambda row: row.cell.x or 0), study.main
     most = rows[-1]
-    enough = next(row for k, row in enumerate(rows) if not any(better(study, metric, most, each) for each in rows[k:]))
-    text = f"{study.metrics[metric].title} with {most.cell.name}: {shown(study, most, metric)}"
+    enough = next(row for k, row in enumerate(rows) if not any(study.better(metric, most, each) for each in rows[k:]))
+    text = f"{study.metrics[metric].title} with {most.cell.name}: {study.shown(most, metric)}"
     fewest = rows[0]
     if enough is not most:
         text += f"; from {enough.cell.name} on it is no worse than that"
     if fewest is not enough:
-        text += f"; with {fewest.cell.name} it is {shown(study, fewest, metric)}"
+        text += f"; with {fewest.cell.name} it is {study.shown(fewest, metric)}"
     good = [row for row in rows if not math.isnan(study.spread(row, "steps_to_95").median)]
     if good and good[0] is not enough:
         text += f"; 95 % is reached from {good[0].cell.name} on"

@@ -6,7 +6,6 @@ from glassformer.analyses._result import listed
 from glassformer.experiment import Experiment
 from glassformer.run import Run
 from glassformer.studies import _measure
-from glassformer.studies._say import shown
 from glassformer.study import Cell, Floats, Metric, Study
 
 MAIN = "accuracy_rest"
@@ -57,12 +56,16 @@ def measure(run: Run) -> dict[str, Floats]:
 def conclude(study: Study) -> str:
     """Whether anything beyond coincidence reaches an operation that was never trained."""
     beyond = []
+    trained = [study.spread(row, "accuracy_trained").median for row in study.rows()]
+    if np.isnan(trained).all():
+        return "In every cell half of the seeds or more diverged, so nothing follows about what was not trained."
     for row in study.rows():
         found, luck = study.spread(row, "accuracy_rest"), study.spread(row, "coincidence").median
         if found.low > luck:
-            beyond.append(f"{row.cell.name}, {shown(study, row, 'accuracy_rest')} against {100 * luck:.1f} %")
+            beyond.append(f"{row.cell.name}, {study.shown(row, 'accuracy_rest')} against {100 * luck:.1f} %")
     text = "An operation whose word was never trained is answered no better than by coincidence with a trained one"
     if beyond:
         text = f"Better than by coincidence with any one trained operation: {listed(beyond)}"
-    low = min(study.spread(row, "accuracy_trained").median for row in study.rows())
-    return f"{text}; the trained ones are answered at {100 * low:.1f} % or more in the median."
+    text += f"; the trained ones are answered at {100 * np.nanmin(trained):.1f} % or more in the median"
+    lost = [row.cell.name for row, median in zip(study.rows(), trained, strict=True) if np.isnan(median)]
+    return f"{text}, but for half of the seeds or more that diverged {listed(lost)}." if lost else f"{text}."

@@ -74,6 +74,7 @@ class Task(ABC):
 
     vocabulary: ClassVar[tuple[str, ...]]
     showcase: ClassVar[tuple[str, ...]]  # texts worth looking at, the first one first
+    starts: ClassVar[tuple[str, ...]] = ()  # words of one token from which it is shown to go on by itself
     folder: ClassVar[Path | None] = None  # of the run whose kept files are read, once `within` was asked
     exact: ClassVar[bool] = True  # whether the true chances are known; else the best count table stands in for them
     answers: ClassVar[Literal["next", "one"]] = "next"  # predict every next token, or one answer per window

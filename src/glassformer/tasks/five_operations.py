@@ -84,7 +84,7 @@ class FiveOperations(Task):
     arguments: int = field(default=3, metadata={"least": 2, "most": 4})
 
     vocabulary = WORDS
-    showcase = ("Max(5,3,9)", "Min(7,1,9)", "Max(9,9,5)", "Min(1,0,3)")
+    showcase = ("Max(5,3,9)", "First(5,3,9)", "Min(7,1,9)", "Last(7,1,9)", "Max(9,9,5)", "Min(1,0,3)")
     answers = "one"
     kinds = OPERATIONS
 
@@ -107,7 +107,10 @@ class FiveOperations(Task):
             raise CallError(f"draws = {self.draws} leaves a part without questions; make it 50 or more")
 
         if self.arguments != 3:  # the examples must be questions that such a model can be asked
-            shown = {2: ("Max(5,3)", "Min(7,1)", "Max(9,9)"), 4: ("Max(5,3,9,2)", "Min(7,1,9,4)", "Max(9,9,5,0)")}
+            shown = {
+                2: ("Max(5,3)", "First(5,3)", "Min(7,1)", "Max(9,9)"),
+                4: ("Max(5,3,9,2)", "First(5,3,9,2)", "Min(7,1,9,4)", "Max(9,9,5,0)"),
+            }
             object.__setattr__(self, "showcase", shown[self.arguments])
 
     @property

@@ -47,6 +47,7 @@ class Mary(Task):
         "everywhere that mary went <END> mary",
         "it followed her to school one",
     )
+    starts = ("mary", "the", "it", "little", "lamb")
     kinds = ("one word may follow", "two words may follow", "three or more words may follow")
 
     @property

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis
 from glassformer.figures._draw.drawn import Drawn, drawing, of
 from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, save, save_numbers
-from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, outline
+from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, numbers_fit, outline
 from glassformer.figures._draw.label import labels
 from glassformer.figures._draw.legend import handle
 from glassformer.figures._draw.pages import paged
@@ -40,6 +40,7 @@ __all__ = [
     "labels",
     "limits",
     "number",
+    "numbers_fit",
     "of",
     "outline",
     "paged",

@@ -6,16 +6,19 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes as Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.collections import PatchCollection
+from matplotlib.collections import PathCollection
 from matplotlib.colors import Normalize
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
+from matplotlib.path import Path
 
 from glassformer.analyses._result import Array
 from glassformer.figures import _style
 from glassformer.figures._draw.axes import places
 from glassformer.figures._draw.sheet import Sheet
 from glassformer.figures._draw.text import text_width
+
+CORNERS = (Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY)
 
 
 def limits(kind: str, *values: Array) -> tuple[float, float]:
@@ -62,7 +65,7 @@ def heat(
     places(ax, rows, "y", name=row_name)
     places(ax, columns, "x", name=column_name)
     if numbers is None:
-        numbers = _numbers_fit(ax, values, digits)
+        numbers = numbers_fit(ax, np.where(hidden, 0, values), digits)
     if numbers:
         for (row, column), value in np.ndenumerate(values):
             if not hidden[row, column]:
@@ -72,7 +75,8 @@ def heat(
     return image
 
 
-def _numbers_fit(ax: Axes, values: Array, digits: int) -> bool:
+def numbers_fit(ax: Axes, values: Array, digits: int) -> bool:
+    """Whether numbers with so many digits have room in the cells of a matrix."""
     box, points = ax.get_window_extent(), float(matplotlib.rcParams["font.size"])
     wide, high = (length / ax.figure.dpi for length in (box.width, box.height))
     need = max((text_width(number(value, digits), points) for value in np.ravel(values)[:200]), default=0)
@@ -87,12 +91,23 @@ def number(value: float, digits: int = 2) -> str:
     return (text.lstrip("-") if float(text) == 0 else text).replace("-", "\u2212")
 
 
-def hatch(ax: Axes, cells: Array, theme: _style.Theme, pattern: str = "xxxx") -> PatchCollection:
+def hatch(ax: Axes, cells: Array, theme: _style.Theme, pattern: str = "xxxx") -> PathCollection:
     """Cross-hatch cells (row, column) that are not allowed; pale cells are merely zero."""
-    boxes = [Rectangle((column - 0.5, row - 0.5), 1, 1) for row, column in np.argwhere(cells)]
-    made = PatchCollection(boxes, facecolor=theme.paper, edgecolor=theme.masked, hatch=pattern, linewidth=0)
+    boxes = [
+        Path([(begin, row - 0.5), (end, row - 0.5), (end, row + 0.5), (begin, row + 0.5), (begin, row - 0.5)], CORNERS)
+        for row, line in enumerate(cells)
+        for begin, end in _stretches(line)
+    ]  # one path for all of them: Matplotlib hatches path by path, which takes seconds for the cells of a long input
+    whole = [Path.make_compound_path(*boxes)] if boxes else []
+    made = PathCollection(whole, facecolor=theme.paper, edgecolor=theme.masked, hatch=pattern, linewidth=0)
     ax.add_collection(made, autolim=False)
     return made
+
+
+def _stretches(line: Array) -> list[tuple[float, float]]:
+    """Where the cells of a row that are chosen begin and end, neighbours together."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(line, dtype=int), [0]])))
+    return [(begin - 0.5, end - 0.5) for begin, end in edges.reshape(-1, 2)]
 
 
 def outline(ax: Axes, cells: Iterable[tuple[int, int]], colour: str, width: float = 1.6) -> None:

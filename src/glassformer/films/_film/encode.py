@@ -60,7 +60,8 @@ def joined_video(folder: Path, path: Path) -> Path:
     return path
 
 
-def even(shape: tuple[int, ...], width: int) -> tuple[int, int]:
+def scaled(shape: tuple[int, ...], width: int) -> tuple[int, int]:
+    """The width and height of a frame of this shape, made so wide."""
     return width, round(shape[0] * width / shape[1])
 
 

@@ -33,9 +33,9 @@ def loss_curves(ax: Axes, run: Run, theme: _style.Theme, member: int | None) -> 
         )
     if member is None and many.shape[1] > 1:
         ax.plot(steps, many, color=theme.validation, linewidth=0.4 * line, alpha=0.6)
-    mean = np.nanmedian(many, axis=1) if member is None else many[:, member if many.shape[1] > 1 else 0]
-    ax.plot(steps, mean, color=theme.validation, linewidth=0.9 * line)
-    finite, own = mean[np.isfinite(mean)], _clock.window_floor(run, member or 0) if run.task.exact else np.nan
+    curve = np.nanmedian(many, axis=1) if member is None else many[:, member if many.shape[1] > 1 else 0]
+    ax.plot(steps, curve, color=theme.validation, linewidth=0.9 * line)
+    finite, own = curve[np.isfinite(curve)], _clock.window_floor(run, member or 0) if run.task.exact else np.nan
     top = max([rungs[0].nats, *finite[:1]])
     low = min([rungs[-1].nats, *finite])
     ax.set_ylim(low - 0.12 * (top - low), top + 0.08 * (top - low))
@@ -44,7 +44,7 @@ def loss_curves(ax: Axes, run: Run, theme: _style.Theme, member: int | None) -> 
     names = [(rungs[-1].nats, _short(rungs[-1].name), theme.ink)]
     names += [(own, "floor of these windows", theme.ink)] if apart else []
     _name(ax, names, rungs, theme)
-    return steps, mean
+    return steps, curve
 
 
 def _name(ax: Axes, names: list[tuple[float, str, str]], rungs: list[Rung], theme: _style.Theme) -> None:

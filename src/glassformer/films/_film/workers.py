@@ -16,7 +16,7 @@ from PIL import Image
 from glassformer.analyses._result import Array, Result
 from glassformer.errors import Error
 from glassformer.figures import _draw
-from glassformer.films._film.encode import HOLD, WIDTH, encoder, even
+from glassformer.films._film.encode import HOLD, WIDTH, encoder, scaled
 from glassformer.run import open as open_run
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Sinks:
         if self.gif is not None:
             image = Image.fromarray(frame)
             if frame.shape[1] != self.job["gif_width"]:
-                image = image.resize(even(frame.shape, self.job["gif_width"]), Image.Resampling.BOX)
+                image = image.resize(scaled(frame.shape, self.job["gif_width"]), Image.Resampling.BOX)
             self.gif.write(image.quantize(palette=self.palette, dither=Image.Dither.NONE).tobytes())
         columns, rows = numbers.table() if numbers is not None else ([], iter(()))
         if k == 0:

@@ -1,0 +1,34 @@
+"""Which predictions of a window count, in training as in judging: where they are made, and what came there."""
+
+from dataclasses import replace
+
+from glassformer.analyses._result import Array
+from glassformer.errors import CallError
+from glassformer.run import Run
+from glassformer.tasks import Examples
+
+BY_PLACE = ("constrained", "answerable", "allowed", "kind", "truth")  # what is known of each prediction
+
+
+def read(run: Run) -> slice:
+    """The positions at which they are made: all after those that the task skips, or the one that is read."""
+    place = run.architecture.read_position
+    return slice(run.task.skip, None) if place is None else slice(place, place + 1)
+
+
+def place(run: Run, tokens: Array) -> int:
+    """The position of one text at which its answer is read, or its last; a text that ends before it is refused."""
+    asked = run.architecture.read_position
+    if asked is not None and len(tokens) <= asked:
+        raise CallError(f"the answer is read at position {asked}, but the text has {len(tokens)} tokens; add some")
+    return len(tokens) - 1 if asked is None else asked
+
+
+def came(run: Run, windows: Array) -> Array:
+    """(window, place): the tokens that came there."""
+    return windows[:, 1 + run.task.skip :] if run.architecture.read_position is None else windows[:, -1:]
+
+
+def only(run: Run, given: Examples) -> Examples:
+    """The same whole windows, and of what is known about their predictions only what counts."""
+    return replace(given, **{name: getattr(given, name)[:, run.task.skip :] for name in BY_PLACE})

@@ -1,0 +1,92 @@
+"""A training that went wrong says no token: what is not a number is neither right nor wrong, and is named as such."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from glassformer.analyses.accuracy import accuracy
+from glassformer.analyses.by_kind import by_kind
+from glassformer.analyses.confusion import confusion
+from glassformer.analyses.confusion import say as say_confusion
+from glassformer.analyses.every_question import every_question
+from glassformer.analyses.generated import generated
+from glassformer.analyses.generated import say as say_generated
+from glassformer.analyses.rule_error import rule_error
+from glassformer.experiment import load
+from glassformer.figures.confusion import plot_confusion
+from glassformer.figures.generated import plot_generated
+from glassformer.films.confusion import film_confusion
+from glassformer.films.generated import film_generated
+from glassformer.run import Run
+from small_runs import NAN, run_of
+from small_texts import noise
+
+
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Kept at steps 0 and 2, of which the second is no numbers at all."""
+    return noise(tmp_path_factory.mktemp("lost") / "run", load("plus_last_even", steps=2), not_a_number=True)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same of a task with one answer per question."""
+    return noise(tmp_path_factory.mktemp("asked") / "run", load("five_operations", steps=2), not_a_number=True)
+
+
+def test_no_answer_is_confused_with_another_where_there_are_none(lost: Run, asked: Run) -> None:
+    for run in (lost, asked):
+        seen = confusion(run)
+        assert seen.steps == (0, 2)
+        assert seen.count.values[0].sum() > 0
+        assert not seen.count.values[-1].any()
+        assert np.isnan(seen.matched)
+        assert "diverged" in say_confusion(seen).title
+        assert "diverged" not in say_confusion(confusion(run, step=0)).title
+    fits = confusion(asked).answered_as
+    assert fits is not None
+    np.testing.assert_allclose(fits.values[0].sum(axis=1), 1)
+    assert np.isnan(fits.values[1]).all()
+
+
+def test_nothing_is_written_where_there_are_no_numbers(lost: Run, asked: Run) -> None:
+    for run in (lost, asked):
+        seen = generated(run)
+        nothing = len(run.task.vocabulary)
+        written = slice(0, None) if seen.questions else slice(1, None)
+        assert (seen.tokens.values[-1][..., written] == nothing).all()
+        assert (seen.tokens.values[0] < nothing).all()
+        assert (seen.verdicts.values[-1] == 0).all()
+        assert not seen.counts.values[-1].any()
+        assert seen.counts.values[0, 0, 1] > 0  # sampled, before
+        assert "diverged" in say_generated(seen).title
+        assert "diverged" not in say_generated(generated(run, step=0)).title
+
+
+def test_figures_and_films_show_no_token(lost: Run, asked: Run) -> None:
+    for run in (lost, asked):
+        plot_confusion(run).canvas.draw()
+        plot_generated(run).canvas.draw()
+    for film in (film_confusion(lost), film_generated(lost)):
+        assert "diverged" in film.words.title
+        assert len(list(film.frames([0, 2]))) == 2
+
+
+@pytest.mark.parametrize("name", ["accuracy", "by_kind", "every_question", "rule_error", "surface", "timeline"])
+def test_what_judges_a_life_says_that_it_went_wrong(name: str) -> None:
+    """The same run as long as its loss was a number is not called so."""
+    analysis, run = import_module(f"glassformer.analyses.{name}"), run_of(NAN)
+    assert "diverged" in analysis.say(getattr(analysis, name)(run)).title
+    if name not in ("surface", "timeline", "accuracy"):
+        assert "diverged" not in analysis.say(getattr(analysis, name)(run, step=0)).title
+
+
+def test_errors_without_answers_are_not_known(lost: Run) -> None:
+    seen = rule_error(lost)
+    assert np.isfinite(seen.error.values[0, :, 0]).all()
+    assert np.isnan(seen.error.values[:, :, -1]).all()
+    assert np.isnan(seen.by_distance.values).all()
+    assert np.isnan(by_kind(lost).accuracy.values[:, -1]).all()
+    assert np.isnan(accuracy(lost).curves["validation"].values[-1])
+    assert not len(every_question(lost).hardest.values)

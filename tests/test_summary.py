@@ -1,0 +1,58 @@
+"""What a run learnt, in words: of single runs, of populations, and of trainings that went wrong."""
+
+import numpy as np
+import pytest
+
+from glassformer import summary
+from glassformer.engine import Engine
+from glassformer.experiment import load
+from glassformer.run import Run
+from glassformer.tasks import Rung
+from glassformer.training import begin
+from small_runs import NAN, POPULATION, run_of
+
+LADDER = [Rung(name, nats, None) for name, nats in (("uniform", 3.0), ("frequencies", 2.5), ("the rule", 1.0))]
+
+
+@pytest.mark.parametrize(
+    ("loss", "name"),
+    [(0.5, "the rule"), (1.039, "the rule"), (1.041, "frequencies"), (2.539, "frequencies"), (2.541, "uniform"),
+     (3.039, "uniform"), (3.041, None), (np.nan, None), (np.inf, None)],
+)  # fmt: skip
+def test_a_rung_is_reached_within_a_fiftieth_of_the_ladder(loss, name):
+    """The ladder is 2 nats high, a fiftieth of it 0.04."""
+    found = summary.rung(LADDER, loss)
+    assert (found and found.name) == name
+
+
+def test_a_diverged_training_is_told_as_such():
+    (sentence,) = summary.sentences(run_of(NAN))
+    assert sentence == "plus_last_even: the training diverged; by step 6 its loss was no longer a number"
+
+
+def test_a_loss_above_the_ladder_has_reached_no_rung(tmp_path):
+    """One step of a rate far too high: worse than guessing blindly."""
+    settings = ["train.optimiser=sgd", "train.rate=100", "train.judged=50", "train.log_every=1"]
+    run = begin(load("plus_last_even", settings, steps=1), out=tmp_path / "run").run
+    assert run.metrics["validation_loss"][-1] > np.log(12)
+    told = " ".join(summary.sentences(run))
+    assert "above the whole ladder, worse than “uniform guess” (2.4849)" in told
+    assert "has reached" not in told
+
+
+def test_diverged_members_are_counted_and_left_out_of_the_medians(tmp_path, monkeypatch):
+    start = Engine.start
+
+    def poisoned(self):
+        state = start(self)
+        return state._replace(flat=self.place(np.asarray(state.flat) * np.array([[1], [np.nan], [1]], np.float32)))
+
+    monkeypatch.setattr(Engine, "start", poisoned)
+    run = begin(load("plus_last_even", ["train.judged=50"], steps=3), seeds=3, out=tmp_path / "run").run
+    first, excess, errors, *_ = summary.sentences(run)
+    sound = run.metrics["excess"][-1][[0, 2]]
+    assert first == "plus_last_even: 0 of 3 seeds learnt the rule, 1 diverged"
+    assert f"median {sound.mean():.4f} nats per token, from {sound.min():.4f} to {sound.max():.4f}" in excess
+    assert f"{np.mean(run.metrics['rule_error'][-1][[0, 2]]):.1%}".replace("%", " %") + " overall" in errors
+    whole: Run = run_of(POPULATION)
+    assert "diverged" not in next(summary.sentences(whole))
