@@ -8,12 +8,14 @@ import pytest
 
 from glassformer import tasks
 from glassformer.analyses import _pairs, _sought
-from glassformer.analyses._result import Labelled
+from glassformer.analyses._result import Labelled, percent
 from glassformer.analyses.attention import attention, say, told
 from glassformer.analyses.attention_history import attention_history
-from glassformer.analyses.attention_profile import attention_profile
+from glassformer.analyses.attention_profile import attention_profile, favourite
+from glassformer.analyses.attention_profile import say as say_profile
 from glassformer.analyses.head_roles import head_roles
 from glassformer.analyses.qkv import qkv
+from glassformer.analyses.qkv import say as say_qkv
 from glassformer.analyses.qkv_overview import qkv_overview
 from glassformer.analyses.query_key import beats, by_position, latest_wins, means, query_key, recency, say_focus
 from glassformer.analyses.score_atlas import TERMS, score_atlas, spread
@@ -131,6 +133,14 @@ def test_focus_on_a_query_that_wants_even_numbers(even: Run) -> None:
     assert "gives even keys a score of 2.5 on average, odd keys −1.7 and sign keys −1.7" in told.caption
 
 
+def test_the_answer_is_among_the_keys_of_the_focus(even: Run) -> None:
+    seen = query_key(even)  # the last + of the showcase 4 9 + 4 10 7 + 10 must find the 10
+    assert (seen.query, seen.answer) == ("+@6", "10@4")
+    assert seen.top.axes["key"] == ("0@5", "2@5", "4@5", "6@5", "8@5", "10@4")
+    assert seen.top.values[-1] == pytest.approx(3 * 1.4 / np.sqrt(2), rel=1e-6)
+    assert query_key(even, query="+@5").answer == ""  # not a query of the showcase
+
+
 def test_focus_on_a_query_that_wants_a_position(back: Run) -> None:
     seen = query_key(back, query="+@5")
     place, share = by_position(seen)
@@ -148,6 +158,7 @@ def test_scoring_follows_the_input(even: Run) -> None:
         seen.drawn_query.values @ seen.drawn_key.values.T / np.sqrt(2), trace["scores"][0, 0], atol=1e-6
     )
     assert seen.source[6] == 4
+    assert seen.product == "query · key / √2"
     overview = qkv_overview(even, sequence=TEXT)
     np.testing.assert_allclose(overview.mixed.values, trace["mixed"][0, 0], atol=1e-6)
     np.testing.assert_allclose(overview.planes_of["position"].values[:, 0], 0.1 * np.arange(8), rtol=1e-6)
@@ -157,6 +168,11 @@ def test_qkv_images_and_singular_values(even: Run) -> None:
     seen = qkv(even)
     np.testing.assert_allclose(seen.singular.values, [[1, 0], [1, 1], [2, 1]], atol=1e-9)
     np.testing.assert_allclose(seen.drawn["value"].values, seen.exact["embedded"].values * [2, 1], atol=1e-6)
+    np.testing.assert_allclose(seen.reads.values, [[0, 1], [0.5, 0.5], [0.8, 0.2]], atol=1e-9)
+    assert say_qkv(seen).title == (
+        "The query matrix reads almost only feature 1 (100 % of its squared weights); "
+        "the value matrix stretches most, up to 2.00 ×"
+    )
     circle = seen.circles["value"].values
     np.testing.assert_allclose((circle[:, 0] / 2) ** 2 + circle[:, 1] ** 2, 1, atol=1e-9)
 
@@ -165,7 +181,7 @@ def test_profile_and_roles_of_a_previous_token_head(back: Run) -> None:
     profile = attention_profile(back)
     by = dict(zip(profile.by_distance.axes["distance"], profile.by_distance.values[0, 0, 0], strict=True))
     assert by["1"] == pytest.approx(1)
-    assert by["0"] == pytest.approx(1 / 8)  # the first position has only itself
+    assert by["0"] == pytest.approx(0, abs=1e-9)  # the first position, which has only itself, is never asked
     assert profile.uniform_by_distance.values[7] == pytest.approx(1 / 8)
     roles = head_roles(back)
     share = dict(zip(roles.share.axes["role"], roles.share.values[0, 0], strict=True))
@@ -177,6 +193,52 @@ def test_profile_and_roles_of_a_previous_token_head(back: Run) -> None:
     np.testing.assert_allclose(roles.excess.values, 100 * (roles.share.values - roles.uniform.values))
     assert roles.entropy.values[0, 0] == pytest.approx(0, abs=1e-6)
     assert roles.distance.values[0, 0] == pytest.approx(7 / 8)
+
+
+def test_profile_tells_queries_that_the_rule_asks_at_from_the_others(even: Run) -> None:
+    profile = attention_profile(even)
+    windows = even.task.examples(8, "validation", 256).windows[:, :8]
+    asked: dict[int, list[tuple[float, float, float]]] = {d: [] for d in range(8)}
+    other: dict[int, list[float]] = {d: [] for d in range(8)}
+    count = 0
+    for window in windows.tolist():
+        weights = even.trace(np.array(window))["attention"][0, 0]
+        for q in range(8):
+            last = [k for k in range(q) if window[k] % 2 == 0]  # the rule, written once more: the last even number
+            count += window[q] == 11 and bool(last)
+            for k in range(q + 1):
+                if window[q] == 11 and last:
+                    asked[q - k].append((float(weights[q, k]), 1 / (q + 1), float(k == last[-1])))
+                else:
+                    other[q - k].append(float(weights[q, k]))
+    assert profile.asked == count
+    mean, alike, there = np.array([np.mean(asked[d], axis=0) for d in range(8)]).T
+    np.testing.assert_allclose(profile.by_distance.values[0, 0, 0], mean, rtol=1e-5)
+    np.testing.assert_allclose(profile.uniform_by_distance.values, alike)
+    np.testing.assert_allclose(profile.answer["distance"].values, there)
+    np.testing.assert_allclose(profile.by_distance.values[4, 0, 0], [np.mean(other[d]) for d in range(8)], rtol=1e-5)
+    low = [np.quantile([each[0] for each in asked[d]], 0.1) for d in range(8)]
+    np.testing.assert_allclose(profile.by_distance.values[1, 0, 0], low, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(profile.seen_by_distance.values, [len(asked[d]) / count for d in range(8)])
+    title = say_profile(profile).title
+    assert title.startswith("Where the rule asks, the position just before gets")
+    assert title.endswith(f"the answer lies there in {percent(float(there[1]))}")
+
+
+def test_a_position_that_few_queries_can_see_is_no_preference(back: Run) -> None:
+    seen = attention_profile(back)
+    lines = seen.by_position.values.copy()
+    lines[0, 0, 0, 7] = 1  # only the last query can see position 7: what it gets there is the mask's doing
+    by_distance = seen.by_distance.values.copy()
+    by_distance[0, 0, 0] = [0.5, 0.3, *[0.0] * 6]
+    other = replace(
+        seen,
+        by_position=replace(seen.by_position, values=lines),
+        by_distance=replace(seen.by_distance, values=by_distance),
+    )
+    assert favourite(other, 0, 0).where == "the query's own position"
+    lines[0, 0, 0, 0] = 1  # every query can see position 0
+    assert favourite(other, 0, 0).where == "position 0"
 
 
 def test_the_title_speaks_of_one_head_and_names_it(back: Run) -> None:

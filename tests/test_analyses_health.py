@@ -51,6 +51,8 @@ def test_a_branch_that_adds_a_multiple_of_the_stream_has_that_ratio(tmp_path, ga
     np.testing.assert_allclose(seen.spread.values[0], [spread, (1 + gain) * spread], rtol=1e-5)
     identity = "begin as the identity" in signals.say(seen).title and "no block" not in signals.say(seen).title
     assert identity == (gain < 0.1)
+    said = {0.0: "add only 0 % of the stream", 0.05: "add only 5 % of the stream", 2.0: "write 2 times the stream"}
+    assert said[gain] in signals.say(seen).title
 
 
 def test_sizes_are_those_of_the_trace():

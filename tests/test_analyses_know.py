@@ -7,8 +7,8 @@ import pytest
 
 import hand_wired
 from glassformer.analyses.atlas import atlas
-from glassformer.analyses.embedding_paths import embedding_paths
-from glassformer.analyses.embeddings import distances, embeddings
+from glassformer.analyses.embedding_paths import embedding_paths, smoothed
+from glassformer.analyses.embeddings import distances, embeddings, features_that_tell
 from glassformer.analyses.neurons import information, neurons
 from glassformer.analyses.probes import _last, probes, reader
 from glassformer.analyses.sequence_embeddings import sequence_embeddings
@@ -17,6 +17,7 @@ from glassformer.analyses.similarity import say as say_similarity
 from glassformer.analyses.sparsity import sparsity
 from glassformer.analyses.weights import binned, weights
 from glassformer.experiment import load
+from glassformer.figures.weights import _bands, _shelves
 from small_texts import noise
 
 EVEN = [0, 2, 4, 6, 8, 10]
@@ -50,8 +51,21 @@ def test_embeddings_are_the_tables_and_their_sums(groups):
     assert seen.within == 0
     five, ten = 30 * 5**0.5, 6 * 4 + 5 * 13**0.5  # even to odd; + to even and to odd
     assert seen.between == pytest.approx((five + ten) / 41)
+    between, within, place = seen.spread.values  # (feature,) each
+    np.testing.assert_allclose(between, TOKEN.var(axis=0))  # all tokens of a group lie at one place
+    np.testing.assert_allclose(within, 0, atol=1e-12)
+    np.testing.assert_allclose(place, PLACE.var(axis=0))
+    assert features_that_tell(seen) == "feature 1 carries the position (100 %)"  # groups differ in both
     spread = PLACE.var(axis=0).sum()
     assert seen.position_share == pytest.approx(spread / (spread + TOKEN.var(axis=0).sum()))
+
+
+def test_features_that_tell_groups_and_their_tokens_apart(tmp_path):
+    token = np.array([[1.0 if k % 2 == 0 else -1.0, 0.1 * k if k % 2 == 0 else 0.0] for k in range(11)] + [[-3.0, 0.0]])
+    run = hand_wired.write_run(tmp_path / "r", token=token, position=PLACE, blocks=[{"value": np.eye(2)}])
+    told = features_that_tell(embeddings(run))
+    assert "feature 0 tells even, odd and sign apart" in told
+    assert "feature 1 tells even tokens apart (100 %) and carries the position (100 %)" in told
 
 
 def test_distances_are_nan_where_no_two_tokens_are_there():
@@ -217,8 +231,37 @@ def test_weights_are_the_tensors(groups):
     assert seen.parameters == sum(each.values.size for each in seen.tensors.values())
 
 
-def test_large_tensors_are_means_of_neighbours():
-    table = np.arange(256.0)[None].repeat(2, axis=0)
+@pytest.mark.parametrize("room", [70, 94])
+def test_tensors_lie_beside_and_below_each_other_in_order_and_never_on_another(groups, room):
+    seen = weights(groups)
+    for high in (31.0, float("inf")):
+        pages = _bands(_shelves(seen, room), high)
+        assert [name for page in pages for name, _ in page] == list(seen.tensors)
+        for page in pages:
+            for k, (_, (x, y, wide, tall)) in enumerate(page):
+                assert x + wide <= room
+                for _, (left, top, across, down) in page[:k]:
+                    assert x >= left + across or y >= top + down or x + wide <= left
+
+
+def test_a_trail_is_a_running_mean_with_its_ends_in_place():
+    way = np.random.default_rng(2).normal(size=(9, 3, 2))
+    smooth = smoothed(way)
+    assert np.array_equal(smooth[[0, -1]], way[[0, -1]])
+    np.testing.assert_allclose(smooth[1], way[:3].mean(axis=0))
+    for word in range(3):
+        for axis in range(2):
+            five = np.convolve(way[:, word, axis], np.ones(5) / 5, mode="valid")
+            np.testing.assert_allclose(smooth[2:-2, word, axis], five)
+
+
+def test_neighbours_in_a_large_tensor_share_a_cell_of_their_typical_size():
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(130, 65))
     small = binned(table)
-    assert small.shape == (2, 64)
-    assert small[0, :2].tolist() == [1.5, 5.5]
+    assert small.shape == (44, 33)  # three rows, two columns to a cell; the last column stands alone
+    cell = table[3:6, 4:6]
+    assert small[1, 2] == pytest.approx(np.sign(cell.sum()) * (cell**2).mean() ** 0.5)
+    assert small[-1, -1] == pytest.approx(table[-1, -1])
+    assert (small**2).mean() == pytest.approx((table**2).mean(), rel=0.03)  # a mean would have a sixth of it
+    assert np.array_equal(binned(table[:64, :64]), table[:64, :64])

@@ -9,13 +9,14 @@ import pytest
 import hand_wired
 from glassformer.analyses import _judged
 from glassformer.analyses import aligned as alignment
-from glassformer.analyses.accuracy import accuracy
 from glassformer.analyses._result import Labelled
+from glassformer.analyses.accuracy import accuracy
 from glassformer.analyses.by_kind import by_kind, passed
 from glassformer.analyses.by_kind import say as say_by_kind
 from glassformer.analyses.by_kind import say as say_kinds
 from glassformer.analyses.confusion import confusion
-from glassformer.analyses.every_question import every_question
+from glassformer.analyses.confusion import say as say_confusion
+from glassformer.analyses.every_question import chance, every_question
 from glassformer.analyses.every_question import say as say_questions
 from glassformer.analyses.generated import generated, pick
 from glassformer.analyses.next_token import next_token
@@ -31,7 +32,6 @@ from glassformer.figures.next_token import _order
 from glassformer.record import Recorder
 from glassformer.run import Run
 from glassformer.tasks.five_operations import ANSWER, WORDS
-from small_runs import run_of
 from small_runs import MODULAR, run_of
 from small_texts import noise
 
@@ -133,9 +133,13 @@ def test_kinds_are_told_as_logged_and_their_bars_are_of_all_new_questions(tmp_pa
     shares = {"First": (0.2, 0.96, 0.99, 1.0), "Second": (0.1, 0.95, 0.90, 0.97), "Last": (0.3, 0.5, 0.6, 0.9),
               "Max": (0.1, 0.2, 0.96, 0.94), "Min": (0.0, 0.0, 0.0, 0.0)}  # fmt: skip
     lines = [
-        {"step": 100 * k, "validation_loss": 2.0 - k / 10, "accuracy_by_kind": {name: row[k] for name, row in shares.items()}}
+        {
+            "step": 100 * k,
+            "validation_loss": 2.0 - k / 10,
+            "accuracy_by_kind": {name: row[k] for name, row in shares.items()},
+        }
         for k in range(4)
-    ]  # fmt: skip
+    ]
     run = always_five(tmp_path / "run", lines)
     seen = by_kind(run)
     assert seen.logged
@@ -207,6 +211,34 @@ def test_every_answer_is_confused_with_four(gambler):
     answers = known.windows[:, 1:][known.answerable]
     for row, word in enumerate(seen.count.axes["true"]):
         assert seen.count.values[0, row, column] == (answers == int(word)).sum()
+    vocabulary = gambler.task.vocabulary  # a row for what came, a column for what came or was said
+    assert set(seen.count.axes["true"]) == {vocabulary[token] for token in np.unique(answers)}
+    assert set(seen.count.axes["predicted"]) == {*seen.count.axes["true"], "4"}
+    assert seen.unused == len(vocabulary) - len(seen.count.axes["predicted"])
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ([[5, 1, 0], [1, 5, 2]], "the commonest mistake is “c” for “b” (2 times)"),
+        ([[5, 2, 0], [0, 5, 2]], "the commonest mistakes are “b” for “a” and “c” for “b” (2 times each)"),
+        ([[5, 1, 1], [1, 5, 1]], "no mistake is commonest: 4 occur 1 time each"),
+    ],
+)
+def test_the_commonest_mistakes_are_all_named(gambler, counts, said):
+    axes = {"step": ("0",), "true": ("a", "b"), "predicted": ("a", "b", "c")}
+    table = Labelled(np.array([counts], dtype=float), axes)
+    seen = replace(confusion(gambler), count=table, share=table, several=False, matched=0.8)
+    assert said in say_confusion(seen).title
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [(0.79, "0.79"), (0.9987, "0.9987"), (1 - 3e-5, "1 − 3 · 10⁻⁵"), (9e-6, "9 · 10⁻⁶"), (0.0002, "0.0002"),
+     (0.000097, "0.0001"), (1.0, "1"), (0.0, "0"), (float("nan"), "–")],
+)  # fmt: skip
+def test_a_chance_is_0_or_1_only_if_it_is(p, said):
+    assert chance(p) == said
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from glassformer.experiment import load
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import NAN, RUNS, run_of
+from small_texts import noise
 
 TRAINED = {  # every optimiser, with clipping, schedules, dropout, and decay on matrices alone
     "sgd": ("train.optimiser=sgd", "train.schedule=constant"),
@@ -431,15 +432,15 @@ def test_parts_and_tensors_cover_every_parameter_once():
             np.testing.assert_array_equal(np.sort(covered), np.arange(run.parameters))
 
 
-def test_a_diverged_run_says_so():
+def test_a_diverged_run_says_so(tmp_path):
     from importlib import import_module
 
     run = run_of(NAN)
-    for name in ("parameter_tracks", "change", "surface", "update", "backward", "hessian"):
+    for name in ("parameter_tracks", "change", "surface", "update", "backward", "hessian", "gradients"):
         file = import_module(f"glassformer.analyses.{name}")
         assert "diverged" in file.say(getattr(file, name)(run)).title, name
     with pytest.raises(CallError, match="no gradient"):
-        gradients(run)
+        gradients(noise(tmp_path / "run", load("plus_last_even", steps=2)))
 
 
 def test_passes_are_counted_where_training_goes_in_passes():

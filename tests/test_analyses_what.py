@@ -141,7 +141,11 @@ def test_positions_in_order_and_out_of_order(tmp_path: Path) -> None:
     assert ladder.main == pytest.approx(1)
     assert ladder.near == pytest.approx(1 / 2)  # mean distance of any two of five steps is 2
     assert ladder.cosine.values == pytest.approx(np.ones((5, 5)))
-    assert "stand in order" in say_positions(ladder).title
+    assert "stand in order along feature 0, which holds 100 %" in say_positions(ladder).title
+    turned = np.outer(np.arange(1, 6.0), [1, 1]) / np.sqrt(2)  # the same ladder, along no feature
+    slope = positions(plain(tmp_path / "slope", turned))
+    assert (ladder.feature, slope.feature) == (0, -1)
+    assert "stand in order along their main direction, which holds 100 %" in say_positions(slope).title
     mixed = positions(plain(tmp_path / "mixed", np.stack([np.array([0, 1, 2, 4, 3.0]), np.ones(5)], axis=1)))
     assert mixed.swapped == 1
     assert mixed.misplaced == (4,)

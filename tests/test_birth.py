@@ -6,9 +6,12 @@ from math import log
 import numpy as np
 import pytest
 
+import hand_wired
 from glassformer import reference
 from glassformer.analyses import _decide, _removal
+from glassformer.analyses.ablation import ablation
 from glassformer.analyses.birth import birth, for_good, needed, say
+from glassformer.errors import CallError
 from glassformer.experiment import from_tables
 from glassformer.record import Recorder
 from glassformer.run import Run
@@ -172,3 +175,51 @@ def test_a_population_has_births_of_every_member():
     assert table.axes["member"] == ("18", "19", "20")
     assert table.values.shape == (4, 3)
     assert not birth(run_of("plus_last_even"), checkpoints=3, neurons=0).members
+
+
+def test_the_neurons_that_matter_are_found_in_any_block(tmp_path):
+    """Of two blocks with 40 neurons each, one of the first and one of the last speak up, the others whisper."""
+    rng = np.random.default_rng(0)
+    blocks = [
+        {name: np.zeros((12, 12)) for name in ("query", "key", "value")}
+        | {"expand": 1e-3 * rng.normal(size=(12, 40)), "contract": 1e-3 * rng.normal(size=(40, 12))}
+        for _ in range(2)
+    ]
+    for block, neuron in ((0, 7), (1, 31)):
+        blocks[block]["expand"][:, neuron] = np.arange(12) % 2
+        blocks[block]["contract"][neuron] = rng.normal(size=12)
+    run = hand_wired.write_run(
+        tmp_path / "run", token=np.eye(12), blocks=blocks, read_out=rng.normal(size=(12, 12)), context=8
+    )
+    every = [part for part in _removal.parts(run.architecture) if part.kind == "neuron"]
+    assert len(every) == 80
+    model = _removal.Model(run, _removal.held_out(run), 0)
+    assert [part.name for part in model.strongest(every, 2)] == ["neuron 0.7", "neuron 1.31"]
+    rise = model.losses(every, ("mean",))[:, 0].mean(-1) - model.loss(model.logits).mean()
+    assert set(np.argsort(-np.abs(rise))[:2]) == {7, 40 + 31}  # the slow way: every one of them taken out
+    seen = birth(run, neurons=2)
+    top = sorted(np.argsort(-rise)[:2].tolist())
+    assert [name for name in seen.born.axes["part"] if "neuron" in name] == [every[k].name for k in top]
+    assert (seen.followed, seen.left_out) == (2, 78)
+    assert birth(run, neurons=80).left_out == 0
+
+
+def test_every_kept_step_and_every_neuron_can_be_asked_for(life):
+    assert birth(life, checkpoints=10_000, windows=20).checkpoints == len(life.steps) == LAST + 1
+    assert birth(life, checkpoints=2, neurons=10_000, windows=20).left_out == 0
+    for options in ({"checkpoints": 0}, {"neurons": -1}, {"windows": 1}, {"neurons": "all"}):
+        (field,) = options
+        with pytest.raises(CallError, match=f"^{field} = .* is not a whole number of at least"):
+            birth(life, **options)
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "five_operations"])
+def test_the_same_edit_costs_the_same_wherever_it_is_told(name):
+    at_end, over_life = ablation(run_of(name)), birth(run_of(name), checkpoints=3)
+    assert at_end.windows == over_life.windows
+    shared = [part for part in over_life.born.axes["part"] if part in at_end.loss.axes["part"]]
+    assert len(shared) > 4
+    for part in shared:
+        costs = at_end.loss.values[at_end.loss.axes["part"].index(part)]
+        last = over_life.effect.values[over_life.born.axes["part"].index(part), :, -1]
+        np.testing.assert_allclose(costs, last, atol=2e-5, err_msg=part)

@@ -492,7 +492,8 @@ SOURCE_001 = {
     "1.P2": "loss readout neurons sparsity parameter_tracks gradients ten_gradients update timeline",
     "1.P3": "loss accuracy embeddings similarity head_roles attention neurons readout probes timeline",
     "1.P4": "loss accuracy calibration every_question gradients health timeline",
-    "1.P5": "by_kind confusion", "1.P6": "attention attention_history", "1.P7": "parameter_tracks change embedding_paths",
+    "1.P5": "by_kind confusion", "1.P6": "attention attention_history",
+    "1.P7": "parameter_tracks change embedding_paths",
     "1.P8": "optimisers ten_gradients update rates descent surface hessian",
     "1.P9": "generalisation data_size comparison", "1.P10": "components ablation signal", "1.P11": "timeline",
     "1.P12": "parameters", "1.P13": "health gradients", "1.A": "architecture accuracy by_kind gradients components",
@@ -502,7 +503,8 @@ SOURCE_001 = {
 }  # fmt: skip
 SOURCE_002 = {
     "2.F1": "token_counts", "2.F2": "comparison", "2.T1": "comparison", "2.F3": "loss", "2.F4": "loss",
-    "2.F5": "attention", "2.F6": "attention", "2.F7": "attention", "2.F8": "attention", "2.N": "next_token continuation",
+    "2.F5": "attention", "2.F6": "attention", "2.F7": "attention", "2.F8": "attention",
+    "2.N": "next_token continuation",
     "2.§2.3": "coverage", "2.§3.4": "parameters", "2.§4.3": "next_token", "2.§5.1": "head_roles", "2.§5.2": "rates",
     "2.§5.3": "attention_history", "2.§5.4": "positions", "2.§5.5": "runtime",
 }  # fmt: skip
@@ -510,9 +512,9 @@ SOURCE_003 = {
     "3.§2.2": "vocabulary", "3.§3.1": "weights embeddings", "3.§3.1.1": "neuron", "3.§3.1.2": "network",
     "3.§3.1.3": "error_curve", "3.§3.1.4": "chain_rule backward", "3.§3.1.4.1": "descent surface",
     "3.§3.1.4.2": "descent", "3.§3.1.5": "descent", "3.§3.3": "head_split head_roles", "3.§3.3.1": "scoring attention",
-    "3.§3.4": "architecture parameters", "3.§3.5": "architecture", "3.§4": "batch", "3.§5": "mask", "3.§6": "head_split",
-    "3.§8": "architecture", "3.§9": "architecture", "3.§10": "loss training_log", "3.§11": "generated unrolled",
-    "3.§12": "parameters",
+    "3.§3.4": "architecture parameters", "3.§3.5": "architecture", "3.§4": "batch", "3.§5": "mask",
+    "3.§6": "head_split", "3.§8": "architecture", "3.§9": "architecture", "3.§10": "loss training_log",
+    "3.§11": "generated unrolled", "3.§12": "parameters",
 }  # fmt: skip
 SOURCE_004 = {
     "4.01": "architecture", "4.02": "loss rule_error", "4.03": "training_data", "4.04": "generated",
@@ -522,8 +524,10 @@ SOURCE_004 = {
     "4.18": "decision_grid", "4.S7": "qkv_overview", "4.S9": "score_atlas", "4.S14": "readout",
     "4.r07": "landscape_summary", "4.r15": "score_field", "4.r frozen": "frozen",
 }  # fmt: skip
-FILMED = {"4.D1": "embeddings", "4.D2": "qkv", "4.D3": "query_key_space", "4.D4": "attention_space", "4.D5": "landscape",
-          "1.P6": "attention", "1.P8": "surface", "0.5": "phase", "3.§3.3.2": "forward"}  # fmt: skip
+FILMED = {
+    "4.D1": "embeddings", "4.D2": "qkv", "4.D3": "query_key_space", "4.D4": "attention_space", "4.D5": "landscape",
+    "1.P6": "attention", "1.P8": "surface", "0.5": "phase", "3.§3.3.2": "forward",
+}  # fmt: skip
 SOURCES = SOURCE_000 | SOURCE_001 | SOURCE_002 | SOURCE_003 | SOURCE_004
 CODE = r"new|0\.([1-8]|V[123])|1\.(P\d+|A|Q\d+)|2\.(F[1-8]|T1|N|§[\d.]+)|3\.§[\d.]+|4\.(\d\d|S\d+|X|D[1-5]|r.+)"
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import product
@@ -30,6 +31,7 @@ from glassformer.experiment import for_text, from_tables, load
 from glassformer.studies import _executors, _measure, _run, _work
 from glassformer.study import Cell, places, spread
 from glassformer.tasks.five_operations import FiveOperations
+from small_runs import run_of
 from small_texts import noise
 
 NAMES = studies.names()
@@ -148,7 +150,7 @@ def test_an_ablation_tells_which_kinds_of_question_suffer(tmp_path, monkeypatch)
 
 
 def test_an_ablation_measures_each_kind_as_it_was_logged(tmp_path):
-    run = gf.train("five_operations", steps=2, settings=SMALL, out=tmp_path / "run")
+    run = run_of("five_operations")
     found = studies.find("ablation").measure(run)
     assert set(found) == {f"accuracy_{kind}" for kind in run.task.kinds}
     for name, values in found.items():
@@ -253,11 +255,11 @@ def test_the_table_and_the_csv_hold_the_numbers_of_every_seed(tmp_path):
     for k, cell in enumerate(study.cells):
         mine = [float(r["value"]) for r in rows if r["cell"] == cell.name and r["metric"] == "accuracy"]
         assert_allclose(mine, [nan if k == 4 and s % 2 else 1 - 0.1 * k - 0.01 * s for s in range(4)])
-        middle, low = (nan, nan) if k == 4 else (0.985 - 0.1 * k, 0.97 - 0.1 * k)  # two of four seeds diverged
+        middle, low = (None, None) if k == 4 else (0.985 - 0.1 * k, 0.97 - 0.1 * k)  # two of four seeds diverged
         table = study.table()[k]
         assert table["accuracy"] == pytest.approx({"median": middle, "low": low, "high": 1 - 0.1 * k}, nan_ok=True)
     assert study.table()[4]["diverged"] == 2
-    assert np.isnan(study.table()[4]["excess"]["median"])
+    assert study.table()[4]["excess"]["median"] is None
 
 
 def test_the_figure_sorts_by_harm_and_marks_what_the_seeds_tell_apart(tmp_path):
@@ -358,7 +360,7 @@ def test_divergence_is_a_result(tmp_path):
     row = study.rows()[0]
     assert len(row.diverged) == 2
     assert row.status == "diverged"
-    assert np.isnan(study.table()[0]["excess"]["median"])
+    assert study.table()[0]["excess"]["median"] is None
     assert study.result["complete"] is True
     assert "2 diverged" in study.result["conclusion"]
 
@@ -473,22 +475,29 @@ def _alive(process):
 # ---- studies with numbers of their own -------------------------------------------------------------------------------
 
 
-def test_nested_questions_have_the_answer_of_their_inner_question():
+@pytest.mark.parametrize(("kind", "insides", "depth"), [("nested", 1, 2), ("nested_two", 2, 2), ("nested_deep", 2, 3)])
+def test_nested_questions_have_the_answer_that_python_gives_them(kind, insides, depth):
     from glassformer.studies import arguments
 
-    tokens, answers = arguments.nested()
+    tokens, answers = arguments.nested(kind)
     task = FiveOperations()
-    for row, answer in list(zip(tokens, answers, strict=True))[:200]:
-        text = task.decode(row)
-        functions = {
-            "First": lambda *d: d[0],
-            "Second": lambda *d: d[1],
-            "Last": lambda *d: d[2],
-            "Max": max,
-            "Min": min,
-        }
-        assert text.count("(") == 2
+    functions = {"First": lambda *d: d[0], "Second": lambda *d: d[1], "Last": lambda *d: d[2], "Max": max, "Min": min}
+    texts = [task.decode(row) for row in tokens]
+    assert len(set(texts)) > 1900, "hardly any question twice"
+    places = Counter()
+    for text, answer in list(zip(texts, answers, strict=True))[:300]:
+        assert text.count("(") == 1 + insides
+        assert _depth(text) == depth
         assert _evaluated(text, functions) == answer - 2
+        outer = ast.parse(text, mode="eval").body
+        places[tuple(isinstance(each, ast.Call) for each in outer.args)] += 1
+    assert len(places) == 3, "the inner ones stand at every place"
+    assert sum(next(iter(places))) == (2 if kind == "nested_two" else 1)
+
+
+def _depth(text):
+    levels = np.cumsum([(each == "(") - (each == ")") for each in text])
+    return levels.max()
 
 
 def _evaluated(text, functions):

@@ -285,6 +285,10 @@ def test_one_diverged_member_does_not_stop_the_others(tmp_path, monkeypatch):
         return state._replace(flat=self.place(np.asarray(state.flat) * np.array([[1], [np.nan]], np.float32)))
 
     monkeypatch.setattr(Engine, "start", poisoned)
+    monkeypatch.setattr("glassformer.plan.SAFE_BYTES", 20_000)
+    cut = begin(tiny(), seeds=2, out=tmp_path / "cut", stop=lambda: True).run
+    assert 0 < cut.last_step < 60
+    assert resume(cut.path).run.about["diverged"] == {"19": 0}  # not the first step after it went on
     run = begin(tiny(), seeds=2, out=tmp_path / "run").run
     assert run.status == "finished"
     assert run.about["diverged"] == {"19": 0}

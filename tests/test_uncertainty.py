@@ -17,6 +17,7 @@ from glassformer.analyses.uncertainty import uncertainty
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import from_tables
 from glassformer.figures import _draw
+from glassformer.figures._uncertain import by_rows
 from glassformer.physics.boltzmann_memory import BoltzmannMemory, boltzmann_memory
 from glassformer.physics.one_layer import OneLayer, one_layer
 from glassformer.record import Recorder
@@ -398,3 +399,17 @@ def test_the_largest_disagreement_is_that_of_one_prediction():
     most = np.abs(apart).max(axis=-1)
     assert most.max() > np.abs(apart).mean(axis=-1).max()
     np.testing.assert_array_equal(_over_temperature(logits, targets)["unlike"], most)
+
+
+@pytest.mark.parametrize("across", [2, 3, 5, 7])
+def test_a_key_of_several_lines_is_read_line_by_line(across):
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    entries = [Line2D([], [], label=str(k)) for k in range(7)]
+    figure = Figure()
+    key = figure.legend(handles=by_rows(entries, across), ncols=across)
+    figure.canvas.draw()
+    placed = [(text.get_window_extent(), text.get_text()) for text in key.get_texts()]
+    read = [said for _, said in sorted(placed, key=lambda each: (-round(each[0].y0), each[0].x0))]
+    assert read == [str(k) for k in range(7)]

@@ -47,6 +47,14 @@ class Notes:
         self.diverged_members: dict[str, int] = {}
         self.first: tuple[int, float] | None = None  # a step and a time after compilation, to measure speed from
 
+    def recall(self, lines: list[Line]) -> None:
+        """What the lines before a resume point say of members that had diverged by then."""
+        for line in lines:
+            losses = {
+                name: np.array(line[name], np.float64) for name in ("validation_loss", "batch_loss") if name in line
+            }
+            self._look_for_divergence({"step": line["step"]} | {k: np.atleast_1d(v) for k, v in losses.items()})
+
     def keep(self, steps: NDArray[np.int64], weights: Array) -> None:
         """Weights of some steps, (step, member, parameter)."""
         if len(steps):

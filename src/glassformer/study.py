@@ -215,7 +215,7 @@ class Study:
         return f"low and high are {what} of {many} seeds; they hold the median of all seeds with {100 * surely:.0f} %"
 
     def table(self, role: Role = "row") -> list[dict[str, Any]]:
-        """One plain row per finished cell: the cell, its seeds, and for every metric median, low and high."""
+        """One plain row per finished cell: the cell, its seeds, and for every metric median, low and high (or None)."""
         return [
             {
                 "cell": row.cell.name,
@@ -223,7 +223,7 @@ class Study:
                 "diverged": len(row.diverged),
                 "parameters": row.parameters,
                 "steps": row.steps,
-                **{name: asdict(self.spread(row, name)) for name in self.metrics},
+                **{name: _known(self.spread(row, name)) for name in self.metrics},
             }
             for row in self.rows(role)
         ]
@@ -262,6 +262,11 @@ class Study:
 
 def _nth(number: int) -> str:
     return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def _known(spread: Spread) -> dict[str, float | None]:
+    """As plain values; what is no number, or never happened, is None."""
+    return {name: value if math.isfinite(value) else None for name, value in asdict(spread).items()}
 
 
 def _plain(value: float) -> str:

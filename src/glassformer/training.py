@@ -120,6 +120,7 @@ def _drive(
             notes.keep(np.array([0]), state.flat[None])
             notes.log(0, state, None, 0)
         else:
+            notes.recall(open_run(recorder.path).lines)
             state = engine.place(_restored(state, saved))
         status, logged, saved_at = "finished", int(engine.plan.logged[engine.plan.logged <= step].max()), -1
         for begin, end in engine.plan.stretches(step):

@@ -11,13 +11,14 @@ from typing import Literal
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _counted, _decide
+from glassformer.analyses import _counted, _decide, _logged
 from glassformer.analyses._result import Array
 from glassformer.architecture import Architecture
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
 WAYS = ("zero", "mean", "resample")
+SMALL, WINDOWS = 10_000, (128, 64)  # parameters; windows on which parts of small and of larger models are taken out
 AT_ONCE = 200_000  # numbers worked on side by side; more leave the processor's cache
 Kind = Literal["token", "position", "head", "feed-forward", "neuron"]
 
@@ -32,8 +33,13 @@ class Part:
     index: int = 0  # of the head or neuron
 
 
-def parts(a: Architecture, every_neuron: bool = True) -> list[Part]:
-    """All parts in the order of computation, then the neurons: of every block, or of the last one."""
+def held_out(run: Run, most: int | None = None) -> Examples:
+    """The windows on which parts are taken out: the same wherever that is done, so that its cost is the same too."""
+    return _logged.windows(run, most or _decide.affordable(run, WINDOWS[run.parameters >= SMALL]))
+
+
+def parts(a: Architecture) -> list[Part]:
+    """All parts in the order of computation, then the neurons of every block."""
     found = [Part("token", "token embedding")]
     if a.positions in ("learned", "sinusoidal"):
         found.append(Part("position", "position embedding"))
@@ -42,10 +48,15 @@ def parts(a: Architecture, every_neuron: bool = True) -> list[Part]:
             found += [Part("head", _head_name(a, block, head), block, head) for head in range(a.heads)]
         if a.feed_forward:
             found.append(Part("feed-forward", f"feed-forward {block}" if a.blocks > 1 else "feed-forward", block))
-    for block in range(a.blocks) if every_neuron else range(a.blocks - 1, a.blocks):
+    for block in range(a.blocks):
         many = f"{block}." if a.blocks > 1 else ""
         found += [Part("neuron", f"neuron {many}{k}", block, k) for k in range(a.feed_forward)]
     return found
+
+
+def nats(rise: float) -> str:
+    """A rise of the loss, as it is written wherever it is told."""
+    return f"{rise:.{1 if abs(rise) >= 10 else 2 if abs(rise) >= 0.1 else 3}f}"
 
 
 def _head_name(a: Architecture, block: int, head: int) -> str:
@@ -63,6 +74,21 @@ class Model:
         self.dtype = np.float64 if precise else np.float32  # of the scoring; the pass itself is as the weights are
         self.whole, self.seen = reference.forward(self.w, self.tokens, self.a)
         self.logits = self._read(self.whole)  # (window, place, answer)
+
+    def strongest(self, neurons: Sequence[Part], most: int) -> list[Part]:
+        """Those whose output changes most from window to window, as a share of the stream it is added to; in order."""
+        read, last = _counted.read(self.run), self.a.blocks - 1
+        shares = np.zeros(len(neurons))
+        for block in range(self.a.blocks):
+            hidden, out = self.seen["hidden"][:, block], self.seen["out"][:, block]
+            if block == last:
+                hidden, out = hidden[:, read], out[:, read]
+            varies = np.sqrt((hidden.std(0) ** 2).mean(0)) * np.linalg.norm(self.w["blocks"][block]["contract"], axis=1)
+            mine = [k for k, part in enumerate(neurons) if part.block == block]
+            stream = max(float(np.sqrt((out**2).sum(-1).mean())), 1e-30)
+            shares[mine] = varies[[neurons[k].index for k in mine]] / stream
+        chosen = np.sort(np.argsort(-np.nan_to_num(shares), kind="stable")[:most])
+        return [neurons[k] for k in chosen]
 
     def losses(self, wanted: Sequence[Part], ways: Sequence[str] = WAYS) -> Array:
         """(part, way, window): the mean loss of each window without each part, in nats per token."""

@@ -351,7 +351,7 @@ def _when(seen: Uncertainty, values: Array) -> str:
     if not 0 < last - first <= 0.4 * seen.total or abs(values[0] - values[-1]) < 0.1:
         return ""
     way_down = "fall" if values[-1] < values[0] else "rise"
-    return f"; four fifths of entropy's {way_down} come between steps {thousands(first)} and {thousands(last)}"
+    return f"; four fifths of entropy's {way_down} comes between steps {thousands(first)} and {thousands(last)}"
 
 
 def _place(value: float, cold: Array) -> str:

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock, _decide, _judged, _removal
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent
+from glassformer.analyses import _clock, _removal
+from glassformer.analyses._removal import nats
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent
 from glassformer.run import Run
 
 WAYS = _removal.WAYS
 LITTLE = 0.01  # nats: no part is worth naming
-LOGITS, FEWEST = 150_000_000, 8  # without one neuron each, about; windows at the least
-WINDOWS = 128
+NUMBERS, FEWEST, MOST = 100_000_000, 8, 128  # numbers computed without one neuron each; neurons of a larger model
 SURE = 1.96  # sampling errors on each side of an interval of 95 %
-SMALL = 10_000  # parameters; larger models lose single neurons in the last block only
+REMOVED = {"zero": "zeroing", "mean": "averaging", "resample": "resampling"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,22 +29,18 @@ class Ablation(Result):
     windows: int
     answers: int  # answers that count for the error
     neurons: int  # neurons looked at
-    left_out: int  # neurons of earlier blocks, not looked at
+    left_out: int  # neurons that were not tried
 
 
-def ablation(run: Run, *, step: int = -1, member: int = 0, windows: int = WINDOWS) -> Ablation:
+def ablation(run: Run, *, step: int = -1, member: int = 0, windows: int | None = None) -> Ablation:
     """Each embedding, head, feed-forward and neuron replaced by zero, by its mean, by another window's value.
 
     The mean is over the windows at the same position; the position embedding, which does not depend on the window, is
     averaged over positions and resampled by turning it round. Resampled values come from another window.
     """
-    a = run.architecture
     step = _clock.resolve(run, step)
-    every = run.parameters < SMALL
-    tried = len(WAYS) * a.feed_forward * (a.blocks if every else 1) * a.context * a.answers  # logits of one window
-    windows = min(_judged.enough(run, windows, 1.0), int(np.clip(LOGITS // max(tried, 1), FEWEST, windows)))
-    model = _removal.Model(run, _decide.examples(run, windows), step, member, precise=True)
-    parts = _removal.parts(a, every_neuron=every)
+    model = _removal.Model(run, _removal.held_out(run, windows), step, member, precise=True)
+    parts, left_out = _tried(model)
     with np.errstate(all="ignore"):  # a model that diverged is said to have, not warned about
         base_loss, base_error = model.loss(model.logits), model.wrong(model.logits)
         losses, wrongs = model.scores(parts)  # (part, way, window)
@@ -76,8 +72,25 @@ def ablation(run: Run, *, step: int = -1, member: int = 0, windows: int = WINDOW
         windows=n,
         answers=int(asked.sum()),
         neurons=sum(part.kind == "neuron" for part in parts),
-        left_out=0 if every else a.feed_forward * (a.blocks - 1),
+        left_out=left_out,
     )
+
+
+def _tried(model: _removal.Model) -> tuple[list[_removal.Part], int]:
+    """All parts; of very many neurons those that speak up most, whatever their block, and how many are left out."""
+    a = model.a
+    every = _removal.parts(a)
+    neurons = [part for part in every if part.kind == "neuron"]
+    onward = 12 * a.width * a.context if a.blocks > 1 else 0  # what a later block computes, about
+    one = len(WAYS) * len(model.tokens) * (model.logits.shape[1] * a.answers + onward)
+    most = max(FEWEST, NUMBERS // one)
+    if model.run.parameters >= _removal.SMALL:
+        most = min(most, MOST)
+    if len(neurons) <= most:
+        return every, 0
+    with np.errstate(all="ignore"):
+        chosen = model.strongest(neurons, most)
+    return [part for part in every if part.kind != "neuron"] + chosen, len(neurons) - most
 
 
 def order(seen: Ablation) -> list[int]:
@@ -100,7 +113,7 @@ def say(seen: Ablation) -> Words:
     caption = (
         "Each part of the model replaced by zero, by its mean over windows, or by its value in another window "
         f"(resample); {seen.windows} validation windows with {seen.answers} answers that can be checked (the loss in "
-        "the clock is that of other windows); bars are intervals of 95 % over windows. Left: change of the loss (the "
+        "the clock is that of all of them); bars are intervals of 95 % over windows. Left: change of the loss (the "
         "same as of the excess). Right: the share of wrong answers; the line is the whole model's. Parts are sorted "
         f"by the loss that averaging them costs. {_neurons(seen)}The position embedding is averaged over positions "
         "and resampled by turning it round. A part whose interval spans 0 is not shown to matter alone; two that can "
@@ -110,21 +123,32 @@ def say(seen: Ablation) -> Words:
 
 
 def _dearest(seen: Ablation) -> str:
-    """The part that costs most loss when averaged, and the one that costs most answers."""
-    names, mean = seen.loss.axes["part"], _averaged(seen)
-    best = order(seen)[0]
-    if mean[best] < LITTLE:
-        return f"Averaging any one part costs less than {LITTLE} nats"
-    cost = f"{mean[best]:+.{0 if mean[best] >= 10 else 1 if mean[best] >= 1 else 2}f} nats"
-    error = seen.error.values[:, WAYS.index("mean")]
-    worst = int(error.argmax()) if error.max() > error[best] else best
-    if not seen.answers or error[worst] <= 0:
-        return f"Averaging {_the(names[best])} costs most, {cost}"
-    wrong = f"{percent(float(error[worst] + seen.base_error))} wrong instead of {percent(seen.base_error)}"
-    if worst == best:
-        return f"Averaging {_the(names[best])} costs most, {cost} and {wrong}"
+    """The part that costs most loss in each way to remove it, and the worst that happens to the answers."""
+    names, loss = seen.loss.axes["part"], seen.loss.values
+    if loss.max() < LITTLE:
+        return f"Losing any one part costs less than {LITTLE} nats, however it is removed"
+    ways = sorted(WAYS, key=("mean", "zero", "resample").index)
+    tops = {way: int(loss[:, WAYS.index(way)].argmax()) for way in ways}
+    if len(set(tops.values())) == 1:
+        part = tops["mean"]
+        low, high = (nats(float(end)) for end in (loss[part].min(), loss[part].max()))
+        title = f"However it is removed, {_the(names[part])} costs most loss, +{low} to +{high} nats"
+        return title + _worst(seen)
+    said = []
+    for part in dict.fromkeys(tops.values()):
+        mine = [way for way in ways if tops[way] == part]
+        costs = [f"+{nats(float(loss[part, WAYS.index(way)]))}" for way in mine]
+        said.append(f"{' or '.join(REMOVED[way] for way in mine)} {_the(names[part])} ({' or '.join(costs)} nats)")
+    return f"Most loss comes from {listed(said)}{_worst(seen)}"
+
+
+def _worst(seen: Ablation) -> str:
+    """The most wrong answers that any removal leads to."""
+    worst = float(seen.error.values.max())
+    if not seen.answers or worst <= 0:
+        return ""
     return (
-        f"Averaging {_the(names[best])} costs most loss, {cost}; averaging {_the(names[worst])} most answers, {wrong}"
+        f"; at worst {percent(worst + seen.base_error)} of the answers are wrong instead of {percent(seen.base_error)}"
     )
 
 
@@ -134,8 +158,13 @@ def _neurons(seen: Ablation) -> str:
     low, high = seen.loss_interval.values[:, WAYS.index("mean")].T
     names = seen.loss.axes["part"]
     silent = sum(1 for k, name in enumerate(names) if name.startswith("neuron") and low[k] <= 0 <= high[k])
-    where = f" of the last block (the {seen.left_out} of earlier blocks were not tried)" if seen.left_out else ""
-    return f"Of {seen.neurons} single neurons{where}, {silent} can be averaged without a change that shows. "
+    tried = (
+        f"{seen.neurons} of {seen.neurons + seen.left_out} single neurons were tried, those whose output changes most "
+        f"from window to window; of these, {silent}"
+        if seen.left_out
+        else f"Of {seen.neurons} single neurons, {silent}"
+    )
+    return f"{tried} can be averaged without a change that shows. "
 
 
 def _the(name: str) -> str:

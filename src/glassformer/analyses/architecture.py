@@ -209,9 +209,9 @@ def say(seen: Built) -> Words:
         "name and, where it has weights, the shape of its matrix; under it the shape of what leaves it (batch × "
         "position × feature; with several heads also × head). The thick line is the residual stream, from which each "
         "branch reads and to which it adds. In italics: the names of values that other figures speak of (`embedded`, "
-        "`attended`, `middle`, `hidden`, `fed`, `out`, `final`). Query, key, value and feed-forward have their own colours. A "
-        "struck-through box is a part of the usual transformer that this model does not have. The letters name the "
-        "figures that open a box: "
+        "`attended`, `middle`, `hidden`, `fed`, `out`, `final`). Query, key, value and feed-forward have their own "
+        "colours. A struck-through box is a part of the usual transformer that this model does not have. The letters "
+        "name the figures that open a box: "
         + "; ".join(f"{letter} {', '.join(names)}" for letter, names in OPENS.items())
         + ". All shapes follow from the run's own settings and are exact."
         + (f" The {seen.blocks} blocks are built alike; the strip below shows the chain." if seen.blocks > 1 else "")

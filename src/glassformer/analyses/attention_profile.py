@@ -16,6 +16,7 @@ from glassformer.physics.one_layer import Life
 from glassformer.run import Run
 
 WINDOWS = 256
+STYLES = ("solid", "dashed", "dash-dotted", "dotted")  # the lines of the entropies, by block
 LINES = ("mean", "10 %", "90 %", "first step")
 OTHERS = "others"  # the mean of all other queries, where some are told apart
 
@@ -105,7 +106,7 @@ def _of_run(run: Run, step: int, member: int, marked: int) -> AttentionProfile:
     }
     source = _sources(run, windows)
     asks = source >= 0  # (window, query)
-    apart = asks.any() and not asks.all()
+    apart = bool(asks.any() and not asks.all())
     chosen = asks if apart else np.ones_like(asks)
     now, then = (run.trace(windows, step=s, member=member)["attention"].astype(np.float64) for s in (step, first))
     heads = {"line": (*LINES, OTHERS) if apart else LINES, "block": numbers(a.blocks), "head": numbers(a.heads)}
@@ -309,6 +310,9 @@ def _entropies(seen: AttentionProfile) -> str:
         + f"; the thick dashes are at {float(seen.if_alike.values.max()):.3f} nats, looking everywhere alike, and 0 "
         "would be looking at one position only."
     )
+    blocks = len(first)
+    if 1 < blocks <= len(STYLES):
+        words += f" Lines by block, from the first: {', '.join(STYLES[:blocks])}."
     if not np.isfinite([first, last]).all() or seen.steps_are_inputs:
         return words
     return f"{words} It goes from {_between(first)} to {_between(last)} nats."

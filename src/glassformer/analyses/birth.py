@@ -5,17 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock, _decide, _logged, _removal
-from glassformer.analyses._removal import WAYS, Part
+from glassformer.analyses import _clock, _removal
+from glassformer.analyses._removal import SMALL, WAYS, Part, nats
 from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands
+from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
 SURE = 3.0  # sampling errors by which the loss must rise
 LITTLE = 1e-3  # nats below which a rise counts as none, however sure it is
 STAY = 0.05  # share of the training for which it must last up to the end: the last noise is no birth
-SMALL, LARGE = 10_000, 200_000  # parameters; larger models are looked at less often, on fewer windows
-CHECKPOINTS, WINDOWS, NEURONS = (100, 12, 6), (128, 64, 64), (64, 12, 4)  # of small, larger and large models
+LARGE = 200_000  # parameters; larger models are looked at less often
+CHECKPOINTS, NEURONS = (100, 12, 6), (64, 12, 4)  # of small, larger and large models
+CANDIDATES = 4  # neurons tried for each that is followed
+WORTH = 0.05  # share of the largest cost that a part must reach to be named
 MEMBERS, COARSE = 8, 24  # members of a population that are compared, and at how many steps
 
 
@@ -48,12 +51,15 @@ def birth(
 ) -> Birth:
     """Ablation of every part over a life, in these ways; necessary is worse by 3 sampling errors for good.
 
-    Looked at are so many checkpoints, then ever smaller halves of the stretch in which a part is born. Of many neurons
-    only those that matter most at the end are followed.
+    Looked at are so many checkpoints, then ever smaller halves of the stretch in which a part is born; as many as there
+    are kept steps (or more) are all of them. Of many neurons, of all blocks, `neurons` are followed, those that cost
+    most to average at the end; as many as there are (or more) are all of them, which takes its time.
     """
+    for name, value, least in (("checkpoints", checkpoints, 1), ("windows", windows, 2), ("neurons", neurons, 0)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+            raise CallError(f"{name} = {value!r} is not a whole number of at least {least}")
     big = (run.parameters >= SMALL) + (run.parameters >= LARGE)
-    windows = windows or _decide.affordable(run, WINDOWS[big])
-    given = _logged.windows(run, windows)
+    given = _removal.held_out(run, windows)
     steps = _clock.looks(run, checkpoints or CHECKPOINTS[big], member)
     parts, left_out = _followed(run, given, member, NEURONS[big] if neurons is None else neurons)
     with np.errstate(all="ignore"):  # models that diverged are said to have, not warned about
@@ -92,18 +98,20 @@ def for_good(needed: Array) -> Array:
 
 
 def _followed(run: Run, given: Examples, member: int, most: int) -> tuple[list[Part], int]:
-    """The parts to follow: of many neurons, those of the last block that matter most at the end."""
-    a = run.architecture
-    everything = _removal.parts(a)
+    """The parts to follow: of many neurons, those that cost most to average at the end, whatever their block."""
+    everything = _removal.parts(run.architecture)
     parts = [part for part in everything if part.kind != "neuron"]
     neurons = [part for part in everything if part.kind == "neuron"]
     if len(neurons) <= most:
         return everything, 0
-    last = [part for part in neurons if part.block == a.blocks - 1]
+    if not most:
+        return parts, len(neurons)
     with np.errstate(all="ignore"):
-        effect, _ = _look(run, given, int(run.steps[-1]), member, last, ("mean",))
+        last = int(run.steps[-1])
+        tried = _removal.Model(run, given, last, member).strongest(neurons, CANDIDATES * most)
+        effect, _ = _look(run, given, last, member, tried, ("mean",))
     chosen = np.sort(np.argsort(-np.nan_to_num(effect[:, 0]), kind="stable")[:most])
-    return parts + [last[k] for k in chosen], len(neurons) - len(chosen)
+    return parts + [tried[k] for k in chosen], len(neurons) - len(chosen)
 
 
 def _look(
@@ -205,12 +213,13 @@ def say(seen: Birth) -> Words:
     elif not order:
         title = f"By step {thousands(seen.last)} no part has become necessary for good"
     else:
+        last = seen.effect.values[:, WAYS.index("mean"), -1]
+        top = max(large, key=lambda k: float(last[k]))
+        order = [k for k in order if last[k] >= WORTH * last[top]] or order  # a trifle may be sure, and is no news
         title = f"First needed is {_the(names[order[0]])}, from step {thousands(int(born[order[0]]))} on"
         if order[1:]:
             title += f", then {_the(names[order[1]])} from step {thousands(int(born[order[1]]))}"
-        last = seen.effect.values[:, WAYS.index("mean"), -1]
-        top = max(large, key=lambda k: float(last[k]))
-        title += f"; in the end losing {_the(names[top])} costs most, {last[top]:.2g} nats"
+        title += f"; in the end averaging {_the(names[top])} costs most, {nats(float(last[top]))} nats"
     caption = (
         "One row per part, in the order of birth: the rise of the loss when the part is replaced by its mean over "
         "windows, by kept step, all rows on one scale (the last value is printed). A part is necessary from the "
@@ -219,15 +228,16 @@ def say(seen: Birth) -> Words:
         f"{seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller halves of the stretch "
         "between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
         + (
-            f"Of {seen.followed + seen.left_out} neurons only {seen.followed} are followed, those that matter most at "
-            "the end. "
+            f"Of {seen.followed + seen.left_out} neurons only {seen.followed} are followed, those that cost most to "
+            f"average at the end among the {CANDIDATES * seen.followed} whose output changes most from window to "
+            "window. "
             if seen.left_out
             else ""
         )
         + "Drawn are only neurons that cost a twentieth of the costliest part or more. "
         "Two parts that can stand in for each other may both look unnecessary; a dip below the threshold later "
-        "on moves a birth back; – stands for parts that are not needed at the end."
-        + (_over(seen) if seen.members else "")
+        "on moves a birth back; – stands for parts that are not needed at the end. The title names parts that cost a "
+        "twentieth of the costliest or more." + (_over(seen) if seen.members else "")
     )
     return Words(title, caption, f"Small curves of the loss without each part, with the step of its birth. {title}.")
 

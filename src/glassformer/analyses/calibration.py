@@ -136,7 +136,7 @@ def say(seen: Calibration) -> Words:
     caption = (
         f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. First: "
         "the model's first choices in ten bins of confidence, mean confidence against the share that came, with the "
-        "number of predictions in each bin above it and, for the share, its 95 % interval (Wilson); hollow: fewer than "
+        "number of predictions in each bin beside it and, for the share, its 95 % interval (Wilson); open: fewer than "
         f"{FEW}; the diagonal is perfect. "
         + (
             f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "

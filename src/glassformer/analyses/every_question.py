@@ -165,7 +165,7 @@ def chance(p: float) -> str:
     """0.79, 0.9987, 1 − 3 · 10⁻⁵, 9 · 10⁻⁶: a probability that is 0 or 1 only if it is."""
     if not np.isfinite(p) or p in (0.0, 1.0):
         return "–" if not np.isfinite(p) else f"{p:.0f}"
-    if p > 1 - FEW_ZEROS or p < FEW_ZEROS:
+    if float(f"{min(p, 1 - p):.0e}") < FEW_ZEROS:
         return f"1 − {power(1 - p)}" if p > 0.5 else power(p)
     return f"{p:.2f}" if 0.005 <= p < 0.995 else f"{p:.4f}"
 

@@ -192,7 +192,8 @@ def say(seen: Generated) -> Words:
     what = "answers it gives" if one else "tokens it writes where the rule speaks"
     how = seen.error.axes["choice"][0]
     if (seen.tokens.values[-1] == len(seen.vocabulary) - 1).any():
-        title = f"At step {thousands(seen.steps[-1])} no token is likelier than another, for none is a number: the training has diverged"
+        step = thousands(seen.steps[-1])
+        title = f"At step {step} nothing is written, for no probability is a number: the training has diverged"
     elif not counts[-1, 1]:
         title = f"At step {thousands(seen.steps[-1])} it never comes to a token that the rule constrains"
     elif len(seen.steps) > 1 and counts[0, 1]:

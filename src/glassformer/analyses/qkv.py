@@ -95,7 +95,8 @@ def _reads(matrices: dict[str, Array]) -> Array:
     """(part, feature): how the squared weights of each matrix are shared out over what it reads."""
     squares = np.stack([(matrices[part] ** 2).sum(axis=1) for part in PARTS])
     total = squares.sum(axis=1, keepdims=True)
-    return np.divide(squares, total, out=np.full_like(squares, np.nan), where=total > 0)
+    found: Array = np.divide(squares, total, out=np.full_like(squares, np.nan), where=total > 0)
+    return found
 
 
 def _asked(run: Run, all_pairs: Pairs) -> tuple[int, ...]:

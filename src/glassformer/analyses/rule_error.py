@@ -109,10 +109,10 @@ def say(seen: RuleError) -> Words:
         "closest together where the loss fell; shorter relapses between two looks do not show (“loss” has the error "
         "of every logged line); solid is the likeliest token (arg-max), dotted the average over sampling at "
         "temperature 1. Colours tell whether the answer lies inside the window; dashed lines are the least any model "
-        "with this window can reach, exact. Middle: the same positions as right, wrong and not in view, by arg-max. Right: error at the "
-        "chosen step by how many tokens back the rule must look, on the same windows, with 95 % intervals and counts. "
-        "These are answers to true sequences (teacher-forced); a model that writes freely is judged in “generated”. An "
-        "error in view that stays up refutes that the rule was learnt."
+        "with this window can reach, exact. Middle: the same positions as right, wrong and not in view, by arg-max. "
+        "Right: error at the chosen step by how many tokens back the rule must look, on the same windows, with 95 % "
+        "intervals and counts. These are answers to true sequences (teacher-forced); a model that writes freely is "
+        "judged in “generated”. An error in view that stays up refutes that the rule was learnt."
     )
     if not np.isfinite(inside[now]) or not np.isfinite(reached):
         title = "No constrained position has its answer in view"

@@ -9,7 +9,7 @@ from glassformer.analyses._result import Array, Labelled, Result, Words, numbers
 from glassformer.run import Run
 
 FEW = 1000  # parameters up to which every number is drawn
-MOST_SIDE = 64  # cells along an axis of a larger tensor; beyond, neighbours are averaged
+MOST_SIDE = 64  # cells along an axis of a larger tensor; beyond, neighbours share one
 QUANTILES = ("0", "0.05", "0.25", "0.5", "0.75", "0.95", "1")
 SIDES = {
     "token": ("token", "feature"), "position": ("position", "feature"), "output": ("head_feature", "feature"),
@@ -19,10 +19,10 @@ SIDES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Weights(Result):
-    """All tensors; vectors have one row. Those of large models are averaged over neighbours, `whole` says which not."""
+    """All tensors; vectors have one row. In those of large models neighbours share a cell; `whole` says where not."""
 
     tensors: dict[str, Labelled]
-    quantiles: Labelled  # (tensor, quantile) of all its values, not of the averaged ones
+    quantiles: Labelled  # (tensor, quantile) of all its values, not of the cells
     typical: Labelled  # (tensor,): root of the mean square
     whole: dict[str, bool]
     shapes: dict[str, tuple[int, ...]]
@@ -56,13 +56,21 @@ def weights(run: Run, *, step: int = -1, member: int = 0) -> Weights:
 
 
 def binned(table: Array) -> Array:
-    """At most 64 × 64 cells, each the mean of equally many neighbours (the last of fewer)."""
+    """At most 64 × 64 cells, each the root mean square of equally many neighbours, with the sign of their sum.
+
+    A mean would shrink the more, the more neighbours there are, and look like zero beside what is drawn whole.
+    """
+    if max(table.shape) <= MOST_SIDE:
+        return table
+    sums, squares = _reduced(table), _reduced(table * table) / _reduced(np.ones_like(table))
+    return np.sign(sums) * np.sqrt(squares)
+
+
+def _reduced(table: Array) -> Array:
+    """Sums over neighbours, at most 64 × 64 of them."""
     for axis in (0, 1):
         many = table.shape[axis]
-        if many > MOST_SIDE:
-            edges = np.arange(0, many, -(-many // MOST_SIDE))
-            counts = np.diff([*edges, many])
-            table = np.add.reduceat(table, edges, axis=axis) / (counts[:, None] if axis == 0 else counts)
+        table = np.add.reduceat(table, np.arange(0, many, -(-many // MOST_SIDE)), axis=axis)
     return table
 
 
@@ -90,12 +98,13 @@ def say(seen: Weights) -> Words:
     """Which tensor has the largest numbers, and how many numbers there are."""
     names, sizes = seen.typical.axes["tensor"], seen.typical.values
     caption = (
-        f"All {thousands(seen.parameters)} parameters in {len(names)} tensors, in the order of the computation (left "
-        "to right, top to bottom); a matrix maps its rows to its columns, a vector is one row. Red is above zero, blue "
-        "below, one scale for all. "
+        f"All {thousands(seen.parameters)} parameters in {len(names)} tensors, in the order of the computation (line "
+        "by line, small ones one below the other); a matrix maps its rows to its columns, a "
+        "vector is one row. Red is above zero, blue below, one scale for all. "
     )
     if not all(seen.whole.values()):
-        caption += f"Tensors with more than {MOST_SIDE} cells along an axis are drawn as means of neighbours. "
+        caption += f"Tensors with more than {MOST_SIDE} cells along an axis are binned: each cell is the "
+        caption += "root mean square of some neighbours, with the sign of their sum. "
     caption += (
         "Where they are drawn, bars show how the values of each tensor are spread: thin the whole range, thicker 5 to "
         "95 %, thickest the middle half. All numbers are exact; a large number is not yet an important one."

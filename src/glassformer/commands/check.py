@@ -18,13 +18,14 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
     """Whether a run's folder is whole, and whether its training is healthy: illness, evidence, what to try.
 
     The exit code is about the folder alone: 0 when everything listed verifies, 1 when something is damaged.
+    Where nothing is logged yet, `healthy` is null.
     """
     from glassformer.run import find
 
     opened = find(run)
     problems = opened.check()
     found = _diagnosed(opened)
-    healthy = not any(finding.serious for _, finding in found)
+    healthy = not any(finding.serious for _, finding in found) if len(opened.lines) else None
     if as_json:
         _shared.print_json(
             {
@@ -60,9 +61,9 @@ def _plain(run: "Run", member: int, finding: "Finding") -> dict[str, Any]:
     return {**seed, **finding.plain()}
 
 
-def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool) -> None:
-    if not len(run.lines):
-        typer.echo("health: nothing was logged, so nothing can be said")
+def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool | None) -> None:
+    if healthy is None:
+        typer.echo("health: not known yet, as nothing is logged")
         return
     ill = {member for member, finding in found if finding.serious}
     many = (

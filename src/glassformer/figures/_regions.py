@@ -110,9 +110,7 @@ def _hatched(ax: Axes, x: Array, y: Array, best: Array, theme: _style.Theme) -> 
 
 def undecided(theme: _style.Theme) -> Patch:
     """The legend's entry for the hatching."""
-    return Patch(
-        facecolor=theme.paper, edgecolor=theme.rung, hatch=HATCH, linewidth=0, label="undecided: no token has half"
-    )
+    return Patch(facecolor=theme.paper, edgecolor=theme.rung, hatch=HATCH, linewidth=0, label="no token has half")
 
 
 def fine(seen: Landscape, side: int = FINE, times: int = 4) -> Array:
@@ -150,7 +148,7 @@ def apart(points: Array, least: float, order: list[int]) -> Array:
 
 
 def region_names(ax: Axes, seen: Landscape, theme: _style.Theme, avoid: Array | None = None) -> None:
-    """The winner's name where its region is widest and free of points; very small regions stay without."""
+    """The winner's name where its region is widest and free of points and texts; very small regions stay without."""
     size = 1.5 * float(matplotlib.rcParams["font.size"])
     box = ax.get_window_extent()
     free = np.ones(seen.regions.values.shape, dtype=bool)
@@ -159,21 +157,32 @@ def region_names(ax: Axes, seen: Landscape, theme: _style.Theme, avoid: Array | 
         across, up = (np.linspace(seen.frame[k], seen.frame[k + 1], free.shape[1 - k // 2]) for k in (0, 2))
         for left, low in avoid[np.isfinite(avoid).all(-1)]:  # as far as a label beside the point reaches
             free &= ~(np.outer(abs(up - low) < 1.9 * em, abs(across - left) < 3.4 * em))
-    taken: list[tuple[Array, Array]] = []
+    dots = ax.figure.dpi
+    taken = [
+        (ax.transData.transform(text.get_position()), _half(text.get_text(), text.get_fontsize(), dots))
+        for text in ax.texts
+        if text.get_text()
+    ]
     many, regions, exact = len(seen.words), _split(seen.regions.values, seen.best.values, seen), _exact(seen)
     for region, centre, _ in sorted(centres(regions, seen.frame, free), key=lambda each: -each[2]):
         name = shown(seen.words[region % many]) + (UNSURE if region >= many else "")
         cells = _cells(regions, region, seen.frame, free)
         spots = np.vstack([centre, cells[:: -(-len(cells) // MOST_SPOTS) or 1]])
         for here in (size / 1.5,) if region >= many else (size, size / 1.5):  # a small region has a small name
-            half = np.array([_draw.text_width(name, here) / 2, 0.5 * here / 72]) * ax.figure.dpi
-            if (at := _fitting(ax, exact, region, seen.frame, spots, half, taken)) is not None:
+            half = _half(name, here, dots)
+            need = half * (0.9, 1.5 if region >= many else 0.8)  # the longer names shun strips between two regions
+            if (at := _fitting(ax, exact, region, seen.frame, spots, half, need, taken)) is not None:
                 taken.append((at, half))
                 x, y = ax.transData.inverted().transform(at)
                 text = ax.text(x, y, name, fontsize=here, fontweight="bold", color=theme.quiet, ha="center",
                                va="center", zorder=1.5, parse_math=False)  # fmt: skip
                 text.set_path_effects([withStroke(linewidth=0.2 * here, foreground=theme.paper, alpha=0.7)])
                 break
+
+
+def _half(text: str, points: float, dpi: float) -> Array:
+    """Half the width and height of a text, in pixels."""
+    return np.array([_draw.text_width(text, points) / 2, 0.5 * points / 72]) * dpi
 
 
 def _split(winner: Array, best: Array, seen: Landscape) -> Array:
@@ -191,7 +200,7 @@ def _exact(seen: Landscape) -> Array:
 
 
 def _fitting(ax: Axes, exact: Array, region: int, frame: tuple[float, float, float, float], spots: Array, half: Array,
-             taken: list[tuple[Array, Array]]) -> Array | None:  # fmt: skip
+             need: Array, taken: list[tuple[Array, Array]]) -> Array | None:  # fmt: skip
     """The first of some places, in pixels, where a name of this half size lies inside its region, off the others."""
     box = ax.get_window_extent()
     low, high = np.array([box.x0, box.y0]) + half, np.array([box.x1, box.y1]) - half
@@ -203,7 +212,7 @@ def _fitting(ax: Axes, exact: Array, region: int, frame: tuple[float, float, flo
         column, across = _chord(exact[row] == region, column, int(2.5 * half[0] / pixels[0]))
         at: Array = np.array([box.x0, box.y0]) + (np.array([column, row]) + 0.5) * pixels
         if (
-            2 * 0.8 * half[1] <= up * pixels[1] and 2 * 0.9 * half[0] <= across * pixels[0]
+            2 * need[1] <= up * pixels[1] and 2 * need[0] <= across * pixels[0]
             and (at >= low).all() and (at <= high).all()
             and all((abs(at - other) > half + reach + 2).any() for other, reach in taken)
         ):  # fmt: skip
@@ -299,8 +308,7 @@ def moves(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
     On a slice a name tells what is said, and the tip is open where the map beneath shows another token.
     """
     begin, end = seen.points["begin"].values, seen.points["end"].values
-    told = [k for k, verdict in enumerate(seen.verdicts) if verdict]
-    winners(ax, seen, theme, avoid=np.concatenate([begin[told], (begin[told] + end[told]) / 2, end[told]]))
+    winners(ax, seen, theme, names=False)
     colours = [colour(verdict, theme) for verdict in seen.verdicts]
     judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
     free = [k for k, verdict in enumerate(seen.verdicts) if verdict and k not in judged]  # others are never read out
@@ -315,6 +323,7 @@ def moves(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
                  keep_clear=along(begin[judged + free], end[judged + free]), tied=True)  # fmt: skip
     for text in ax.texts[before:]:
         halo_one(text, theme)
+    region_names(ax, seen, theme, along(begin[judged + free], end[judged + free]))  # last: off the names of the tips
 
 
 def _told(seen: Landscape, place: int) -> str:
@@ -328,7 +337,7 @@ def _told(seen: Landscape, place: int) -> str:
 def open_tips(seen: Landscape, theme: _style.Theme) -> list[Line2D]:
     """The legend's entry for tips that say another token than the map beneath, if there are any."""
     mark = {"linestyle": "", "marker": "o", "markerfacecolor": theme.paper, "markeredgecolor": theme.ink}
-    return [Line2D([], [], label="off the slice: the map there shows another token", **mark)] if astray(seen) else []
+    return [Line2D([], [], label="open: off the slice", **mark)] if astray(seen) else []
 
 
 def colour(verdict: str, theme: _style.Theme) -> str:

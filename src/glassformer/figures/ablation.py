@@ -64,7 +64,7 @@ def plot_ablation(
     left = [k for k in range(len(names)) if k not in rows]
     if left:
         most = float(np.nan_to_num(np.abs(seen.loss.values[left, WAYS.index("mean")])).max())
-        what = f"of {seen.neurons} neurons{' of the last block' if seen.left_out else ''}"
+        what = f"of {seen.neurons} neurons{' tried' if seen.left_out else ''}"
         what = what if all(names[k].startswith("neuron") for k in left) else f"of {len(names)} parts and neurons"
         sheet.note(f"not drawn: {len(left)} {what}; averaging one: at most {most:.2g} nats")
     return sheet.done(seen)

@@ -16,6 +16,7 @@ COST = "a"
 MOST_BLOCKS = 3  # in the chain; more are folded
 HIGH = 2.9  # ems of a box
 ADD = 0.75  # radius of a sum
+WIDE, GAP = 66, 1.1  # ems of a diagram that has room for all shapes, and between two of its boxes
 
 
 @_draw.drawing
@@ -47,7 +48,14 @@ class _Diagram:
     def __init__(self, ax: Axes, sheet: _draw.Sheet, seen: Built) -> None:
         self.ax, self.theme, self.seen, self.line = ax, sheet.theme, seen, sheet.size.line
         self.width, self.height = _table.page(ax, sheet.em)
-        self.compact = self.width < 66  # shapes without batch and head
+        for self.compact, self.air in (
+            (False, 1.2),
+            (False, 0.7),
+            (True, 0.7),
+        ):  # compact: shapes without batch and head
+            gaps = [self._columns(columns)[2] for columns in (self._first(), self._second())]
+            if self.compact or (self.width >= WIDE and min(gaps) >= GAP):
+                break
 
     def draw(self) -> None:
         rest = max(self.height - 31, 0)
@@ -57,25 +65,25 @@ class _Diagram:
         self._chain(second + 3.6 + 0.2 * rest)
         self._letters(second + 7.4 + 0.3 * rest)
 
+    def _first(self) -> list[str]:
+        norm = self.seen.norm_place
+        before, after = (["norm_1"] if norm == place else [] for place in ("pre", "post"))
+        parts = ["query", "scores", "attention", "mixed", "output", "add_1"]
+        return ["tokens", "token", "+", *before, *parts, *after]
+
+    def _second(self) -> list[str]:
+        norm = self.seen.norm_place
+        before, after = (["norm_2"] if norm == place else [] for place in ("pre", "post"))
+        final = ["norm"] if self.seen.final_norm else []
+        parts = ["expand", "activation", "contract", "add_2"]
+        return ["start", *before, *parts, *after, *final, "read_out", "softmax", "answer"]
+
     # ---- the two rows ------------------------------------------------------------------------------------------------
 
     def _attention(self, y: float) -> tuple[float, float]:
         """Tokens, embeddings and the attention branch; where the stream leaves the row."""
         boxes, post = self.seen.boxes, self.seen.norm_place == "post"
-        columns = [
-            "tokens",
-            "token",
-            "+",
-            *(["norm_1"] if self.seen.norm_place == "pre" else []),
-            "query",
-            "scores",
-            "attention",
-            "mixed",
-            "output",
-            "add_1",
-            *(["norm_1"] if post else []),
-        ]
-        x, wide = self._columns(columns)
+        x, wide, _ = self._columns(self._first())
         top, middle, bottom = y - 9.9, y - 6.7, y - 3.5
         self._box("tokens", x["tokens"], y, wide)
         self._box("token", x["token"], y, wide)
@@ -135,31 +143,28 @@ class _Diagram:
         self._box("output", x["output"], low, wide)
         self._path([(x["output"] + wide["output"] / 2, low), (add, low), (add, y - ADD)], ink)
         self._sum(add, y, boxes["add_1"])
-        self._name("middle", self.width - 0.8, y + 1.75, ha="right")
         out = add + ADD
+        self._name("middle", add + 0.6 if post else self.width - 0.8, y + 1.75, ha="right")
         if post:
             self._to((add + ADD, y), (x["norm_1"] - wide["norm_1"] / 2, y), self.theme.ink, thick=True)
             self._box("norm_1", x["norm_1"], y, wide)
             out = x["norm_1"] + wide["norm_1"] / 2
+        self._reading(x["attention"] + wide["attention"] / 2 + 1)
         return out, y
+
+    def _reading(self, x: float) -> None:
+        """In the upper right corner: what the words and numbers of a box are."""
+        several = "heads × " if self.seen.boxes["value"].leaves.count("×") > 2 else ""
+        shape = f"{'' if self.compact else 'windows × '}{several}positions × features"
+        words = f"in a box: its weights; under it: what leaves it ({shape}), in italics its name"
+        for k, line in enumerate(_draw.wrap(words, 72, self.width - x)):
+            self.ax.text(x, 0.2 + 1.25 * k, line.strip(), va="center", color=self.theme.quiet)
 
     def _feed_forward(self, y: float, end: tuple[float, float], above: float) -> None:
         """The feed-forward branch, the read-out and the answer."""
         boxes, pre, post = self.seen.boxes, self.seen.norm_place == "pre", self.seen.norm_place == "post"
-        columns = [
-            "start",
-            *(["norm_2"] if pre else []),
-            "expand",
-            "activation",
-            "contract",
-            "add_2",
-            *(["norm_2"] if post else []),
-            *(["norm"] if self.seen.final_norm else []),
-            "read_out",
-            "softmax",
-            "answer",
-        ]
-        x, wide = self._columns(columns)
+        columns = self._second()
+        x, wide, _ = self._columns(columns)
         turn = above + 3.1
         self._path(
             [end, (self.width - 0.3, end[1]), (self.width - 0.3, turn), (0.5, turn), (0.5, y), (x["start"] + 0.2, y)],
@@ -183,10 +188,10 @@ class _Diagram:
                 self._to((x[name] + wide[name] / 2, high), (x[after] - wide[after] / 2, high), ink)
         self._path([(x["contract"] + wide["contract"] / 2, high), (add, high), (add, y - ADD)], ink)
         self._sum(add, y, boxes["add_2"])
-        final = "out" if self.seen.final_norm else "out = final"
-        self._name(final, add + (0.6 if self.compact else 0), y + 1.75, ha="right" if self.compact else "center")
-        if self.seen.final_norm:
-            self._name("final", x["norm"] + wide["norm"] / 2, y - HIGH / 2 - 0.55, ha="right")
+        last = "norm" if self.seen.final_norm else "norm_2" if post else ""  # from which `final` comes
+        self._name("out" if last else "out = final", add + 0.6, y + 1.75, ha="right")
+        if last:
+            self._name("final", x[last] + wide[last] / 2, y - HIGH / 2 - 0.55, ha="right")
         if self.seen.read >= 0:
             where = x["read_out"] - wide["read_out"] / 2 + 1.3
             self.ax.text(
@@ -224,18 +229,13 @@ class _Diagram:
         words = "opened by the figures " + " ".join(
             f"  {k}  {', '.join(v)}".replace(" ", "\u00a0") for k, v in OPENS.items() if k in here
         )
-        windows = dict(self.seen.settings)["batch"].removesuffix(" windows")
-        several = " × heads" if self.compact is False and self.seen.boxes["scores"].leaves.count("×") > 2 else ""
-        shapes = f"{windows} windows{several} × positions × features" if not self.compact else "positions × features"
-        read = f"in a box: the shape of its weights; under it, of what leaves it ({shapes}); in italics: its name"
-        lines = [*_draw.wrap(words, 72, self.width - 0.8), *_draw.wrap(read, 72, self.width - 0.8)]
-        for k, line in enumerate(lines):
+        for k, line in enumerate(_draw.wrap(words, 72, self.width - 0.8)):
             self.ax.text(0.4, y - 1.6 + 1.35 * k, line.strip(), va="center", color=self.theme.quiet)
 
     # ---- pieces ------------------------------------------------------------------------------------------------------
 
-    def _columns(self, names: list[str]) -> tuple[dict[str, float], dict[str, float]]:
-        """Centre and width of each column; what is left over goes between them."""
+    def _columns(self, names: list[str]) -> tuple[dict[str, float], dict[str, float], float]:
+        """Centre and width of each column; what is left over goes between them: the gap."""
         stacked = {"query": ("query", "key", "value"), "token": ("token", "position")}
         wide = {name: max(self._wide(each) for each in stacked.get(name, (name,))) for name in names}
         gap = (self.width - 1.4 - sum(wide.values())) / max(len(names) - 1, 1)
@@ -243,7 +243,7 @@ class _Diagram:
         for name in names:
             centres[name] = x + wide[name] / 2
             x += wide[name] + gap
-        return centres, wide
+        return centres, wide, gap
 
     def _wide(self, name: str) -> float:
         if name in ("+", "add_1", "add_2"):
@@ -252,7 +252,7 @@ class _Diagram:
             return 1.4
         box = self.seen.boxes[name]
         lines = self._lines(box) if self.compact else [*self._lines(box), box.leaves]
-        return max(_draw.text_width(line, 72) for line in lines) + (0.7 if self.compact else 1.2)
+        return max(_draw.text_width(line, 72) for line in lines) + self.air
 
     def _lines(self, box: Box) -> list[str]:
         """The words in a box: at most two lines."""

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from glassformer.analyses._attend import largest
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attention import named
-from glassformer.analyses.attention_profile import AttentionProfile, attention_profile, favourite, say
+from glassformer.analyses.attention_profile import STYLES, AttentionProfile, attention_profile, favourite, say
 from glassformer.analyses.uncertainty import Subject
 from glassformer.figures import _draw, _uncertain
 from glassformer.figures.attention import applies as applies
@@ -16,7 +16,6 @@ SECTION = "attend"
 ORDER = 90
 ANSWERS = ("0.7",)
 COST = "b"
-STYLES = ("solid", "dashed", "dash-dotted", "dotted")  # of the entropies, by block
 WIDE = 15  # ems of a panel that has room for the name of its head and what it shows
 
 
@@ -95,7 +94,9 @@ def plot_attention_profile(
             f"heads {page * per_page + 1} to {page * per_page + len(shown)} of {len(every)}, the clearest first"
         )
     if not alone and 1 < blocks <= len(STYLES):
-        notes.append("at the right, " + ", ".join(f"{STYLES[block]}: block {block}" for block in range(blocks)))
+        notes.append(", ".join(f"{style}: block {block}" for block, style in enumerate(STYLES[:blocks])))
+    if _draw.text_width(" · ".join(notes), sheet.size.text) > 0.94 * sheet.inches[0]:
+        notes.pop()  # the caption says it too
     sheet.note(" · ".join(notes))
     return sheet.done(seen, page=page, pages=pages)
 

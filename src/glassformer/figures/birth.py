@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassformer.analyses._removal import WAYS
+from glassformer.analyses._removal import WAYS, nats
 from glassformer.analyses._result import thousands
 from glassformer.analyses.birth import LARGE, Birth, birth, say, steps_of
 from glassformer.figures import _draw
@@ -36,12 +36,17 @@ def plot_birth(
     *,
     step: int = -1,
     member: int = 0,
+    checkpoints: int | None = None,
+    neurons: int | None = None,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """One row per part: the rise of the loss without it over the training, its birth in three ways, its last effect."""
-    seen = birth(run, step=step, member=member)
+    """One row per part: the rise of the loss without it over the training, its birth in three ways, its last effect.
+
+    `checkpoints` and `neurons`: how many kept steps are looked at and how many neurons are followed, up to all of them.
+    """
+    seen = birth(run, step=step, member=member, checkpoints=checkpoints, neurons=neurons)
     rows = drawn(seen, MOST.get(size, 24))
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.6 + 0.3 * len(rows), least=60)
     t = sheet.theme
@@ -53,7 +58,7 @@ def plot_birth(
     top = max(float(effect.max(initial=0.0)), LITTLE)
     for place, k in enumerate(rows):
         _row(panel, seen, k, place, top, sheet)
-    panel.set_xlim(0, max(seen.last, 1))
+    panel.set_xlim(-0.012 * max(seen.last, 1), max(seen.last, 1))  # a mark at step 0 keeps clear of its row's name
     panel.set_ylim(len(rows) - 0.5, -0.5)
     names = seen.born.axes["part"]
     panel.set_yticks(range(len(rows)), [names[k] for k in rows])
@@ -67,10 +72,12 @@ def plot_birth(
                     **look(w, t, sheet.size.line) | {"linestyle": ""}) for w in WAYS]  # fmt: skip
     sheet.legend(marks, columns=1 if narrow else 3)
     curved = ", logarithmic beyond 1" if top > FAR else ""
-    sheet.note(f"height of every row: 0 to {top:.2g} nats{curved}", y=1.7 * sheet.em / sheet.inches[1])
+    sheet.note(
+        f"height of every row: 0 to {top:.2g} nats{curved}; {seen.windows} windows", y=1.7 * sheet.em / sheet.inches[1]
+    )
     if hidden := len(names) - len(rows) + seen.left_out:
         sheet.note(f"not drawn: {hidden} neurons of little effect")
-    return sheet.done(seen, member=member)
+    return sheet.done(seen, member=member, checkpoints=seen.checkpoints, neurons=seen.followed)
 
 
 def drawn(seen: Birth, most: int) -> list[int]:
@@ -131,17 +138,13 @@ def _columns(ax: Axes, seen: Birth, rows: list[int], sheet: _draw.Sheet, narrow:
     for place, k in enumerate(rows):
         born = seen.born.values[k, WAYS.index("mean")]
         last = seen.effect.values[k, WAYS.index("mean"), -1]
-        texts = [f"from {thousands(int(born))}" if np.isfinite(born) else "–", _nats(float(last))]
+        texts = [f"from {thousands(int(born))}" if np.isfinite(born) else "–", nats(float(last))]
         if seen.members:
             texts.append(_range(seen, seen.born.axes["part"][k]))
         for (x, _), text in zip(heads, texts, strict=False):
             ax.annotate(text, (1, place), xycoords=("axes fraction", "data"), xytext=(x * em, 0),
                         textcoords="offset points", ha="right", va="center",
                         color=t.ink if np.isfinite(born) else t.quiet)  # fmt: skip
-
-
-def _nats(value: float) -> str:
-    return _draw.number(value, 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 else 3)
 
 
 def _range(seen: Birth, name: str) -> str:

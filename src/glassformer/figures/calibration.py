@@ -27,19 +27,23 @@ def plot_calibration(
     count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))
     centres = (np.arange(BINS) + 0.5) / BINS
     some = count > 0
-    for k, (x, n) in enumerate(zip(mean[some], count[some], strict=True)):  # neighbours in two rows: they never touch
-        reliable.text(x, 1.08 + 0.1 * (k % 2), thousands(int(n)), ha="center", va="center", color=t.quiet)
     low, high = (seen.reliability[name].values for name in ("low", "high"))
     reliable.vlines(mean[some], low[some], high[some], color=t.ink, linewidth=sheet.size.line * 0.6)
     for which, fill in ((count >= FEW, t.ink), ((count > 0) & (count < FEW), t.paper)):
         reliable.plot(mean[which], came[which], marker="o", color=t.ink, markerfacecolor=fill, linestyle="")
     reliable.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=1)
     reliable.set_xlim(0, 1.01)
-    reliable.set_ylim(-0.02, 1.26)
+    reliable.set_ylim(-0.06, 1.12)
     reliable.set_yticks([0, 0.25, 0.5, 0.75, 1])
     reliable.set_xlabel("confidence in the first choice")
     reliable.set_ylabel("share that came")
-    reliable.set_title("confidence and success (n above)")
+    along = np.linspace(0, 1, 40)[:, None]
+    apart = np.stack([np.tile(mean[some], 40), (low[some] + along * (high - low)[some]).ravel()], axis=1)
+    apart = np.vstack([apart, np.hstack([along, along])])  # no number on an interval or on the diagonal
+    _draw.labels(reliable, np.stack([mean, came], axis=1)[some], [thousands(int(n)) for n in count[some]],
+                 colours=t.quiet, keep_clear=apart, tied=True)  # fmt: skip
+    few = bool((some & (count < FEW)).any())
+    reliable.set_title(f"confidence and success (n beside{f'; open: n < {FEW}' if few else ''})")
     base = np.zeros(BINS)
     for name in ("right", "wrong"):
         bars = seen.confidence[name].values
@@ -52,10 +56,11 @@ def plot_calibration(
             edgecolor=t[name],
             hatch="" if name == "right" else "////",
             linewidth=sheet.size.line * 0.7 * (bars > 0),
-            label=f"{name}: {thousands(int(bars.sum()))}",
+            label=f"{name}: {thousands(int(bars.sum()))}" if bars.any() else None,
         )
         base = base + bars
-    confident.legend(loc="upper center" if base[-1] > base.max() / 2 else "upper right")
+    if base.any():
+        confident.legend(loc="upper center" if base[-1] > base.max() / 2 else "upper right")
     confident.set_ylim(0, 1.08 * max(float(base.max()), 1))
     confident.set_xlim(0, 1)
     confident.set_xlabel("confidence in the first choice")
@@ -68,7 +73,7 @@ def plot_calibration(
     else:
         pairs = seen.chances.values
         true.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=3)
-        _draw.dots(true, pairs, colour=t.ink, scale=0.6, alpha=0.12)
+        _draw.dots(true, pairs, colour=t.ink, scale=0.9, alpha=0.2)
         true.set_xlim(0, 1.02)
         true.set_ylim(0, 1.02)
         true.set_xlabel(f"{'true probability' if seen.truth_known else 'probability by counts'} of the token that came")

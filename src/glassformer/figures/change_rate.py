@@ -29,13 +29,13 @@ def plot_change_rate(
     wide = sheet.room[0] > _uncertain.NARROW
     ticked = seen.reachable and wide
     rows = 3
-    panel = sheet.panels(1, 1, left=6, right=2.8, bottom=5.2, top=1 + 1.3 * rows if ticked else 1.6)[0, 0]
+    panel = sheet.panels(1, 1, left=6.8, right=2.8, bottom=5.2, top=1 + 1.3 * rows if ticked else 1.6)[0, 0]
     _uncertain.life(panel, seen, sheet, log=log_steps)
     _uncertain.change(panel, seen, sheet, wide)
     if ticked:
         _uncertain.crossings(panel, seen, sheet, rows)
     told = ["dotted: the loss passes a rung of the ladder"] if ticked else []
-    told += ["band: 8 windows in 10"] if seen.inputs > 1 else []
+    told += ["line: mean, band: 8 windows in 10"] if seen.inputs > 1 else []
     if told:
         sheet.note("; ".join(told))
     return sheet.done(seen.only(*(f"change.{name}" for name in seen.change)), log_steps=log_steps, member=member)

@@ -20,6 +20,7 @@ SECTION = "path"
 ORDER = 80
 ANSWERS = ("4.D1", "1.P7")
 COST = "b"
+PALE = 0.5  # of all trails but the longest
 
 
 @_draw.drawing
@@ -28,7 +29,7 @@ def plot_embedding_paths(
 ) -> Figure:
     """Trails of the token and position vectors from the first kept step on; rings mark starts, labels ends."""
     seen = embedding_paths(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_height(seen), least=60)
     kinds = list(seen.drawn)
     panels = sheet.panels(1, len(kinds), left=6, right=7.5, bottom=5.8, top=2.2, gap=(6, 0))[0]
     for panel, kind in zip(panels, kinds, strict=True):
@@ -55,19 +56,31 @@ def shades(since: Sequence[float], last: float) -> Array:
     return found
 
 
+def _height(seen: EmbeddingPaths) -> float:
+    """Inches of a sheet whose panels have about the shape of what they hold."""
+    shapes = []
+    for trail in seen.trails.values():
+        flat = np.vstack([trail.values[np.isfinite(trail.values).all(axis=-1)], np.zeros((1, 2))])
+        across, up = np.ptp(flat, axis=0)
+        shapes.append(up / max(float(across), 1e-9))
+    side = (10.8 - 0.75 * (len(shapes) - 1)) / len(shapes)
+    return 1.7 + float(np.clip(side * max(shapes), 3.0, 5.3))
+
+
 def _trails(ax: Axes, seen: EmbeddingPaths, kind: str, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
-    t, way, words = sheet.theme, seen.drawn[kind].values, seen.drawn[kind].axes[kind]
+    t, way, words = sheet.theme, seen.trails[kind].values, seen.drawn[kind].axes[kind]
     _draw.plane_axes(ax, seen.planes[kind], way, theme=t)
     steps = np.array([int(each) for each in seen.drawn[kind].axes["step"]], dtype=float)
     palette = _style.colormap("time", t.name)
     hero = int(np.nan_to_num(seen.moved[kind].values).argmax()) if kind == "token" else -1
-    wide = np.where(np.arange(way.shape[1]) == hero, 1.6, 0.6) * sheet.size.line
+    wide = np.where(np.arange(way.shape[1]) == hero, 1.4, 0.6) * sheet.size.line
+    pale = np.where(np.arange(way.shape[1]) == hero, 1.0, PALE)
     if len(steps) > 1:
         shade = shades(steps[1:] - steps[0], steps[-1] - steps[0])
         segments = np.stack([way[:-1], way[1:]], axis=2)  # (step, word, end, axis)
         lines = LineCollection(
             segments.swapaxes(0, 1).reshape(-1, 2, 2).tolist(), colors=palette(np.tile(shade, way.shape[1])),
-            linewidths=np.repeat(wide, len(steps) - 1), zorder=2,
+            alpha=np.repeat(pale, len(steps) - 1), linewidths=np.repeat(wide, len(steps) - 1), zorder=2,
         )  # fmt: skip
         ax.add_collection(lines, autolim=False)
     ax.scatter(

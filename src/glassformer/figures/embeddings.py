@@ -168,9 +168,12 @@ def sums(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _sty
     middle = at.values.mean(axis=0)  # (position, axis)
     if middle.var(axis=0).sum() >= CLUSTERS * at.values.reshape(-1, 2).var(axis=0).sum():  # a cluster for each position
         names = [f"position {place}" for place in at.axes["position"]]
-        right = at.values[at.values[..., 0].argmax(axis=0), np.arange(length)]  # of each cluster, the rightmost point
+        inward = np.sign(
+            middle[:, 0].mean() - middle[:, 0]
+        )  # of each cluster, the point nearest to the middle is named
+        near = at.values[(at.values[..., 0] * inward).argmax(axis=0), np.arange(length)]
         _draw.labels(
-            ax, right, names, colours=theme.ink, first=outside(right), most=TIED, keep_clear=at.values.reshape(-1, 2)
+            ax, near, names, colours=theme.ink, first=outside(near), most=TIED, keep_clear=at.values.reshape(-1, 2)
         )
         for text in ax.texts:
             text.set_path_effects([withStroke(linewidth=0.25 * text.get_fontsize(), foreground=theme.paper)])

@@ -34,7 +34,7 @@ def plot_every_question(
     seen = every_question(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
     if seen.operations:
-        panels = sheet.panels(2, 3, left=3.5, right=1, bottom=3.6, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
+        panels = sheet.panels(2, 3, left=3.5, right=1, bottom=5, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
         for k, name in enumerate(seen.right.axes["operation"]):
             panel = panels.flat[k]
             _draw.heat(
@@ -88,8 +88,8 @@ def _by_answer(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     rows = np.arange(len(names))
     ax.barh(rows, np.nan_to_num(right), height=0.7, facecolor=(sheet.theme.right, 0.3), edgecolor=sheet.theme.right)
     for row in rows:
-        said = f"{round(right[row] * count[row])} of " if np.isfinite(right[row]) else "no number of "
-        ax.text(0.02, row, f"{said}{int(count[row])}", va="center")
+        said = f"{thousands(round(right[row] * count[row]))} of " if np.isfinite(right[row]) else "no number of "
+        ax.text(0.02, row, f"{said}{thousands(int(count[row]))}", va="center")
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlim(0, 1.01)
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
@@ -107,9 +107,11 @@ def _counts(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     ax.hlines(
         np.arange(1, counts.shape[0]) - 0.5, *ax.get_xlim(), color=sheet.theme.paper, linewidth=0.4 * sheet.size.line
     )
-    fitting = [f"{{}}{between}{{}}" for between, lines in (("/", 1.1), ("/\n", 2.4))
-               if high > lines * sheet.em and wide > 1.1 * max(
-                   _draw.text_width(line, sheet.size.text) for line in f"{most}{between}{most}".split("\n"))]  # fmt: skip
+    fitting = [
+        f"{{}}{between}{{}}"
+        for between, widest, lines in (("/", f"{most}/{most}", 1.1), ("/\n", f"{most}/", 2.4))
+        if high > lines * sheet.em and wide > 1.1 * _draw.text_width(widest, sheet.size.text)
+    ]
     if not fitting:
         return  # no room
     for (row, column), count in np.ndenumerate(counts):
@@ -137,10 +139,10 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     ax.set_ylim(max(rows, 1) + 1.6, -0.5)
     wide = box.width / em
     longest = max((_draw.text_width(name, 72) for name in names), default=0)
-    late = wide - 25 > min(longest, MOST_QUESTION) + 1  # room for the last column
-    wide = min(wide, max(min(longest, MOST_QUESTION), 8.0) + (26.5 if late else 20.1))  # no wide hole in the table
+    late = wide - 26.5 > min(longest, MOST_QUESTION) + 1  # room for the last column
+    wide = min(wide, max(min(longest, MOST_QUESTION), 8.0) + (28.0 if late else 21.6))  # no wide hole in the table
     right = wide if late else wide + 6.4
-    at_bar, at_said, at_first, at_last = right - 25.0, right - 16.8, right - 6.4, right
+    at_bar, at_said, at_first, at_last = right - 26.5, right - 18.5, right - 6.4, right
     ax.set_title(f"the {rows} hardest questions")
     ax.text(0, 0, "question", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")

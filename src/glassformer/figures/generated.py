@@ -65,7 +65,8 @@ def plot_generated(
     sheet.legend([each for each in known if each], columns=4)
     if not seen.questions:
         kept, long = seen.tokens.values.shape[2:]
-        sheet.note(f"counted over {seen.written} texts of {long} tokens; drawn: part of {'six' if kept == 6 else kept}")
+        part = "" if first == long else f"the first {first} or {second} tokens of "
+        sheet.note(f"counted over {seen.written} texts of {long} tokens; drawn: {part}{'six' if kept == 6 else kept}")
     return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
 
 
@@ -107,7 +108,7 @@ def _questions(seen: Generated, sheet: _draw.Sheet) -> None:
     """Three columns of ten questions; a cell for each step and choice."""
     t, size = sheet.theme, sheet.size
     across = 3 if sheet.room[0] > 80 else 2
-    panels = sheet.panels(1, across, left=1.5, right=1.5, bottom=2.8, top=4.6, gap=(2.5, 0))[0]
+    panels = sheet.panels(1, across, left=0.8, right=0.8, bottom=2.8, top=4.6, gap=(1.2, 0))[0]
     heads = [(row, choice) for row in range(len(seen.steps)) for choice in range(len(seen.tokens.axes["choice"]))]
     each = -(-len(seen.questions) // 3)
     for place, ax in enumerate(panels):

@@ -70,13 +70,10 @@ def plot_landscape(
     if seen.shown_points == "embedded" and seen.at == "middle":
         sheet.legend([_key(name, marks[name], sheet.theme) for name in marks if name in seen.pair_groups])
     left = len(seen.words) - len(every)
-    notes = ["line: half of the probability"]
-    notes += [f"page {page + 1} of {pages}"] if pages > 1 else []
+    notes = ["line: one half", *([f"page {page + 1} of {pages}"] if pages > 1 else [])]
     if seen.shown_points == "embedded" and seen.at == "middle":
-        notes.append(
-            "large marks say this token" + (", filled with its true probability there" if seen.is_slice else "")
-        )
-    notes += [f"{left} tokens nowhere get {percent(TELLING)} and have no map"] if left else []
+        notes.append(f"large: says this token{', filled with its true P' if seen.is_slice else ''}")
+    notes += [f"{left} tokens under {percent(TELLING)} have no map"] if left else []
     sheet.note(" · ".join(notes))
     return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page, pages=pages)
 

@@ -13,7 +13,7 @@ from glassformer.run import Run
 SECTION = "decide"
 ORDER = 40
 ANSWERS = ("4.r07",)
-COST = "b"
+COST = "c"
 MOST_NAMES = 12  # pairs with a name
 MOST_EDGES = 48  # more lines hide the regions
 
@@ -82,8 +82,8 @@ def _plane(sheet: _draw.Sheet, seen: Landscape, entropy: Axes, winners: Axes) ->
     entropy.set_title("how undecided: entropy")
     _draw.bar(sheet, "entropy", most, "entropy (nats)", beside=entropy)
     some = 0 < len(seen.edges.values) <= MOST_EDGES
-    _regions.winners(winners, seen, sheet.theme, edges=some)
     many = seen.points["held_out"].values
+    _regions.winners(winners, seen, sheet.theme, edges=some, avoid=many)
     _draw.dots(winners, many, colour=sheet.theme.ink, scale=0.3, alpha=np.maximum(0.3, seen.near["held_out"].values))
     _draw.heading(winners, f"likeliest token, and where {len(many)} held-out positions end")
 
@@ -93,7 +93,7 @@ def _starts(ax: Axes, seen: Landscape, t: _style.Theme, marks: dict[str, str]) -
     near = closer(seen, ("embedded",))
     pairs, xy = seen.points["embedded"].axes["pair"], seen.points["embedded"].values
     groups, fade = np.array(seen.pair_groups), np.maximum(0.25, seen.near["embedded"].values)
-    _regions.winners(ax, near, t, avoid=xy)
+    _regions.winners(ax, near, t, names=False)
     for name, mark in marks.items():
         mine = groups == name
         if mine.any():
@@ -107,6 +107,7 @@ def _starts(ax: Axes, seen: Landscape, t: _style.Theme, marks: dict[str, str]) -
     )  # fmt: skip
     for text in ax.texts[before:]:
         _regions.halo_one(text, t)
+    _regions.region_names(ax, near, t, xy)
     ax.set_title("all pairs as embedded" + ("" if near is seen else ", closer"))
 
 

@@ -49,8 +49,8 @@ def plot_mixing(
     room, (length, features) = sheet.room[0], seen.value.values.shape[1:]
     # shares of the room: attention up to begin, the two maps up to end, then the plane
     begin = min(10.5 + float(np.clip((2.9 if length <= 8 else 1.35) * length, 10, 24)), 0.36 * room) / room
-    each = 3.2 * features if features <= 4 else 1.1 * features
-    end = begin + (12.1 + 2 * float(np.clip(each, 4.0, max(6.0, 3.2 * min(features, 4))))) / room
+    each = max(4.0, 3.2 * features) if features <= 4 else 6.0  # few features have room for numbers
+    end = begin + (12.1 + 2 * each) / room
     rest: dict[str, Any] = {"bottom": 6.2, "top": 2.4}
     looks = sheet.panels(many, 1, left=4.6, right=6.5, gap=(0, 7), within=(0, 0, begin, 1), **rest)[:, 0]
     maps = sheet.panels(many, 2, left=4.6, right=6.5, gap=(1.6, 7), within=(begin, 0, end, 1), **rest)

@@ -37,7 +37,8 @@ def plot_next_token(
     shown_prompts = prompts[:2] if size == "slide" and len(prompts) * len(times) > 6 else prompts
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 1.9 * len(shown_prompts))
     rows, columns = len(shown_prompts), len(times)
-    panels = sheet.panels(rows, columns, left=4.5, right=2, bottom=5.8, top=4.2, gap=(6, 3.2))
+    narrow = sheet.size.name == "print_narrow"  # the legend takes two lines
+    panels = sheet.panels(rows, columns, left=4.5, right=2, bottom=7.4 if narrow else 5.8, top=4.2, gap=(6, 3.2))
     for row in range(rows):
         for column in range(columns):
             _bars(panels[row, column], seen, row, column, sheet)
@@ -48,7 +49,7 @@ def plot_next_token(
         said = f"after  {' '.join(map(shown, prompts[row].split(' ')))}"
         if np.isfinite(seen.times.values[row]):
             said += f"  ({thousands(int(seen.times.values[row]))} times in training)"
-        said += "  (the answer is out of view)" if seen.unseen[row] else ""
+        said += "  (answer out of view)" if seen.unseen[row] else ""
         panels[row, 0].annotate(
             said,
             (0, 1),
@@ -74,7 +75,7 @@ def plot_next_token(
     free = ["unconstrained"] if any(not a and not b for a, b in zip(asked, seen.unseen[:rows], strict=True)) else []
     free += ["not_in_view"] if any(seen.unseen[:rows]) else []
     judged = ["right", "wrong"] if seen.right.values[:rows].any() else []
-    sheet.legend([*judged, *free, (ticks(seen).removeprefix("the "), "|", sheet.theme.ink)], columns=4)
+    sheet.legend([*judged, *free, (ticks(seen).removeprefix("the "), "|", sheet.theme.ink)], columns=2 if narrow else 4)
     return sheet.done(seen, steps=list(times), member=member)
 
 

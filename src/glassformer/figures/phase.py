@@ -43,7 +43,7 @@ def plot_phase(
     _round_steps(bar, seen)
     _uncertain.life(gap, seen, sheet)
     _uncertain.gap(gap, seen, sheet)
-    _draw.heading(gap, "above the dashed line" + (" (band: 8 windows in 10)" if seen.inputs > 1 else ""))
+    _draw.heading(gap, "loss minus entropy" + (" (band: 8 windows in 10)" if seen.inputs > 1 else ""))
     shown = seen.only("by_step.entropy_at", "by_step.loss_at", "by_step.gap")
     return sheet.done(shown, temperature=temperature, member=member)
 

@@ -45,7 +45,7 @@ def plot_query_key_space(
     near = _attend.near(cloud)
     beside = 1.5 + max((_draw.text_width(text, 1.1 * 72) for text in _apart(seen).values()), default=0.0)
     clouds = [cloud] if near is None or with_focus is not None else [cloud, near]
-    panels, bars = _panels(sheet, clouds, beside, with_focus is not None)
+    panels, bars = _panels(sheet, clouds, beside, with_focus is not None, _asker(seen) in seen.example)
     for panel in panels:
         panel.set_anchor("W" if len(panels) > 1 or bars is not None else "C")
     if bars is not None:
@@ -81,8 +81,10 @@ def plot_query_key_space(
     return sheet.done(seen, head=seen.head, with_focus=with_focus)
 
 
-def _panels(sheet: _draw.Sheet, clouds: Sequence[Array], beside: float, focus: bool) -> tuple[list[Axes], Axes | None]:
-    """A plane for each cloud, as wide as it needs, and in what is left a panel for scores, if that is enough.
+def _panels(
+    sheet: _draw.Sheet, clouds: Sequence[Array], beside: float, focus: bool, scores: bool
+) -> tuple[list[Axes], Axes | None]:
+    """A plane for each cloud, as wide as it needs, and in what is left a panel for `scores`, if that is enough.
 
     `focus`: one more plane of its own shape; nothing is left then.
     """
@@ -92,7 +94,7 @@ def _panels(sheet: _draw.Sheet, clouds: Sequence[Array], beside: float, focus: b
         return list(sheet.panels(1, 2, left=5, right=7.5, gap=(5 + beside, 0), **rest)[0]), None
     shapes = [_limits(each) for each in clouds]
     needs = [5 + beside + (high - 7.8) * float(np.ptp(x) / np.ptp(y)) for x, y in shapes]
-    if sum(needs) + BARS > wide:
+    if not scores or sum(needs) + BARS > wide:
         return list(sheet.panels(1, len(clouds), left=5, right=beside, gap=(5 + beside, 0), **rest)[0]), None
     more = min(1.3, (wide - 1.4 * BARS) / sum(needs)) if sum(needs) + 1.4 * BARS < wide else 1.0  # some air
     ends = np.append(0, np.cumsum(needs)) * more / wide
@@ -117,9 +119,10 @@ def _scores(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> None:
     texts = [f" {_draw.number(value, 1)} " for value in values]
     known = values[np.isfinite(values)]
     low, high = float(known.min(initial=0.0)), float(known.max(initial=0.0))
+    high = high if high > low else 1.0  # nothing to see
     wide = ax.get_window_extent().width / ax.figure.dpi
     room = max((_draw.text_width(text, sheet.size.text) for text in texts), default=0.0) / wide  # share, for a number
-    span = ((high - low) or 1.0) / max(1 - room * ((low < 0) + (high > 0)), 0.2)
+    span = (high - low) / max(1 - room * ((low < 0) + (high > 0)), 0.2)
     ax.set_xlim(low - room * span * (low < 0), high + room * span * (high > 0))
     for k, (value, text) in enumerate(zip(values, texts, strict=True)):
         ax.text(value, k, text, va="center", ha="right" if value < 0 else "left")

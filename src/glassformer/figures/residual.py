@@ -92,7 +92,7 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
             *([("feed-forward", "D", t.feed_forward)] if feed_forward else []),
         ]
     )
-    scale = f"heat maps: one scale from {_draw.number(limit[0])} to {_draw.number(limit[1])}"
+    scale = f"heat maps: ± {_draw.number(limit[1])}"
     above = 2 * sheet.em / sheet.inches[1] if sheet.size.name == "print_narrow" else 0.0
     sheet.note(scale, y=above)
 

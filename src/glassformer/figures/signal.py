@@ -17,6 +17,7 @@ ANSWERS = ("1.P1", "1.P10")
 COST = "a"
 LOST = 0.02  # a share under which the axis is logarithmic
 DEEP = 4  # blocks, beyond which points are not named one by one
+UPRIGHT = 3.3  # ems under a panel, beyond which its names stand upright
 FAR = 15  # times between branches, beyond which their axis is logarithmic
 
 
@@ -34,12 +35,13 @@ def plot_signal(
     seen = signal(run, steps=steps, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6, least=60)
     below = _below(seen, (sheet.room[0] - 13.5) / 2)
-    panels = sheet.panels(2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 6.2))
+    upright = below > UPRIGHT
+    panels = sheet.panels(2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 4.4 + (1.8 if upright else below)))
     end = 0.85 if sheet.theme.name == "light" else 1.0  # away from the colour of the paper
     shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, end, len(seen.steps)))
     _lines(panels[0, 0], seen.stream, shades, sheet, "size", log=True)
-    panels[0, 0].set_xticklabels([])  # they stand under the panel below
-    panels[0, 0].set_xlabel("")
+    if upright:
+        panels[0, 0].set_xticklabels([])  # they stand under the panel below
     _draw.heading(panels[0, 0], "size of the stream by depth")
     _branches(panels[0, 1], seen, shades, sheet)
     _lines(panels[1, 0], seen.spread, shades, sheet, "size")
@@ -79,7 +81,7 @@ def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet, kind: str = "po
     blocks = [name.rpartition(" ")[2] for name in names]
     names = tuple(spoken(name) for name in names)
     if kind == "branch":
-        names = tuple(name.replace(" ", "\nblock ") for name in names)
+        names = tuple(name.replace(", ", "\n") for name in names)
     wide = ax.get_window_extent().width / ax.figure.dpi
     if len(names) * 1.3 * sheet.em > wide or len(set(blocks)) > DEEP:
         first = {block: k for k, block in reversed(list(enumerate(blocks))) if block.isdigit()}
@@ -99,9 +101,9 @@ SAID = {
 
 
 def spoken(name: str) -> str:
-    """`middle 0` → + attention 0: the stream with what attention added."""
-    stem, space, block = name.partition(" ")
-    return SAID.get(stem, stem) + space + block
+    """`middle 0` → + attention, block 0: the stream with what attention added."""
+    stem, _, block = name.partition(" ")
+    return SAID.get(stem, stem) + (f", block {block}" if block else "")
 
 
 def _below(seen: Signal, across: float) -> float:
@@ -114,19 +116,23 @@ def _below(seen: Signal, across: float) -> float:
 
 
 def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) -> None:
-    """Bars of what each branch adds, as a share of the stream it meets."""
+    """What each branch adds, as a share of the stream it meets: bars, or dots where the axis has no zero."""
     names = seen.ratio.axes["branch"]
     wide = 0.8 / max(len(seen.steps), 1)
+    tall = seen.ratio.values[np.isfinite(seen.ratio.values) & (seen.ratio.values > 0)]
+    far = bool(len(tall) and tall.max() > FAR * tall.min())
     for k, (row, shade) in enumerate(zip(seen.ratio.values, shades, strict=True)):
         at = np.arange(len(names)) + (k - (len(seen.steps) - 1) / 2) * wide
-        ax.bar(at, np.nan_to_num(row), width=0.92 * wide, color=shade)
+        if far:
+            ax.plot(at, row, linestyle="", marker="o", color=shade)
+        else:
+            ax.bar(at, np.nan_to_num(row), width=0.92 * wide, color=shade)
     if seen.residual:
         ax.axhline(IDENTITY, color=sheet.theme.rung, linestyle="--", linewidth=0.6 * sheet.size.line)
         sheet.note(f"dashed: {percent(IDENTITY)}, under which a branch hardly changes the stream")
     ax.set_xlim(-0.6, max(len(names), 1) - 0.4)
     _depth(ax, names, sheet, "branch")
-    tall = seen.ratio.values[np.isfinite(seen.ratio.values) & (seen.ratio.values > 0)]
-    if len(tall) and tall.max() > FAR * tall.min():
+    if far:
         ax.set_ylim(min(float(tall.min()), IDENTITY) / 1.5, 1.5 * float(tall.max()))
         _life.logarithmic(ax)
         ax.yaxis.set_major_formatter(lambda value, _: percent(value))

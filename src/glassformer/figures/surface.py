@@ -77,9 +77,10 @@ def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     inside = [price for price in prices if finite.min() < price < finite.max()]
     if inside:
         across, up = (np.array([float(each) for each in seen.loss.axes[axis]]) for axis in ("across", "up"))
+        across, up = np.array([x0, *across, x1]), np.array([y0, *up, y1])  # to the edges of the outermost cells
+        heights = np.pad(np.nan_to_num(seen.loss.values, nan=1e9, posinf=1e9), 1, mode="edge")
         widths = [sheet.size.line * (1.1 if price == prices[0] else 0.6) for price in inside]
-        ax.contour(across, up, np.nan_to_num(seen.loss.values, nan=1e9, posinf=1e9), levels=inside, colors=LIGHT,
-                   linewidths=widths, linestyles="--", zorder=1)  # fmt: skip
+        ax.contour(across, up, heights, levels=inside, colors=LIGHT, linewidths=widths, linestyles="--", zorder=1)
     shares = seen.shares.values
     ax.set_xlim(x0, x1)
     ax.set_ylim(y0, y1)
@@ -92,7 +93,7 @@ def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     shown = [(name, price) for name, price in rungs if low <= price <= high]
     for _, price in shown:
         colours.axhline(price, color=LIGHT, linewidth=0.6 * sheet.size.line, linestyle="--")
-    names = [(price, f"{name.rpartition(' = ')[2]}  {price:.2f}", sheet.theme.quiet) for name, price in shown]
+    names = [(price, f"{name.rpartition(' = ')[2]}  {price:.3f}", sheet.theme.quiet) for name, price in shown]
     _draw.beside(colours, names, most=12 if sheet.room[0] > 60 else 9)
 
 
@@ -112,9 +113,19 @@ def walk(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     texts = [thousands(seen.looked_at[k]) for k in picked]
     texts[0], texts[-1] = f"start ({texts[0]})", f"end ({texts[-1]})"
     ax.plot(*way[picked[1:-1]].T, linestyle="", marker="o", color=DARK, markersize=sheet.size.text * 0.4, zorder=5)
-    _draw.labels(ax, way[picked], texts, colours=LIGHT, first=[0, len(picked) - 1], keep_clear=_dense(way))
+    star = _around(ax, way[-1], 0.8 * sheet.size.text * ax.figure.dpi / 72)  # its rays are longer than dots are wide
+    clear = np.vstack([_dense(way), star])
+    _draw.labels(ax, way[picked], texts, colours=LIGHT, first=[0, len(picked) - 1], keep_clear=clear, tied=True)
     for text in ax.texts:
         text.set_bbox({"facecolor": DARK, "alpha": 0.5, "linewidth": 0, "pad": 0.8})
+
+
+def _around(ax: Axes, at: Array, far: float) -> Array:
+    """Points on a circle so many pixels around a point."""
+    turn = np.linspace(0, 2 * np.pi, 16)
+    on = ax.transData.transform(at) + far * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    found: Array = ax.transData.inverted().transform(on)
+    return found
 
 
 def _dense(way: Array) -> Array:
@@ -129,9 +140,13 @@ def _trust(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     ax.plot(seen.looked_at, true, color=t.validation, linewidth=line, marker="o" if len(seen.looked_at) < 4 else "")
     ax.plot(seen.looked_at, shadow, color=t.ink, linewidth=line, linestyle=":")
     low, high = limits(seen)
-    ax.set_ylim(low - 0.05 * (high - low), max(high, float(np.nanmax(true))))
+    high, peak = max(high, float(np.nanmax(true))), float(np.nanmax(shadow, initial=low))
+    cut = peak > high + (high - low)  # so far off that the rest would be flat
+    high = high if cut else max(high, peak + 0.03 * (peak - low))
+    ax.set_ylim(low - 0.05 * (high - low), high)
     ax.set_ylabel("loss (nats)")
-    ax.set_title(f"loss of the weights, and of their projections into the plane ({seen.windows} windows)")
+    far = f"; dotted: up to {peak:.3g}, cut off" if cut else ""
+    _draw.heading(ax, f"loss of the weights, and of their projections into the plane ({seen.windows} windows{far})")
     names = [(float(true[-1]), "true weights", t.validation), (float(shadow[-1]), "projected", t.ink)]
     _draw.beside(ax, names, most=8)
     _life.steps_axis(ax, seen.looked_at[-1], 0.0, True, seen.step)

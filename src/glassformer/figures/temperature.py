@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._uncertain_words import say_temperature
@@ -32,9 +31,10 @@ def plot_temperature(
     narrow = sheet.room[0] < _uncertain.NARROW
     rows, columns = (3, 1) if narrow else (1, 3)
     entries = [*_uncertain.by_moments(seen, sheet), *_uncertain.spread(seen, sheet)]
-    each = max(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em for entry in entries) + 4
-    across = int(np.clip((sheet.room[0] - 2) // each, 2, len(entries)))  # entries of the key side by side
-    foot = 4.8 + 1.4 * -(-len(entries) // across)
+    wide = sum(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em + 4 for entry in entries)
+    lines = int(-(-wide // (sheet.room[0] - 2)))
+    across = -(-len(entries) // lines)  # entries of the key side by side
+    foot = 4.8 + 1.4 * lines
     panels = sheet.panels(rows, columns, left=5, right=1.8, bottom=foot, top=2.4, gap=(5, 5)).flat
     for panel, draw, title in (
         (panels[0], partial(_uncertain.mean_entropy, moments=True), "how unsure"),
@@ -43,7 +43,7 @@ def plot_temperature(
     ):
         draw(panel, seen, sheet)
         panel.set_title(title)
-    sheet.legend(entries, columns=across)
+    sheet.legend(_uncertain.by_rows(entries, across), columns=across)
     names = ("entropy", "loss", "heat")
     shown = seen.only(*(f"{kind}.{name}" for kind in ("by_temperature", "at_moments") for name in names),
                       "marks.least_loss", "marks.most_heat")  # fmt: skip

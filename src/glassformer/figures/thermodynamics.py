@@ -71,7 +71,7 @@ def plot_thermodynamics(
     for spare in panels.flat[len(shown) :]:
         spare.remove()
     if entries:
-        sheet.legend(entries, columns=beside)
+        sheet.legend(_uncertain.by_rows(entries, beside), columns=beside)
     if len(shown) < len(every):
         sheet.note(f"page {page + 1} of {pages}")
     return sheet.done(seen, view=view, temperature=temperature, page=page, pages=pages, member=member)
@@ -172,7 +172,15 @@ def _of_heat(seen: Uncertainty) -> list[tuple[str, Draw, str]]:
         ("path: entropy H, loss L", _path, ""),
         (f"entropy H(T) ({_uncertain.SPREAD})", _mean, ""),
     ]
-    return [*found, ("entropy of attention, every head", heads, "")] if seen.attention else found
+    return [*found, (_of_heads(*seen.attention["entropy"].values.shape[:2]), heads, "")] if seen.attention else found
+
+
+def _of_heads(blocks: int, heads: int) -> str:
+    """What the lines of the panel of attention are."""
+    lines = ("solid", "dashed", "dash-dotted", "dotted")
+    told = ", ".join(f"{line}: block {block}" for block, line in enumerate(lines[:blocks]))
+    said = "entropy of attention" if heads == 1 else "entropy of attention, every head"
+    return f"{said} ({told})" if 1 < blocks <= len(lines) else said
 
 
 def _by_step(draw: Callable[..., None]) -> Draw:

@@ -73,7 +73,7 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
         target = "the token that is the answer" if seen.copied else sought(seen.copied)
         notes.append(f"arc: from where the answer is read to {target}")
     if longest > columns:
-        notes.append("+: so many more tokens do not fit the page; the title counts them too")
+        notes.append("+: so many more tokens (counted in the title)")
     if notes:
         sheet.note(" · ".join(notes), y=0 if seen.one else 2.0 * sheet.em / sheet.inches[1])
     return sheet.done(seen)

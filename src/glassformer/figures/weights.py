@@ -14,6 +14,8 @@ ANSWERS = ("3.§3.1", "1.P1")
 COST = "b"
 CELL = (3.7, 1.5)  # ems of a cell that holds a number
 GAP = (3.4, 3.6)  # ems between tensors
+TOP = 2.2  # ems above the first
+APART = 0.36  # ems between numbers, more than between words
 MOST_PANELS, ON_A_SLIDE = 16, 6  # matrices on a page; on slides the spread of values is the last page
 SLIDE = 31.0  # ems of a slide for tensors with numbers
 Tile = tuple[str, tuple[float, float, float, float]]  # a tensor and its left, top, width and height in ems
@@ -33,8 +35,8 @@ def plot_weights(
     """All tensors in the order of the computation: with numbers in small models, as maps and spreads in large ones."""
     seen = weights(run, step=step, member=member)
     small = seen.parameters <= FEW and ax is None
-    tiles = _flow(seen, 94 if size == "screen" else 68 if size == "slide" else 70) if small else []
-    bands = _bands(tiles, SLIDE if size == "slide" else float("inf")) if small else []
+    shelves = _shelves(seen, 94 if size == "screen" else 68 if size == "slide" else 70) if small else []
+    bands = _bands(shelves, SLIDE if size == "slide" else float("inf")) if small else []
     high = (max(y + tall for _, (_, y, _, tall) in bands[0]) + 4.5) * 9 / 72 + 0.6 if small else 8.5
     sheet = _draw.Sheet(
         ax, theme, size, say(seen), seen.clock, height=high * (1.0 if size == "screen" else 1.12), least=60
@@ -48,20 +50,24 @@ def plot_weights(
     if small:
         most = _draw.number(_draw.limits("signed", *(tensor.values for tensor in seen.tensors.values()))[1])
         notes.append(f"one scale for all: blue to −{most}, white 0, red to {most}")
+    else:
+        notes.append("down: what goes in, across: what comes out")
+        notes += ["binned: root mean square of neighbours, sign of their sum"] if not all(seen.whole.values()) else []
     sheet.note(" · ".join(notes))
     return sheet.done(seen, page=page, pages=pages)
 
 
-def _bands(tiles: list[Tile], room: float) -> list[list[Tile]]:
-    """The lines of tensors, as many on a page as fit in so many ems, counted from the top of each page."""
+def _bands(shelves: list[list[Tile]], room: float) -> list[list[Tile]]:
+    """The shelves one below the other, as many on a page as fit in so many ems, counted from the top of each page."""
     pages: list[list[Tile]] = [[]]
-    begin = 0.0
-    for name, (x, y, wide, high) in tiles:
-        line = [tall for _, (_, at, _, tall) in tiles if at == y]
-        if pages[-1] and y - begin + max(line) > room and pages[-1][-1][1][1] != y - begin:
+    y = TOP
+    for shelf in shelves:
+        tall = max(top + high for _, (_, top, _, high) in shelf)
+        if pages[-1] and y + tall > room:
             pages.append([])
-            begin = y - 2.2
-        pages[-1].append((name, (x, y - begin, wide, high)))
+            y = TOP
+        pages[-1] += [(name, (x, y + top, wide, high)) for name, (x, top, wide, high) in shelf]
+        y += tall + GAP[1]
     return pages
 
 
@@ -70,22 +76,25 @@ def _lying(values: np.ndarray) -> bool:
     return bool(values.shape[0] > 16 and values.shape[1] <= 4)
 
 
-def _flow(seen: Weights, room: float) -> list[Tile]:
-    """Tensor → (left, top, width, height) in ems: side by side while there is room, then the next line."""
-    found: list[Tile] = []
-    x, y, tallest = 3.5, 2.2, 0.0
+def _shelves(seen: Weights, room: float) -> list[list[Tile]]:
+    """Lines of tensors, their tops counted from the line's: side by side, small ones below their neighbour."""
+    shelves: list[list[Tile]] = []
+    x = below = column = 0.0
     for name, tensor in seen.tensors.items():
         values = tensor.values.T if _lying(tensor.values) else tensor.values
-        cell = min(CELL[0], (room - 7) / values.shape[1])
-        wide = max(values.shape[1] * cell, 0.0)
-        high = values.shape[0] * CELL[1]
-        title = _draw.text_width(spoken(name), 10) * 72 / 9
-        if found and x + max(wide, title) > room:
-            x, y, tallest = 3.5, y + tallest + GAP[1], 0.0
-        found.append((name, (x, y, wide, high)))
-        x += max(wide, title) + GAP[0]
-        tallest = max(tallest, high)
-    return found
+        wide, high = values.shape[1] * min(CELL[0], (room - 4) / values.shape[1]), values.shape[0] * CELL[1]
+        needed = max(wide, _draw.text_width(spoken(name), 10) * 72 / 9)  # a title may be wider than its tensor
+        tallest = max((top + tall for _, (_, top, _, tall) in shelves[-1]), default=0.0) if shelves else 0.0
+        if below + high <= 1.1 * tallest and x + needed <= room:
+            column = max(column, needed)
+        elif shelves and x + column + GAP[0] + needed <= room:
+            x, below, column = x + column + GAP[0], 0.0, needed
+        else:
+            shelves.append([])
+            x, below, column = 3.5, 0.0, needed
+        shelves[-1].append((name, (x, below, wide, high)))
+        below += high + GAP[1]
+    return shelves
 
 
 def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[Tile]) -> None:
@@ -99,10 +108,15 @@ def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[Tile]) -> None:
         if _lying(values):
             values, rows, columns = values.T, columns, rows
         del row_name, column_name
-        fits = wide / values.shape[1]
+        digits = next((many for many in (2, 1) if _widest(values, many) + APART <= wide / values.shape[1]), 0)
         _draw.heat(panel, values, kind="signed", theme=sheet.theme, limit=limit, rows=rows if len(rows) > 1 else (),
-                   columns=columns, numbers=fits > 2.0, digits=2 if fits > 3.5 else 1)  # fmt: skip
+                   columns=columns, numbers=digits > 0, digits=digits)  # fmt: skip
         panel.set_title(spoken(name) + (" (on its side)" if _lying(tensor.values) else ""))
+
+
+def _widest(values: np.ndarray, digits: int) -> float:
+    """Ems of the longest number of a tensor."""
+    return max(_draw.text_width(_draw.number(value, digits), 72) for value in values.ravel().tolist())
 
 
 def _mapped(sheet: _draw.Sheet, seen: Weights, page: int) -> int:
@@ -124,18 +138,24 @@ def _matrices(sheet: _draw.Sheet, seen: Weights, matrices: list[str], every: lis
     columns = min(3 if sheet.size.name == "slide" else 4, len(matrices))
     rows = -(-len(matrices) // columns)
     limit = _draw.limits("signed", *(seen.tensors[name].values for name in every))  # one scale on all pages
-    panels = sheet.panels(rows, columns, left=1.2, right=7, bottom=2.2, top=2.2, gap=(1.2, 2.4), within=(0, 0, part, 1))
-    for panel, name in zip(panels.flat, matrices, strict=False):
+    several = any(each.startswith("blocks.1.") for each in seen.shapes)
+    titles = [(_short(name, several), _shape(seen, name)) for name in matrices]
+    size, across = 1.1 * sheet.size.text, (sheet.room[0] * part - 8.2 - 1.2 * (columns - 1)) / columns * sheet.em
+    apart = "\n" if max(_draw.text_width(" ".join(each), size) for each in titles) > across else " "
+    panels = sheet.panels(
+        rows, columns, left=1.2, right=7, bottom=2.4, top=2.2 if apart == " " else 3.4,
+        gap=(1.2, 2.4 if apart == " " else 3.6), within=(0, 0, part, 1),
+    )  # fmt: skip
+    for panel, name, title in zip(panels.flat, matrices, titles, strict=False):
         _draw.heat(panel, seen.tensors[name].values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
-        shape = " × ".join(map(str, seen.shapes[name])) + ("" if seen.whole[name] else ", averaged")
-        plain = _short(name, any(each.startswith("blocks.1.") for each in seen.shapes))
-        title = f"{plain} {shape}"
-        room = panel.get_window_extent().width / panel.figure.dpi
-        panel.set_title(title if _draw.text_width(title, 1.1 * sheet.size.text) <= room else plain)
+        panel.set_title(apart.join(title))
+    _draw.bar(sheet, "signed", limit, "value", beside=list(panels[:, columns - 1]))
     for panel in panels.flat[len(matrices) :]:
         panel.remove()
-    full = panels[: max(1, len(matrices) // columns), columns - 1]
-    _draw.bar(sheet, "signed", limit, "value", beside=list(full))
+
+
+def _shape(seen: Weights, name: str) -> str:
+    return " × ".join(map(str, seen.shapes[name])) + ("" if seen.whole[name] else ", binned")
 
 
 def _spread(ax: Axes, sheet: _draw.Sheet, seen: Weights) -> None:

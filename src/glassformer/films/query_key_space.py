@@ -91,7 +91,8 @@ def _how(stage: Stage, last: QueryKey) -> None:
 
 CAPTION = (
     "Circles are queries, squares are keys, one for each token at each position; the score of a query with a key is "
-    "their dot product, so a query looks along its own direction. The plane is that of the last step and does not "
+    "their dot product, divided by one number for all (the root of the width of a head, or of the model), so a query "
+    "looks along its own direction. The plane is that of the last step and does not "
     "move; named are some queries of one token and some keys of one position."
 )
 

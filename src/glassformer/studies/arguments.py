@@ -1,6 +1,8 @@
 """Whether three arguments teach two and four: tested on other lengths, and on questions inside questions."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,8 +17,11 @@ from glassformer.tasks._task import IntArray
 LENGTHS = (2, 3, 4)
 MOST = 2_000  # questions of a length that are asked
 MAIN = "accuracy_2"
+Asked: TypeAlias = tuple[list[int], int]  # the tokens of a question, and the token that answers it
 METRICS = {f"accuracy_{n}": Metric(f"accuracy, {n} arguments", "share", higher=True) for n in LENGTHS} | {
-    "accuracy_nested": Metric("accuracy, nested", "share", higher=True)
+    "accuracy_nested": Metric("accuracy, a question inside", "share", higher=True),
+    "accuracy_nested_two": Metric("accuracy, two questions inside", "share", higher=True),
+    "accuracy_nested_deep": Metric("accuracy, nested twice", "share", higher=True),
 }
 
 
@@ -47,7 +52,7 @@ def arguments(experiment: Experiment) -> list[Cell]:  # noqa: ARG001
 def measure(run: Run) -> dict[str, Floats]:
     """Accuracy on questions of every length; of the trained one, only on those that were not trained on."""
     found = {f"accuracy_{n}": _accuracy(run, *_asked(run, n)) for n in LENGTHS}
-    return found | {"accuracy_nested": _accuracy(run, *nested())}
+    return found | {f"accuracy_{kind}": _accuracy(run, *nested(kind)) for kind in NESTED}
 
 
 def _asked(run: Run, many: int) -> tuple[IntArray, IntArray]:
@@ -61,19 +66,42 @@ def _asked(run: Run, many: int) -> tuple[IntArray, IntArray]:
     return tokens[chosen], answers[chosen]
 
 
-def nested() -> tuple[IntArray, IntArray]:
-    """Questions with a question as one of their arguments, such as Max(Min(1,2,3),4,5), and their answers."""
+def nested(kind: str = "nested") -> tuple[IntArray, IntArray]:
+    """Questions with questions in the place of digits, and their answers.
+
+    `nested` has one, as Max(Min(1,2,3),4,5); `nested_two` two of them, as Max(First(1,2,3),4,Min(5,6,7));
+    `nested_deep` one that has one itself, as Max(1,Min(2,Last(3,4,5),6),7).
+    """
     rng = np.random.default_rng(0)
-    inner, found = five_operations.questions()
-    rows, answers = [], []
-    for which in rng.integers(len(inner), size=(MOST, 2)):
-        outer, place = list(inner[which[0]]), 2 + 2 * int(rng.integers(3))
-        known = [*outer[:place], found[which[1]], *outer[place + 1 :]]
-        question = five_operations.read(np.array(known))
-        assert question is not None
-        rows.append([*outer[:place], *inner[which[1]], *outer[place + 1 :]])
-        answers.append(five_operations.answer(question))
-    return np.array(rows), np.array(answers)
+    made = [NESTED[kind](rng) for _ in range(MOST)]
+    return np.array([tokens for tokens, _ in made]), np.array([answer for _, answer in made])
+
+
+def _flat(rng: np.random.Generator) -> Asked:
+    tokens, answers = five_operations.questions()
+    which = int(rng.integers(len(tokens)))
+    return tokens[which].tolist(), int(answers[which])
+
+
+def _around(rng: np.random.Generator, *inner: Asked) -> Asked:
+    """A question with others in the place of as many of its digits; its answer is found with theirs."""
+    outer, _ = _flat(rng)
+    places = sorted((2 + 2 * rng.permutation(3)[: len(inner)]).tolist())
+    known, row, begin = list(outer), [], 0
+    for place, (tokens, answer) in zip(places, inner, strict=True):
+        known[place] = answer
+        row += [*outer[begin:place], *tokens]
+        begin = place + 1
+    question = five_operations.read(np.array(known))
+    assert question is not None
+    return row + outer[begin:], five_operations.answer(question)
+
+
+NESTED: dict[str, Callable[[np.random.Generator], Asked]] = {
+    "nested": lambda rng: _around(rng, _flat(rng)),
+    "nested_two": lambda rng: _around(rng, _flat(rng), _flat(rng)),
+    "nested_deep": lambda rng: _around(rng, _around(rng, _flat(rng))),
+}
 
 
 def _accuracy(run: Run, tokens: IntArray, answers: IntArray) -> Floats:
@@ -96,8 +124,10 @@ def conclude(study: Study) -> str:
     if row is None:
         return "The model of three arguments is not trained yet."
     own = study.shown(row, "accuracy_3")
-    two, four, deep = (study.shown(row, f"accuracy_{kind}") for kind in ("2", "4", "nested"))
+    others = ("2", "4", "nested", "nested_two", "nested_deep")
+    two, four, one, both, deep = (study.shown(row, f"accuracy_{kind}") for kind in others)
     return (
         f"Trained on three arguments it answers {own} of the new questions with three right, {two} of those with two, "
-        f"{four} of those with four, and {deep} of those with a question inside."
+        f"{four} of those with four, {one} of those with a question inside, {both} with two inside and {deep} with a "
+        "question inside the one inside."
     )

@@ -46,4 +46,4 @@ def _filled(text: str, points: float, inches: float, first: float | None = None)
             lines[-1] += f" {word}"
         else:
             lines.append(word)
-    return lines
+    return [line.strip() for line in lines]

@@ -10,6 +10,7 @@ from glassformer.figures._uncertain.steps import change, crossings, entropy, gap
 from glassformer.figures._uncertain.temperatures import (
     SPREAD,
     by_moments,
+    by_rows,
     energies,
     heat,
     heat_map,
@@ -26,6 +27,7 @@ __all__ = [
     "attention",
     "attention_entropy",
     "by_moments",
+    "by_rows",
     "change",
     "crossings",
     "energies",

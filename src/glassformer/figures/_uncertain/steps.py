@@ -133,15 +133,17 @@ def sharpening(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0
     ax.set_ylim(-0.02, 1.03)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     ax.set_ylabel("probability")
+    came = "token that came" if kind == "free" else "right token"  # where the rule does not restrict it, none is right
     if not names:
-        key(ax, ("likeliest token", t.ink, "--"), ("right token", t.right, "-"), loc="best")
+        key(ax, ("likeliest token", t.ink, "--"), (came, t.right, "-"), loc="best")
         return
     near = []
     for text, lines, name, colour in (
-        ("likeliest token", most, "p_max", t.ink), ("right token", right, "p_target", t.right),
+        ("likeliest token", most, "p_max", t.ink), (came, right, "p_target", t.right),
     ):  # fmt: skip
         if sound(lines):
             best = true.get(name, float("nan"))
-            of = f" ({'at best' if seen.exact else 'by counts'} {percent(best)})" if np.isfinite(best) else ""
+            of = f"({'at best' if seen.exact else 'by counts'} {percent(best)})".replace(" ", "\u00a0")  # on one line
+            of = f" {of}" if np.isfinite(best) else ""
             near.append((last(lines), f"{text} {percent(last(lines))}{of}", colour))
     _draw.beside(ax, near, most=names)

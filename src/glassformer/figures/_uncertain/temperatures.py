@@ -64,11 +64,18 @@ def marked(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str, mark: str
 
 
 def _at_the_top(ax: Axes, sheet: _draw.Sheet, text: str, at: float) -> None:
-    """A label under the upper edge, above all curves, as near over `at` as the panel allows."""
+    """A label under the upper edge, above all curves, as near over `at` as the panel and the line T = 1 allow."""
     half = _draw.text_width(text, sheet.size.text) / 2 * ax.figure.dpi / ax.get_window_extent().width
-    across = float(ax.transAxes.inverted().transform(ax.transData.transform((at, ax.get_ylim()[0])))[0])
+    across, one = (
+        float(ax.transAxes.inverted().transform(ax.transData.transform((each, ax.get_ylim()[0])))[0])
+        for each in (at, 1)
+    )
     x = float(np.clip(across, half + 0.02, max(1 - half, half + 0.02)))
-    ax.text(x, 1, text, transform=ax.transAxes, ha="center", va="top", color=sheet.theme.ink, zorder=6)
+    free = [place for place in (one - half - 0.02, one + half + 0.02) if half <= place <= 1 - half]
+    if abs(x - one) < half + 0.02 and free:
+        x = min(free, key=lambda place: abs(place - across))
+    ax.text(x, 1, text, transform=ax.transAxes, ha="center", va="top", color=sheet.theme.ink, zorder=6,
+            bbox={"facecolor": sheet.theme.paper, "edgecolor": "none", "pad": 0.5})  # fmt: skip
 
 
 def mean_entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, *, moments: bool = False) -> None:
@@ -152,6 +159,11 @@ def spread(seen: Uncertainty, sheet: _draw.Sheet) -> list[Patch]:
     if seen.subject != "run":
         return []
     return [Patch(facecolor=(sheet.theme.ink, BAND), edgecolor="none", label=SPREAD)]
+
+
+def by_rows(entries: list[Any], across: int) -> list[Any]:
+    """The entries of a key in the order in which Matplotlib, which fills columns, makes rows of them."""
+    return [each for column in range(across) for each in entries[column::across]]
 
 
 def by_moments(seen: Uncertainty, sheet: _draw.Sheet, mean: bool = True) -> list[Line2D]:

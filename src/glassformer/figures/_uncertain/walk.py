@@ -42,7 +42,7 @@ def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, n
     ax.set_xlabel("entropy (nats)")
     ax.set_ylabel("loss (nats)")
     if len(prices) and rungs:
-        _draw.dots(ax, known, colour=t.rung, scale=1.5, zorder=2)
+        _draw.dots(ax, known, colour="none", scale=2.0, zorder=4.5, linewidths=0.8 * sheet.size.line, edgecolors=t.ink)
         _rung_names(ax, seen, sheet, names)
 
 
@@ -54,7 +54,7 @@ def _rung_names(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, most: float) ->
     for (entropy, price), name in zip(rung_points(seen).tolist(), names, strict=True):
         ax.plot([entropy, end], [price] * 2, color=t.faint, linewidth=0.4 * sheet.size.line, zorder=0.5,
                 scalex=False, scaley=False)  # fmt: skip
-        told.append((float(price), f"{name.rpartition(' = ')[2]}  {price:.2f}", t.quiet))
+        told.append((float(price), f"{name.rpartition(' = ')[2]}  {price:.3f}", t.quiet))
     _draw.beside(ax, told, most=most)
 
 
@@ -79,22 +79,24 @@ def phase(
     _draw.dots(ax, walked[sound], colour=shade[sound], scale=0.75 if len(walked) < 100 else 0.6, zorder=3.5)
     _heads(ax, walked[sound], shade[sound], arrows)
     if sound.sum() > 1 and rungs:
-        for which, side in ((0, 0.5), (-1, -0.5)):
+        for which in (0, -1):
             if sound[which]:
-                _end(ax, walked[which], f"step {thousands(int(seen.looked_at[which]))}", shade[which], side, sheet)
+                said = f"step {thousands(int(seen.looked_at[which]))}"
+                _end(ax, walked[which], said, shade[which], which == 0, sheet)
     if seen.step is not None and (seen.looked_at == seen.step).any():
         now = walked[seen.looked_at == seen.step]
         _draw.dots(ax, now, colour=t.paper, scale=2.2, zorder=6, linewidths=sheet.size.line, edgecolors=t.ink)
 
 
-def _end(ax: Axes, at: Array, text: str, colour: Any, side: float, sheet: _draw.Sheet) -> None:
-    """A large dot, and its name at the left where there is room."""
+def _end(ax: Axes, at: Array, text: str, colour: Any, first: bool, sheet: _draw.Sheet) -> None:
+    """A large dot, and its name where there is room: left of the first, right below the last, off the dashed line."""
     t, size = sheet.theme, sheet.size.text
     _draw.dots(ax, at[None], colour=[colour], scale=1.8, zorder=5, linewidths=sheet.size.line * 0.5, edgecolors=t.ink)
-    x = float(ax.transData.transform(at)[0])
-    if x - (_draw.text_width(text, size) + 1.2 * size / 72) * ax.figure.dpi > ax.get_window_extent().x0:
-        ax.annotate(text, tuple(at), xytext=(-0.8 * size, side * size), textcoords="offset points", color=t.ink,
-                    zorder=6, ha="right", va="top" if side < 0 else "bottom",
+    x, box, side = float(ax.transData.transform(at)[0]), ax.get_window_extent(), -1 if first else 1
+    far = x + side * (_draw.text_width(text, size) + 1.2 * size / 72) * ax.figure.dpi
+    if box.x0 < far < box.x1:
+        ax.annotate(text, tuple(at), xytext=(side * 0.8 * size, -side * 0.3 * size), textcoords="offset points",
+                    color=t.ink, zorder=6, ha="right" if first else "left", va="bottom" if first else "top",
                     bbox={"facecolor": (t.paper, 0.75), "edgecolor": "none", "pad": 0.5})  # fmt: skip
 
 
