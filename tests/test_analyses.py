@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import hand_wired
-from glassformer import _discover, analyses, reference
+from glassformer import _discover, analyses, reference, summary
 from glassformer.analyses import _clock, _pairs, _plane
 from glassformer.analyses._result import Labelled, Result, Words, listed, percent, thousands
 from glassformer.architecture import nest
@@ -156,7 +156,7 @@ def test_a_life_is_judged_mostly_where_something_is_learnt():
 def test_rungs_are_passed_in_order_and_only_once_the_loss_is_there():
     run = run_of("plus_last_even")
     losses, steps = run.metrics["validation_loss"], run.metrics["step"]
-    slack = _clock.SLACK * (log(12) - run.task.floor(8))
+    slack = summary.SLACK * (log(12) - run.task.floor(8))
     for rung, step in _clock.passed(run):
         if step is not None:
             assert losses[steps == step][0] <= rung.nats + slack

@@ -241,7 +241,7 @@ def test_tensors_lie_beside_and_below_each_other_in_order_and_never_on_another(g
             for k, (_, (x, y, wide, tall)) in enumerate(page):
                 assert x + wide <= room
                 for _, (left, top, across, down) in page[:k]:
-                    assert x >= left + across or y >= top + down or x + wide <= left
+                    assert x >= left + across or x + wide <= left or y >= top + down or y + tall <= top
 
 
 def test_a_trail_is_a_running_mean_with_its_ends_in_place():

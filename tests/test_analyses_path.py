@@ -349,6 +349,44 @@ def test_read_out_biases_move_by_the_groups_that_are_answered():
         parameter_tracks(run_of("five_operations"), preset="biases")
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_a_weight_asked_for_by_name_is_the_one_followed(name):
+    run = run_of(name)
+    asked = ("token[3, 1]", "blocks.0.query[1,0]", "read_out_bias[2]")
+    seen = parameter_tracks(run, weights=asked)
+    for (weight, track), (tensor, place) in zip(
+        seen.tracks.items(), (("token", (3, 1)), ("blocks.0.query", (1, 0)), ("read_out_bias", (2,))), strict=True
+    ):
+        assert weight.startswith(f"{tensor}[")
+        wanted = [float(run.weights(step)[tensor][place]) for step in seen.looked_at]
+        assert_allclose(track.values[:, 0], wanted, rtol=1e-6)
+        middle = [np.quantile(run.weights(step)[tensor], 0.75) for step in seen.looked_at]
+        assert_allclose(seen.bands[weight].values[:, 2], middle, atol=1e-6)
+    title = say_tracks(seen).title
+    assert f"the embedding of “{run.task.vocabulary[3]}”, feature 1 goes from" in title
+    assert f"the read-out bias of “{run.task.vocabulary[2]}”" in title
+
+
+@pytest.mark.parametrize(
+    "weight",
+    ["token[99,0]", "token[0]", "token", "nothing[0,0]", "token[0,-1]", "blocks.9.query[0,0]", "token[a,0]", 3],
+)
+def test_a_weight_that_is_not_there_is_refused_with_those_that_are(weight):
+    with pytest.raises(
+        CallError, match=r"names no parameter; write one like 'token\[0,0\]', .* within token\[\d+, 2\]"
+    ):
+        parameter_tracks(run_of("plus_last_even"), weights=(weight,))
+
+
+def test_weights_are_a_short_list_and_no_second_choice():
+    run = run_of("plus_last_even")
+    for given in ("token[0,0]", ("token[0,0]",) * 17):
+        with pytest.raises(CallError, match=r"^weights = .* is not a list of up to 16 names"):
+            parameter_tracks(run, weights=given)
+    with pytest.raises(CallError, match="preset = 'read_out_bias' does too"):
+        parameter_tracks(run, weights=("token[0,0]",), preset="read_out_bias")
+
+
 def test_changes_are_differences_of_kept_weights():
     run = run_of("plus_last_even")
     seen = change(run)

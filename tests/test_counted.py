@@ -58,7 +58,7 @@ def test_a_step_learns_from_the_answers_alone(sort: Run) -> None:
 
 def test_parts_are_taken_out_of_the_answers_alone(sort: Run) -> None:
     seen = ablation(sort)
-    windows = sort.task.examples(LENGTH, "validation", seen.windows).windows
+    windows = _logged.windows(sort, seen.windows).windows
     assert seen.base_loss == pytest.approx(losses(sort, windows).mean(), rel=1e-5)
     assert seen.answers == ANSWERS * len(windows)
     wrong = logs(sort, windows).argmax(-1) != windows[:, FIRST + 1 :]

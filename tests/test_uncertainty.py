@@ -403,13 +403,14 @@ def test_the_largest_disagreement_is_that_of_one_prediction():
 
 @pytest.mark.parametrize("across", [2, 3, 5, 7])
 def test_a_key_of_several_lines_is_read_line_by_line(across):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     entries = [Line2D([], [], label=str(k)) for k in range(7)]
     figure = Figure()
     key = figure.legend(handles=by_rows(entries, across), ncols=across)
-    figure.canvas.draw()
+    FigureCanvasAgg(figure).draw()
     placed = [(text.get_window_extent(), text.get_text()) for text in key.get_texts()]
     read = [said for _, said in sorted(placed, key=lambda each: (-round(each[0].y0), each[0].x0))]
     assert read == [str(k) for k in range(7)]

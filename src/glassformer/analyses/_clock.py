@@ -5,12 +5,12 @@ from typing import Literal
 
 import numpy as np
 
+from glassformer import summary
 from glassformer.analyses._result import Array, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Rung
 
-SLACK = 0.02  # share of the ladder's height within which a rung counts as reached, as in summary.rung
 FEW = 25  # logged lines under which nothing is smoothed
 SMOOTH = 5  # logged lines of the running median that decides when a rung is passed
 
@@ -103,8 +103,7 @@ def smooth(values: Array, lines: int = SMOOTH) -> Array:
 
 def slack(run: Run) -> float:
     """How far above a rung a loss still counts as on it, in nats."""
-    rungs = [rung for rung in ladder(run) if rung.reachable]
-    return SLACK * (rungs[0].nats - rungs[-1].nats)
+    return summary.slack([rung for rung in ladder(run) if rung.reachable])
 
 
 def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:

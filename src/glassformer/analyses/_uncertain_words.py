@@ -68,11 +68,11 @@ def say_phase(seen: Uncertainty) -> Words:
     rungs = ""
     if len(seen.rungs.values) and seen.exact:
         rungs = (
-            " Grey points are partial understandings of the task: each is exactly as sure as it is right, so it lies "
+            " Rings are partial understandings of the task: each is exactly as sure as it is right, so it lies "
             "on the line, and the lower, the more is understood."
         )
     elif len(seen.rungs.values):
-        rungs = " Grey points are tables of counts: the price of each against its entropy, measured on a few inputs."
+        rungs = " Rings are tables of counts: the price of each against its entropy, measured on a few inputs."
     exact = (
         f"; thick dashes: of the exact predictor, {seen.calibrated:+.3f} on these inputs and 0 on endless ones"
         if seen.subject == "run" and seen.known and seen.exact

@@ -58,6 +58,7 @@ def birth(
     for name, value, least in (("checkpoints", checkpoints, 1), ("windows", windows, 2), ("neurons", neurons, 0)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
             raise CallError(f"{name} = {value!r} is not a whole number of at least {least}")
+    asked = None if step == -1 else _clock.resolve(run, step)
     big = (run.parameters >= SMALL) + (run.parameters >= LARGE)
     given = _removal.held_out(run, windows)
     steps = _clock.looks(run, checkpoints or CHECKPOINTS[big], member)
@@ -70,7 +71,7 @@ def birth(
     axes = {"part": names, "way": ways}
     life = axes | {"step": tuple(map(str, steps))}
     return Birth(
-        step=None if step == -1 else _clock.resolve(run, step),
+        step=asked,
         clock=_clock.text(run, step, member),
         effect=Labelled(effect, life, "nats per token"),
         sampling_error=Labelled(error, life, "nats per token"),

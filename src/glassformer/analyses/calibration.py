@@ -12,6 +12,7 @@ from glassformer.tasks import Examples
 BINS = 10
 WINDOWS = 500  # held-out windows
 MOMENTS = 16
+FINEST = 2.0**-24  # steps of numbers just below 1, as the model has them
 FEW = 10  # predictions in a bin under which its share says little
 
 
@@ -127,7 +128,8 @@ def say(seen: Calibration) -> Words:
             f"sorted by confidence the two differ by {100 * seen.error:.1f} points"
         )
     truth = (
-        ""
+        " Third: what of the probability is not on the one right answer, surest answer first; numbers of this kind are "
+        "no finer than about 10⁻⁷."
         if seen.certain
         else f" Third: the probability of the token that came as {seen.predictor} and as the model state it, one dot "
         f"per place of a window; they differ by {seen.apart:.3f} on average"

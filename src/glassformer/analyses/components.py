@@ -6,7 +6,7 @@ import numpy as np
 
 from glassformer.analyses._result import Labelled, Words, listed
 from glassformer.analyses.cells import Cells, cells
-from glassformer.study import Study, Trained
+from glassformer.study import Study
 
 MOST_NAMED = 3  # parts in a title
 
@@ -29,24 +29,13 @@ def components(study: Study) -> Components:
     slow = np.nan_to_num(seen.spreads["steps_to_95"].values[:, 0], nan=np.inf)
     first = np.array([bool(row.cell.settings) for row in rows])  # what leaves nothing out is the whole model
     order = sorted(range(len(rows)), key=lambda k: (first[k], harm[k], slow[k], k))
-    harmed = tuple(rows[k].cell.name for k in order if _harmed(study, rows, k))
+    whole = next((row for row in rows if not row.cell.settings), None)
+    harmed = tuple(rows[k].cell.name for k in order if whole and study.better(study.main, whole, rows[k]))
     ordered = {name: getattr(seen, name) for name in seen.__dataclass_fields__}
     ordered["values"] = {name: _taken(each, order) for name, each in seen.values.items()}
     ordered["spreads"] = {name: _taken(each, order) for name, each in seen.spreads.items()}
     ordered["bounds"] = _taken(seen.bounds, order)
     return Components(**ordered, harmed=harmed, main=study.main)
-
-
-def _harmed(study: Study, rows: list[Trained], k: int) -> bool:
-    """Judged by the intervals, which say how far the seeds alone would move the median."""
-    whole = next((row for row in rows if not row.cell.settings), None)
-    if whole is None or rows[k] is whole:
-        return False
-    higher = study.metrics[study.main].higher
-    worst = -np.inf if higher else np.inf
-    a, b = study.spread(whole, study.main), study.spread(rows[k], study.main)
-    least, most = (np.where(np.isnan(v), worst, v) for v in ((a.low, a.high), (b.low, b.high)))
-    return bool(least[0] > most[1]) if higher else bool(least[1] < most[0])
 
 
 def _taken(each: Labelled, order: list[int]) -> Labelled:

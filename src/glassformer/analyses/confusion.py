@@ -185,7 +185,7 @@ def say(seen: Confusion) -> Words:
         title = f"At step {step} there is nothing to compare: no answer is in view"
     else:
         good = "match what came" if seen.several else "are right"
-        title = f"{_judged.exactly(seen.matched)} of the answers {good} at step {step}"
+        title = f"{_judged.exactly(seen.matched)} of {thousands(seen.counted)} answers {good} at step {step}"
         if off.max(initial=0) > 0:
             filled = counts.sum(axis=0)
             most = int(filled.argmax())

@@ -1,12 +1,14 @@
 """Individual parameters followed through training: all of a small model, some of a large one."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _named
 from glassformer.analyses._life import flat, spread, steps_per_pass, tensors
+from glassformer.analyses._primer import short
 from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, shared, thousands
 from glassformer.analyses.weights import spoken
 from glassformer.errors import CallError, unknown
@@ -15,6 +17,7 @@ from glassformer.run import Run
 ALL = 1000  # parameters up to which every one is followed
 CHOSEN = 8  # tensors of a larger model of which one number is followed
 MOST_STEPS = 200
+MOST_WEIGHTS = 16  # named ones
 PRESETS = ("all", "read_out_bias")
 BANDS = ("0.05", "0.25", "0.75", "0.95")
 NAMES = {"token": "token embedding", "position": "position embedding", "read out": "read-out"}
@@ -24,8 +27,8 @@ NAMES = {"token": "token embedding", "position": "position embedding", "read out
 class ParameterTracks(Result):
     """Values by step. Of a small model every number; of a large one some, with the spread of their tensor behind."""
 
-    tracks: dict[str, Labelled]  # tensor → (step, parameter)
-    bands: dict[str, Labelled]  # tensor → (step, quantile) of all its values; large models only
+    tracks: dict[str, Labelled]  # tensor (or a weight asked for) → (step, parameter)
+    bands: dict[str, Labelled]  # the same → (step, quantile) of all of the tensor's values; where one is followed
     moved: Labelled  # (tensor,): root of the mean square of end minus start
     begin: Labelled  # (tensor,): root of the mean square at the start
     groups: dict[str, tuple[str, ...]]  # token group → tokens, for the read-out's biases
@@ -36,17 +39,22 @@ class ParameterTracks(Result):
     blocks: int
     followed: int
     preset: str
+    called: tuple[str, ...]  # the weights that were asked for by name, in words
 
 
 @shared
-def parameter_tracks(run: Run, *, step: int = -1, member: int = 0, preset: str = "all") -> ParameterTracks:
+def parameter_tracks(
+    run: Run, *, step: int = -1, member: int = 0, preset: str = "all", weights: tuple[str, ...] = ()
+) -> ParameterTracks:
     """Every parameter of a model up to 1 000; of a larger one one number each of 8 tensors.
 
     Those are embedding, read-out and the matrices that moved furthest, and in each the number that ended furthest from
     where it began; the read-out's biases, which are few, are all followed. `preset="read_out_bias"`: those alone.
+    `weights`: other ones, by name, such as `("token[15,0]", "blocks.0.query[0,0]")`, counted from 0.
     """
     if preset not in PRESETS:
         raise unknown(preset, "the presets", PRESETS)
+    asked = _asked(run, weights, preset)
     if preset == "read_out_bias" and "read_out_bias" not in run.architecture.shapes():
         raise CallError("this model has no read-out bias")
     at = spread(run, MOST_STEPS, member)
@@ -58,14 +66,18 @@ def parameter_tracks(run: Run, *, step: int = -1, member: int = 0, preset: str =
     names = ["read_out_bias"] if preset == "read_out_bias" else list(places) if small else _few(run, size)
     labels = {"step": tuple(map(str, at))}
     tracks, bands = {}, {}
-    for name in names:
+    for weight, (name, within) in asked.items():
+        values = life[:, places[name]]
+        tracks[weight] = Labelled(values[:, [within]], {**labels, "parameter": (_words(run, name)[within],)})
+        bands[weight] = _band(values, labels)
+    for name in names if not asked else ():
         values, words = life[:, places[name]], _words(run, name)
         if small or name == "read_out_bias":
             tracks[name] = Labelled(values, {**labels, "parameter": words})
             continue
         far = int(np.argmax(np.nan_to_num(np.abs(change[places[name]]), nan=-1)))
         tracks[name] = Labelled(values[:, [far]], {**labels, "parameter": (words[far],)})
-        bands[name] = Labelled(np.quantile(values, [float(q) for q in BANDS], axis=1).T, {**labels, "quantile": BANDS})
+        bands[name] = _band(values, labels)
     groups = {name: tuple(run.task.vocabulary[k] for k in ids) for name, ids in run.task.groups.items()}
     mine = {"tensor": tuple(places)}
     return ParameterTracks(
@@ -83,7 +95,21 @@ def parameter_tracks(run: Run, *, step: int = -1, member: int = 0, preset: str =
         blocks=run.architecture.blocks,
         followed=sum(each.values.shape[1] for each in tracks.values()),
         preset=preset,
+        called=tuple(_named.named(run, weight) for weight in asked),
     )
+
+
+def _asked(run: Run, weights: Sequence[str], preset: str) -> dict[str, tuple[str, int]]:
+    """The weights asked for by name, each with its tensor and its place there."""
+    if isinstance(weights, str) or len(weights) > MOST_WEIGHTS:
+        raise CallError(f"weights = {weights!r} is not a list of up to {MOST_WEIGHTS} names, such as ['token[0,0]']")
+    if weights and preset != "all":
+        raise CallError(f"weights names what to follow, and preset = {preset!r} does too; leave one of them out")
+    return {re.sub(r"\s", "", str(each)): _named.place(run, each, "weights") for each in weights}
+
+
+def _band(values: Array, labels: Mapping[str, tuple[str, ...]]) -> Labelled:
+    return Labelled(np.quantile(values, [float(q) for q in BANDS], axis=1).T, {**labels, "quantile": BANDS})
 
 
 def _few(run: Run, size: Mapping[str, float]) -> list[str]:
@@ -136,7 +162,9 @@ def say(seen: ParameterTracks) -> Words:
     """Which tensor moved most, or how the read-out's biases of each group moved."""
     every = seen.followed == seen.parameters
     how = (
-        f"every one of the {thousands(seen.parameters)} parameters"
+        "weights asked for by name, each in front of the range of 5 to 95 % and of the middle half of its tensor"
+        if seen.called
+        else f"every one of the {thousands(seen.parameters)} parameters"
         if every
         else "the read-out's biases"
         if seen.preset == "read_out_bias"
@@ -146,10 +174,15 @@ def say(seen: ParameterTracks) -> Words:
             "middle half of its tensor; and all of the read-out's biases"
         )
     )
+    biases = (
+        "Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is its token. "
+        if "read_out_bias" in seen.tracks
+        else ""
+    )
     caption = (
-        f"Value by training step of {how}, at {len(seen.looked_at)} kept steps. One panel per tensor, each with its "
-        "own scale. Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is "
-        "its token. Values are exact. A weight that ends where it began may still have moved a lot on the way."
+        f"Value by training step of {how}, at {len(seen.looked_at)} kept steps. One panel per "
+        f"{'weight' if seen.called else 'tensor'}, each with its own scale. {biases}Values are exact. A weight "
+        "that ends where it began may still have moved a lot on the way."
     )
     moved, begin = seen.moved.values, seen.begin.values
     first, last = (thousands(seen.looked_at[k]) for k in (0, -1))
@@ -161,6 +194,8 @@ def say(seen: ParameterTracks) -> Words:
             for group, value in zip(seen.group_change.axes["group"], seen.group_change.values, strict=True)
         ]
         title = f"From step {first} to {last} the mean read-out bias changes by: {listed(words)}"
+    elif seen.called:
+        title = _told(seen)
     elif len(seen.looked_at) == 1:
         title = f"Only step {last} was kept: {thousands(seen.parameters)} parameters, none of which can be seen moving"
     else:
@@ -170,7 +205,22 @@ def say(seen: ParameterTracks) -> Words:
         title = (
             f"Between steps {first} and {last}, the weights of the {name} move most, typically by {moved[k]:.2g}{grew}"
         )
-    return Words(title, caption, f"Lines of parameter values over training steps, one panel per tensor. {title}.")
+    return Words(title, caption, f"Lines of parameter values over training steps, one panel each. {title}.")
+
+
+def _told(seen: ParameterTracks) -> str:
+    """From where to where the weights asked for go; of many, the one that moves most."""
+    ends = [(float(each.values[0, 0]), float(each.values[-1, 0])) for each in seen.tracks.values()]
+    first, last = (thousands(seen.looked_at[k]) for k in (0, -1))
+    if len(ends) <= 3:
+        ways = [f"{name} goes from {short(a)} to {short(b)}" for name, (a, b) in zip(seen.called, ends, strict=True)]
+        return f"Between steps {first} and {last}, {listed(ways)}"
+    far = int(np.argmax([abs(b - a) for a, b in ends]))
+    a, b = ends[far]
+    return (
+        f"Of {len(ends)} weights, between steps {first} and {last} {seen.called[far]} moves most, from {short(a)} to "
+        f"{short(b)}"
+    )
 
 
 def titled(name: str, single: bool) -> str:

@@ -51,11 +51,10 @@ def seeds(run: Run, *, step: int = -1) -> Seeds:
     members = tuple(map(str, run.seeds))
     labels = tuple(map(str, at.tolist()))
     ladder = [rung for rung in _clock.ladder(run) if rung.reachable]
-    slack = _clock.SLACK * (ladder[0].nats - ladder[-1].nats)
     stands = []
     for value in losses[-1]:
-        reached = [rung.name for rung in ladder if value <= rung.nats + slack]
-        stands.append(DIVERGED if not np.isfinite(value) else reached[-1] if reached else "above the ladder")
+        reached = summary.rung(ladder, value)
+        stands.append(DIVERGED if not np.isfinite(value) else reached.name if reached else "above the ladder")
     return Seeds(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps",

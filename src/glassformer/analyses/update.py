@@ -1,16 +1,14 @@
 """Inside one update: how the batch's gradient, momentum, scaling and decay make every parameter's change."""
 
-import re
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _named
+from glassformer.analyses._life import tensors
 from glassformer.analyses._replay import Move, moves
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, shared, thousands
-from glassformer.analyses.weights import spoken
-from glassformer.errors import CallError
 from glassformer.experiment import Training
 from glassformer.run import Run
 
@@ -51,7 +49,7 @@ def update(run: Run, *, step: int = -1, weight: str | None = None, member: int =
     names = parameter_names(run)
     true = move.after - move.before
     whole = move.gradients.sum(axis=0)
-    place = _place(weight, names, run) if weight else int(np.argmax(np.nan_to_num(np.abs(whole), nan=-1)))
+    place = _at(run, weight) if weight else int(np.argmax(np.nan_to_num(np.abs(whole), nan=-1)))
     parts = split(move, run)
     summed = sum(parts.values())
     rounding = true - summed
@@ -72,7 +70,7 @@ def update(run: Run, *, step: int = -1, weight: str | None = None, member: int =
         by_tensor=_by_tensor(run, parts, true, move.before),
         sequences=tuple(_written(run, window) for window in move.windows),
         weight=names[place],
-        called=named(run, names[place]),
+        called=_named.named(run, names[place]),
         weight_before=float(move.before[place]),
         from_now=_from_now(move, run, place),
         optimiser=run.experiment.train.optimiser,
@@ -168,12 +166,10 @@ def parameter_names(run: Run) -> tuple[str, ...]:
     )
 
 
-def _place(weight: str, names: tuple[str, ...], run: Run) -> int:
-    plain = re.sub(r"\s", "", weight)
-    if plain in names:
-        return names.index(plain)
-    shapes = ", ".join(f"{name}{list(shape)}" for name, shape in run.architecture.shapes().items())
-    raise CallError(f"weight = {weight!r} names no parameter; write one like {names[0]!r}, within {shapes}")
+def _at(run: Run, weight: str) -> int:
+    """The place of a weight among all parameters."""
+    name, within = _named.place(run, weight)
+    return int(tensors(run)[name].start) + within
 
 
 def _kept(run: Run, step: int, member: int) -> Array | None:
@@ -235,18 +231,6 @@ SAID = {
     "gradient": "rate × gradient", "clipping": "clipping", "momentum": "momentum carried over",
     "scaling": "÷ √ second moment", "decay": "weight decay", "rounding": "rounding",
 }  # fmt: skip
-
-
-def named(run: Run, weight: str) -> str:
-    """`token[11,0]` → token + · feature 0: a parameter by its words."""
-    name, _, place = weight.rstrip("]").partition("[")
-    at = [int(each) for each in place.split(",")]
-    if name == "token":
-        return f"the embedding of “{run.task.vocabulary[at[0]]}”, feature {at[1]}"
-    if name in ("read_out", "read_out_bias"):
-        word = run.task.vocabulary[at[-1]]
-        return f"the read-out of “{word}”, feature {at[0]}" if name == "read_out" else f"the read-out bias of “{word}”"
-    return f"{spoken(name)}[{place}]"
 
 
 def say(seen: Update) -> Words:

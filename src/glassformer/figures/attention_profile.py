@@ -95,7 +95,8 @@ def plot_attention_profile(
         )
     if not alone and 1 < blocks <= len(STYLES):
         notes.append(", ".join(f"{style}: block {block}" for block, style in enumerate(STYLES[:blocks])))
-    if _draw.text_width(" · ".join(notes), sheet.size.text) > 0.94 * sheet.inches[0]:
+    room = (0.94 if narrow else 0.36) * sheet.inches[0]  # the legend has the rest, or the line above
+    if len(notes) > 1 and _draw.text_width(" · ".join(notes), sheet.size.text) > room:
         notes.pop()  # the caption says it too
     sheet.note(" · ".join(notes))
     return sheet.done(seen, page=page, pages=pages)

@@ -1,12 +1,13 @@
 """Whether its confidence can be trusted: confidence against success, against truth, and over the life."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.calibration import BINS, FEW, calibration, say
-from glassformer.figures import _draw
+from glassformer.analyses.calibration import BINS, FEW, FINEST, Calibration, calibration, say
+from glassformer.figures import _draw, _life
 from glassformer.run import Run
 
 SECTION = "trust"
@@ -23,7 +24,7 @@ def plot_calibration(
     seen = calibration(run, step=step, member=member)
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8, least=60)
     t = sheet.theme
-    reliable, confident, true, life = sheet.panels(2, 2, left=5.5, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
+    reliable, confident, true, life = sheet.panels(2, 2, left=7, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
     count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))
     centres = (np.arange(BINS) + 0.5) / BINS
     some = count > 0
@@ -67,9 +68,7 @@ def plot_calibration(
     confident.set_ylabel("answerable places" if seen.truth_known else "places")
     confident.set_title("where the rule settles the answer" if seen.truth_known else "first choices that came, and not")
     if seen.certain:
-        true.remove()
-        box, other = life.get_position(), reliable.get_position()
-        life.set_position((other.x0, box.y0, box.x1 - other.x0, box.height))
+        _doubt(true, seen)
     else:
         pairs = seen.chances.values
         true.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=3)
@@ -90,3 +89,16 @@ def plot_calibration(
     life.set_title("mean distance from the diagonal, by step")
     _draw.steps_axis(life)
     return sheet.done(seen)
+
+
+def _doubt(ax: Axes, seen: Calibration) -> None:
+    """Where one answer is right: what of the probability is not on it, surest answer first."""
+    left = np.sort(np.maximum(1 - seen.chances.values[:, 1], FINEST))
+    known = left[np.isfinite(left)]
+    ax.plot((np.arange(len(known)) + 0.5) / max(len(known), 1), known, marker="." if len(known) < 10 else "")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(known.min(initial=1) / 2, min(2 * known.max(initial=FINEST), 1.5))
+    _life.logarithmic(ax)
+    ax.set_xlabel("share of the answers, surest first")
+    ax.set_ylabel("1 − p(right)")
+    ax.set_title("what is left to doubt")

@@ -1,6 +1,7 @@
 """What is answered when it is wrong: the token that came against the likeliest token."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
     side = 0.36 if early else 0.0
     widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
     foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
-    edge: dict[str, float] = {"left": 3.2 + widest, "bottom": foot, "top": 2.4}
+    edge: dict[str, Any] = {"left": 3.2 + widest, "bottom": foot, "top": 2.4}
     if early:
         smalls = sheet.panels(early, 1, right=0.5, gap=(0, 1.8 + foot - 3), within=(0, 0, side, 1), **edge)[:, 0]
         for k, small in enumerate(smalls):
@@ -141,7 +142,8 @@ def _map(
         column_name="likeliest token of the model" if across else "",
     )
     ax.set_title(f"step {thousands(seen.steps[k])}")
-    _draw.outline(ax, np.argwhere(diagonal(seen) & ~empty).tolist(), sheet.theme.right, 0.6)
+    same = ((int(row), int(column)) for row, column in np.argwhere(diagonal(seen) & ~empty))
+    _draw.outline(ax, same, sheet.theme.right, 0.6)
     for frame in ax.patches:
         frame.set_clip_on(False)  # the outermost lie on the edge
     if counts:

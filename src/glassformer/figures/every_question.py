@@ -147,7 +147,7 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     ax.text(0, 0, "question", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
     some_wrong = not table[:rows, 1].all()
-    ax.text(at_said, 0, "answer (came)" if some_wrong else "answer", color=t.quiet, va="center")
+    ax.text(at_said, 0, "said (came)" if some_wrong else "answer", color=t.quiet, va="center")
     if late:
         ax.text(at_last, 0, "last wrong", color=t.quiet, va="center", ha="right")
     ax.text(at_first, 0, "first right", color=t.quiet, va="center", ha="right")

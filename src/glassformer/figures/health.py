@@ -115,14 +115,14 @@ def _number(seen: Health, k: int, line: float) -> str:
     value, limit = float(seen.judged.values[k]), float(seen.limits.values[k])
     if not np.isfinite(value):
         return ""
-    said = _short(value) if _short(value) != _short(limit) else f"{value:.3g}"
+    digits = next((many for many in (2, 3, 4) if _short(value, many) != _short(limit, many)), 4)
     if line < 2.6 or not np.isfinite(limit):  # ems: one line of words
-        return said
-    return f"{said}\n({'<' if seen.ill_above[k] else '>'} {_short(limit)})"
+        return _short(value, digits)
+    return f"{_short(value, digits)}\n({'<' if seen.ill_above[k] else '>'} {_short(limit, digits)})"
 
 
-def _short(value: float) -> str:
-    return _life.power(value) if 0 < value < 1e-3 else f"{value:.2g}"
+def _short(value: float, digits: int) -> str:
+    return _life.power(value) if 0 < value < 1e-3 else f"{value:.{digits}g}"
 
 
 def _curve(sheet: _draw.Sheet, seen: Health, k: int, place: tuple[float, float, float, float]) -> None:

@@ -14,6 +14,7 @@ ORDER = 10
 ANSWERS = ("4.02", "4.r03", "1.P2", "1.P3", "1.P4", "2.F3", "2.F4", "3.§10")
 COST = "a"
 NARROW = 60  # ems
+EARLY = 0.1  # share of the training within which all is learnt that is, so that an even axis would show a wall
 FEW = 40  # logged lines under which each is marked, so that straight lines between them are not read as data
 APART = 0.015  # of the height of the chart, from which a second floor is drawn
 NEAR = 0.05  # excess above which the floor is left out of the picture
@@ -32,18 +33,23 @@ def plot_loss(
     step: int = -1,
     member: int = 0,
     unit: str = "nats",
-    log_steps: bool = False,
+    log_steps: bool | None = None,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """Loss on the ladder of the task, excess over the floor, and error, by training step."""
+    """Loss on the ladder of the task, excess over the floor, and error, by training step.
+
+    `log_steps`: a logarithmic axis of steps; None: where the floor is reached in the first tenth of the training.
+    """
     seen = loss(run, step=step, member=member, unit=unit)
+    at = steps_of(seen)
+    log = _floor_reached(seen) < EARLY * seen.steps if log_steps is None else log_steps
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9)
     error = any("error" in name for name in seen.curves)
     shares = [3.2, 2.0, 1.6][: 2 + error]
     names = 15 if sheet.room[0] > NARROW else 10.5  # ems for the names beside the charts
-    panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 3, bottom=3.8, top=2.2, gap=(0, 2.2))[
+    panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 3, bottom=4.8, top=2.2, gap=(0, 2.2))[
         :, 0
     ]
     _losses(panels[0], seen, sheet, names)
@@ -51,15 +57,20 @@ def plot_loss(
     if error:
         _errors(panels[2], seen, sheet, names)
     for panel in panels:
-        if log_steps:
-            panel.set_xscale("symlog", linthresh=max(1, int(np.min(np.diff(steps_of(seen)), initial=1))))
+        if log:  # straight up to the first logged step after the beginning
+            panel.set_xscale("symlog", linthresh=float(max(at[1] if len(at) > 1 else 1, 1)), linscale=0.4)
         panel.set_xlim(0, max(seen.steps, 1))
         _draw.steps_axis(panel, "step" if panel is panels[-1] else "")
+        if log:
+            panel.set_xticks(_decades(at, seen.steps))
+            panel.minorticks_off()
         if panel is not panels[-1]:
             panel.tick_params(labelbottom=False)
         if step != -1 and seen.step is not None:
             panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
-    return sheet.done(seen, unit=unit, log_steps=log_steps, member=member)
+    if log and log_steps is None:
+        sheet.note("steps on a logarithmic axis: the lowest rung is reached early")
+    return sheet.done(seen, unit=unit, log_steps=bool(log), member=member)
 
 
 def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
@@ -123,13 +134,25 @@ def _curves(ax: Axes, seen: Loss, names: tuple[str, ...], sheet: _draw.Sheet) ->
                 linestyle=_style.LINE[part])  # fmt: skip
 
 
+def _decades(at: np.ndarray, steps: int) -> list[int]:
+    """Marks of an axis that is logarithmic from the second logged step on."""
+    first = int(at[1]) if len(at) > 1 else 1
+    return [0, *(m * 10**k for k in range(8) for m in (1, 2, 5) if first <= m * 10**k <= steps)]
+
+
 def _dots(seen: Loss) -> list[int]:
-    """The logged lines to mark: all where they are few, else those up to the last rung where these are few."""
-    steps, crossed = steps_of(seen), seen.crossed.values
+    """The logged lines to mark: all where they are few, else those up to the floor where these are few."""
+    steps = steps_of(seen)
     if len(steps) < FEW:
         return list(range(len(steps)))
-    early = int(np.searchsorted(steps, np.nanmax(crossed, initial=0), side="right"))
+    early = int(np.searchsorted(steps, _floor_reached(seen), side="right"))
     return list(range(early)) if early < FEW else []
+
+
+def _floor_reached(seen: Loss) -> float:
+    """The first logged step on the lowest rung that can be reached; infinite: it never was."""
+    step = seen.crossed.values[max(k for k, ok in enumerate(seen.reachable) if ok)]
+    return float(step) if np.isfinite(step) else float("inf")
 
 
 def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:

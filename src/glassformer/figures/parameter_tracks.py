@@ -1,5 +1,7 @@
 """Individual parameters followed through training."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -25,13 +27,18 @@ def plot_parameter_tracks(
     step: int = -1,
     member: int = 0,
     preset: str = "all",
+    weights: Sequence[str] = (),
     page: int = 0,
     ax: _draw.Host = None,
     theme: str = "light",
     size: str = "screen",
 ) -> Figure:
-    """One panel per tensor: every parameter of a small model; of a large one some, before their tensor's range."""
-    seen = parameter_tracks(run, step=step, member=member, preset=preset)
+    """One panel per tensor: every parameter of a small model; of a large one some, before their tensor's range.
+
+    `weights=["token[15,0]", "blocks.0.query[0,0]"]`: these instead, one panel each.
+    """
+    chosen = weights if isinstance(weights, str) else tuple(weights)
+    seen = parameter_tracks(run, step=step, member=member, preset=preset, weights=chosen)  # type: ignore[arg-type]
     names = list(seen.tracks)
     many = ON_SLIDE if size in ("slide", "print_narrow") else 16
     names, pages = _draw.paged(names, many, page)
@@ -68,7 +75,7 @@ def plot_parameter_tracks(
         text = "; ".join(notes)
         fits = _draw.text_width(text, sheet.size.text) < sheet.inches[0] - 2 * sheet.em
         sheet.note(text if fits else notes[0])  # the caption explains the bands too
-    return sheet.done(seen, preset=preset, page=page, pages=pages, member=member)
+    return sheet.done(seen, preset=preset, weights=list(weights), page=page, pages=pages, member=member)
 
 
 def _words(seen: ParameterTracks, names: list[str]) -> tuple[str, ...]:
@@ -79,8 +86,9 @@ def _words(seen: ParameterTracks, names: list[str]) -> tuple[str, ...]:
 def _tracks(ax: Axes, seen: ParameterTracks, name: str, sheet: _draw.Sheet) -> None:
     t, line, steps = sheet.theme, sheet.size.line, seen.looked_at
     values, words = seen.tracks[name].values, seen.tracks[name].axes["parameter"]
-    colour = _life.tensor_colour(name, t)
-    title = titled(name, seen.blocks == 1)
+    tensor = name.partition("[")[0]
+    colour = _life.tensor_colour(tensor, t)
+    title = titled(tensor, seen.blocks == 1)
     few = "o" if len(steps) < 3 else ""
     if name == "read_out_bias":
         every = _biases(ax, seen, sheet)

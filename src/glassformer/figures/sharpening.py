@@ -38,7 +38,7 @@ def plot_sharpening(
         panel.set_title(HEADINGS[kind])
     dotted = seen.subject == "run" and seen.known
     told = [f"dotted: {'exact predictor' if seen.exact else 'best count table'}"] if dotted else []
-    told += ["band of the token that came: 8 windows in 10"] if seen.inputs > 1 else []
+    told += ["band of what came: 8 windows in 10"] if seen.inputs > 1 else []
     if told:
         sheet.note("; ".join(told))
     shown = seen.only(

@@ -36,7 +36,9 @@ def plot_signal(
     sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6, least=60)
     below = _below(seen, (sheet.room[0] - 13.5) / 2)
     upright = below > UPRIGHT
-    panels = sheet.panels(2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 4.4 + (1.8 if upright else below)))
+    panels = sheet.panels(
+        2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 4.4 + (1.8 if upright else below))
+    )
     end = 0.85 if sheet.theme.name == "light" else 1.0  # away from the colour of the paper
     shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, end, len(seen.steps)))
     _lines(panels[0, 0], seen.stream, shades, sheet, "size", log=True)

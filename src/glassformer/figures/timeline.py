@@ -14,8 +14,9 @@ SECTION = "path"
 ORDER = 10
 ANSWERS = ("1.P2", "1.P3", "1.P4", "1.P11")
 COST = "c"
-PHASES = 5.4  # ems for two bars of phases with two lines beside each
+PHASES = 4.6  # ems for two bars of phases with two lines beside each
 ROWS = 4  # labels of a lane that may stand above each other
+TALL = 6.0  # ems of the chart of the loss from which its unit has room
 FEW = 40  # logged lines under which each is marked
 
 
@@ -45,7 +46,7 @@ def plot_timeline(
     )  # fmt: skip
     wide = (sheet.room[0] - 13) * sheet.em
     rows = [_rows(_happened(events, name), wide, seen.steps, sheet, ROWS)[1] for name, events, _ in lanes]
-    needs = [max(2.4, 1.3 * many) for many in rows]
+    needs = [max(2.0, 1.2 * many) for many in rows]
     rest = max(sheet.room[1] - 10.7 - sum(needs) - PHASES, 3.0)  # ems for the loss
     panels = sheet.panels(6, 1, heights=[rest, *needs, PHASES], left=11, right=2, bottom=5.4, top=1.4,
                           gap=(0, 0.7))[:, 0]  # fmt: skip
@@ -73,11 +74,12 @@ def plot_timeline(
 
 def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
     steps = [int(s) for s in seen.loss.axes["step"]]
-    few = np.searchsorted(steps, np.nanmax(seen.rungs.values, initial=0), side="right")  # up to the last rung
+    few = np.searchsorted(steps, np.nan_to_num(seen.rungs.values[-1], nan=np.inf), side="right")  # up to the floor
     dots = list(range(len(steps) if len(steps) < FEW else few if few < FEW else 0))
     ax.plot(steps, seen.loss.values, color=sheet.theme.validation, linewidth=sheet.size.line, linestyle="--",
             marker="o", markevery=dots, markersize=0.36 * sheet.size.text)  # fmt: skip
-    ax.set_ylabel("loss (nats)")
+    tall = ax.get_window_extent().height / ax.figure.dpi > TALL * sheet.em
+    ax.set_ylabel("loss (nats)" if tall else "loss")
 
 
 def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet, steps: int, ends: str = "") -> None:
@@ -165,7 +167,7 @@ def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
     t = sheet.theme
     shades = (t.unconstrained, t.rung, t.unconstrained)
     per_step = ax.get_window_extent().width / ax.figure.dpi / max(seen.steps, 1)
-    both = (("fall of the loss, by its bends", seen.phases), ("the same, by time alone", seen.by_time))
+    both = (("fall by bends of the loss", seen.phases), ("fall by time", seen.by_time))
     for row, (name, table) in enumerate(both):
         waiting: list[str] = []  # of bars too short for their words
         if not np.isfinite(table.values).all():
@@ -183,6 +185,7 @@ def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
                 ax.text((begin + end) / 2, row, own, ha="center", va="center", color=t.ink)
             else:
                 waiting.append(own)
+        name += f" ({', '.join(waiting)})" if waiting else ""
         lines = _draw.wrap(name, sheet.size.text, 10 * sheet.em)
         ax.annotate("\n".join(lines), (0, row), xycoords=("axes fraction", "data"), xytext=(-0.6 * sheet.size.text, 0),
                     textcoords="offset points", ha="right", va="center", linespacing=1.0)  # fmt: skip

@@ -60,7 +60,7 @@ def marked(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str, mark: str
             y = seen.at_moments[name].values[k, int(np.argmin(np.abs(cold - at)))]
             ax.plot([at], [y], marker="o", color=colour, markeredgecolor=sheet.theme.paper, zorder=5, clip_on=False)
             if k == len(found) - 1:
-                _at_the_top(ax, sheet, f"{text} T ≈ {at:.2g}", at if mark == "most_heat" else float(cold[-1]))
+                _at_the_top(ax, sheet, f"end: {text} T ≈ {at:.2g}", at if mark == "most_heat" else float(cold[-1]))
 
 
 def _at_the_top(ax: Axes, sheet: _draw.Sheet, text: str, at: float) -> None:
