@@ -19,8 +19,8 @@ MOST = 2_000  # questions of a length that are asked
 MAIN = "accuracy_2"
 Asked: TypeAlias = tuple[list[int], int]  # the tokens of a question, and the token that answers it
 METRICS = {f"accuracy_{n}": Metric(f"accuracy, {n} arguments", "share", higher=True) for n in LENGTHS} | {
-    "accuracy_nested": Metric("accuracy, a question inside", "share", higher=True),
-    "accuracy_nested_two": Metric("accuracy, two questions inside", "share", higher=True),
+    "accuracy_nested": Metric("accuracy, nested", "share", higher=True),
+    "accuracy_nested_two": Metric("accuracy, two nested", "share", higher=True),
     "accuracy_nested_deep": Metric("accuracy, nested twice", "share", higher=True),
 }
 
