@@ -111,7 +111,7 @@ def test_the_ablated_models_lack_exactly_the_part_named():
     cells = {cell.name: cell for cell in studies.find("ablation").ablation(base)}
     model = {name: _run.changed(base, cell).architecture for name, cell in cells.items()}
     assert model["full model"] == base.architecture
-    assert model["without the last block"].blocks == 1
+    assert model["without block 2"].blocks == 1
     assert model["without attention"].attention == "off"
     assert model["mean in place of attention"].attention == "mean"
     assert model["without feed-forward"].feed_forward == 0

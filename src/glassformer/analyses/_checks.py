@@ -213,7 +213,7 @@ def attention(s: Symptoms) -> Check:
         elif varies[-1] < VARIES:
             finding = _found(
                 "attention collapsed", f"every head looks the same way whatever the input (it varies by "
-                f"{varies[-1]:.1g}); its entropy is {percent(float(spread[-1]))} of an even spread",
+                f"{varies[-1]:.1g}); its entropy is {percent(float(spread[-1]))} of a look at all keys alike",
                 "all positions have come to look alike, or scores have grown until one key always wins",
                 "residual paths, a lower rate, a norm before attention", at)  # fmt: skip
     return Check("attention moves", steps, values, value, MOVED, "share of weight", finding, False)

@@ -16,6 +16,7 @@ from glassformer.errors import CallError
 from glassformer.run import Run
 
 LIFE = 150  # kept steps looked at
+RELAPSE = 0.1  # of the attention, from which a peak above both ends is named
 ON_THE_WAY = (0.25, 0.5, 0.75)  # maps are drawn where one weight has come so far from its first to its last value
 
 
@@ -147,7 +148,10 @@ def say(seen: AttentionHistory) -> Words:
     )
     half = np.flatnonzero(lines[:, key] > 0.5)
     if last > 0.5 and first <= 0.5 and len(half):
-        title += f"; above half from about step {thousands(seen.steps[int(half[0])])}"
+        title += f"; first above half at step {thousands(seen.steps[int(half[0])])}"
+    top = int(np.argmax(lines[:, key]))
+    if lines[top, key] > max(first, last) + RELAPSE:
+        title += f"; highest, {percent(float(lines[top, key]))}, at step {thousands(seen.steps[top])}"
     return Words(
         title[0].upper() + title[1:], caption, f"Attention maps over training and the attention of one query. {title}."
     )

@@ -1,4 +1,4 @@
-"""Who may look at whom: the mask, and what an even look would give."""
+"""Who may look at whom: the mask, and what looking at all alike would give."""
 
 from dataclasses import dataclass
 

@@ -23,7 +23,7 @@ def ablation(experiment: Experiment, without: Sequence[str] = ()) -> list[Cell]:
     turned = ("architecture.positions=none",) if a.positions == "rotary" else ()  # they act on queries and keys
     cells = [Cell(name=FULL)]
     if a.blocks > 1:
-        cells.append(Cell(name="without the last block", settings=(f"architecture.blocks={a.blocks - 1}",)))
+        cells.append(Cell(name=f"without block {a.blocks}", settings=(f"architecture.blocks={a.blocks - 1}",)))
     if a.attention != "off":
         bound, reason = _alone(experiment)
         cells.append(
