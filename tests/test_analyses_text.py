@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from glassformer import figures
-from glassformer.analyses import _decide, _passage
+from glassformer.analyses import _decide, _passage, _removal
 from glassformer.analyses._pairs import shown
 from glassformer.analyses.ablation import ablation
 from glassformer.analyses.context_position import context_position
@@ -230,7 +230,9 @@ def test_two_texts_of_one_file_are_two_texts(tmp_path):
     assert one.shape == other.shape
     assert (one != other).any()
     for run in runs:
-        windows = run.task.examples(8, "validation", 64).windows
+        windows = _removal.held_out(run, 64).windows
+        own = {tuple(row) for row in run.task.examples(8, "validation", 10**6).windows}
+        assert all(tuple(row) in own for row in windows)
         logits = run.trace(windows[:, :-1])["logits"].astype(np.float64)
         cost = np.log(np.exp(logits).sum(-1)) - np.take_along_axis(logits, windows[:, 1:, None], -1)[..., 0]
         assert ablation(run, windows=64).base_loss == pytest.approx(cost.mean(), rel=1e-5)

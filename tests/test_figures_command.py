@@ -170,10 +170,10 @@ def test_no_more_pages_are_drawn_than_a_reader_will_turn(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name, each in pieces().items() if "page" in each.options])
 def test_a_page_that_is_not_there_is_refused(name):
-    plot = getattr(figures, f"plot_{name}")
+    plot, run = getattr(figures, f"plot_{name}"), run_of("five_operations" if name == "attention_by_kind" else RUN)
     for page in (-1, 99):
         with pytest.raises(CallError, match=f"page = {page} is not"):
-            plot(run_of(RUN), page=page)
+            plot(run, page=page)
 
 
 def test_the_contents_name_a_figure_once_however_many_pages_it_has(tmp_path, monkeypatch):

@@ -85,6 +85,8 @@ def _forward(
         if post and a.feed_forward:
             x = see("normed_2", normalise(x, w, "norm_2", a), block)
 
+    if not params["blocks"]:  # without attention, feed-forward and norms a block holds nothing and does nothing
+        x = x[..., asked, :]
     final = see("final", normalise(x, params, "norm", a) if a.final_norm else x)  # (batch, position, feature)
     logits = final @ params["token"].T if a.tied_embedding else final @ params["read_out"]  # (batch, position, token)
     logits = see("logits", logits + params["read_out_bias"] if "read_out" in a.biases else logits)
