@@ -49,8 +49,8 @@ To add a study, write one file `src/glassformer/studies/NAME.py` with `NAME(expe
 `conclude(study)`, which makes a sentence of the table; `studies/blocks.py` is a small one.
 
 The tables below are made by `python benchmarks/studies.py FOLDER ... --markdown docs/studies.md` from what the command
-above each one left. Minutes are those of two cores; where they are more than ten, the cores had other work to do as well:
-none takes more than 12 minutes of computing.
+above each one left. Minutes are those of two cores; where they are more than ten, the cores had other work to do as
+well: none takes more than 12 minutes of computing.
 """
 
 
