@@ -301,6 +301,26 @@ def test_names_are_never_taken_twice(tmp_path):
     assert free_name(tmp_path, "a-1").name == "a-1-3"
 
 
+def test_what_a_killed_creation_left_is_in_nobodys_way(tmp_path):
+    """It wrote its lock and began run.json; a living one, or one that holds anything else, keeps its folder."""
+    code = "import os, sys, pathlib, glassformer.lock as l; l.Lock(pathlib.Path(sys.argv[1])); os._exit(9)"
+    path = tmp_path / "run"
+    path.mkdir()
+    subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+    assert (path / "lock").exists()
+    half = path / ".run.json.1-ab.tmp"
+    half.touch()
+    assert storage.is_temporary(half.name)
+    assert free_name(tmp_path, "run") == path
+    held = lock.Lock(path)
+    assert free_name(tmp_path, "run").name == "run-2"
+    held.release()
+    with Recorder.create(free_name(tmp_path, "run"), small_life.experiment(), [0]) as recorder:
+        assert recorder.path == path
+    assert not half.exists()
+    assert free_name(tmp_path, "run").name == "run-2"
+
+
 HOLD = """
 import sys
 from pathlib import Path

@@ -19,11 +19,12 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer import folder, storage, tensors
-from glassformer.errors import CallError, DamagedError, MissingError
+from glassformer.errors import CallError, DamagedError, LockedError, MissingError
 from glassformer.experiment import Experiment
 from glassformer.folder import Entry
 from glassformer.lock import NAME as LOCK
 from glassformer.lock import Lock
+from glassformer.lock import read as read_lock
 from glassformer.tensors import Array
 
 SPECIAL = {math.inf: "Infinity", -math.inf: "-Infinity"}  # JSON has no words for these
@@ -56,6 +57,8 @@ class Recorder:
             names = sorted(each.name for each in path.iterdir() if each.name not in (LOCK, *files))
             if found := [name for name in names if not storage.is_temporary(name)]:
                 raise CallError(f"{path} is not empty (it holds {found[0]}); choose another folder, or --resume")
+            for name in names:
+                storage.remove(path / name)
             facts = dict(facts or {})
             times = {"created": _now(), "seconds": 0.0, **facts.pop("times", {})}
             about = {
@@ -233,15 +236,24 @@ class Recorder:
 
 
 def free_name(root: Path, wanted: str) -> Path:
-    """The folder of this name, or with the first number after it that is still free; an empty folder is free."""
+    """The folder of this name, or with the first number after it that is still free.
+
+    An empty folder is free, and so is one whose creation was killed before it became a run.
+    """
     names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
     return next(path for path in (Path(root) / name for name in names) if _free(path))
 
 
 def _free(path: Path) -> bool:
-    if path.is_symlink() or path.exists():
-        return path.is_dir() and not any(path.iterdir())
-    return True
+    if path.is_symlink() or not path.is_dir():
+        return not (path.is_symlink() or path.exists())
+    if any(each.name != LOCK and not storage.is_temporary(each.name) for each in path.iterdir()):
+        return False
+    try:
+        holder = read_lock(path)
+    except LockedError:  # somebody's, not for us to judge
+        return False
+    return holder is None or not holder.alive
 
 
 def plain(value: Any) -> Any:
