@@ -199,8 +199,9 @@ def test_a_text_has_a_perplexity_and_is_read_so_many_times():
     table = dict(zip(seen.log.axes["quantity"], seen.log.values.T, strict=True))
     close(table["perplexity"], np.exp(table["held-out loss"]))
     steps = np.array([int(step) for step in seen.log.axes["step"]])
-    tokens = len(run.task.data(10).train.tokens)
-    close(table["epoch"], steps * 8 * 10 / tokens)  # batches of 8 windows of 10 tokens
+    begin, end = run.task.bounds(10)["train"]  # of the first tokens of windows; the last window ends 10 later
+    assert end - begin + 10 < len(run.task.stream)
+    close(table["epoch"], steps * 8 * 10 / (end - begin + 10))  # batches of 8 windows of 10 tokens
 
 
 def test_every_answer_is_confused_with_four(gambler):

@@ -18,8 +18,9 @@ def steps_per_reading(run: Run) -> float:
     """Steps after which as many tokens were read as the training part of a text has; 0 where there is no text."""
     if run.task.exact:
         return 0.0
-    tokens = len(run.task.data(run.architecture.context).train.tokens)
-    return tokens / (run.experiment.train.batch * run.architecture.context)
+    context = run.architecture.context
+    tokens = (run.task.data(context).train.windows + context).sum()  # the stream itself holds the other parts too
+    return float(tokens / (run.experiment.train.batch * context))
 
 
 def flat(run: Run, steps: list[int], member: int = 0) -> Array:

@@ -110,7 +110,7 @@ def say(seen: TenGradients) -> Words:
     if len(seen.claimed.values):
         said = dict(zip(seen.claimed.axes["optimiser"], seen.claimed.values, strict=True))
         caption += (
-            f" The source of the example gives {signed(said['SGD'])} and {signed(said['Adam'])}: minus the rate times "
+            f" The published example gives {signed(said['SGD'])} and {signed(said['Adam'])}: minus the rate times "
             f"the sum of its own gradients is {signed(plain)}, and a negative gradient moves a weight up."
         )
     return Words(title, caption, f"A chart of four curves and a table of Adam's numbers. {title}.")

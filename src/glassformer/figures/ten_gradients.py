@@ -42,7 +42,9 @@ def plot_ten_gradients(
     _adam(aside[0, 0], seen, sheet)
     if len(seen.claimed.values):
         said = " and ".join(signed(float(value)) for value in seen.claimed.values)
-        sheet.note(f"the source says {said} for {' and '.join(seen.claimed.axes['optimiser'])}", x=1, ha="right")
+        sheet.note(
+            f"the published example says {said} for {' and '.join(seen.claimed.axes['optimiser'])}", x=1, ha="right"
+        )
     return sheet.done(seen, gradients=tuple(map(float, gradients)), rate=rate, start=start)
 
 
