@@ -18,6 +18,7 @@ from jax.sharding import PartitionSpec as Spec
 import glassformer
 from glassformer import batches, model, optimiser
 from glassformer.architecture import nest, part
+from glassformer.counted import counted
 from glassformer.experiment import Experiment
 from glassformer.judge import Judged
 from glassformer.plan import Plan, plan
@@ -169,9 +170,9 @@ class Engine:
         def batch_loss(params: model.Params, window: Array, step: Array, key: Array) -> Array:
             params = jax.tree.map(lambda value: value.astype(self.product_type), params)
             chance = jax.random.fold_in(jax.random.fold_in(key, batches.DROPOUT), step) if a.dropout else None
-            skip = self.experiment.task.skip
-            targets = window[:, 1 + skip :] if a.read_position is None else window[:, -1:]
-            return model.loss(model.answers(params, window[:, :-1], a, key=chance)[:, skip:], targets).mean()
+            came = counted(a, self.experiment.task.skip).came
+            logits = model.answers(params, window[:, :-1], a, key=chance)[:, came]
+            return model.loss(logits, window[:, 1:][:, came]).mean()
 
         def move(flat: Array, memory: Any, window: Array, key: Array, scale: Array, step: Array) -> Any:
             loss, gradient = jax.value_and_grad(batch_loss)(self.unravel(flat), window, step, key)

@@ -9,6 +9,7 @@ import numpy as np
 
 from glassformer import model
 from glassformer.architecture import Architecture
+from glassformer.counted import counted
 from glassformer.tasks import Examples, Task
 
 Array = jax.Array
@@ -25,13 +26,13 @@ class Judged:
             part: task.examples(architecture.context, part, most)
             for part in (("train", "validation", "test") if has_test else ("train", "validation"))
         }
-        self.floors = {part: float(-seen.truth[:, task.skip :].mean()) for part, seen in self.parts.items()}
-        a = architecture
+        a, self.came = architecture, counted(architecture, task.skip).came
+        self.floors = {part: float(-seen.truth[:, self.came].mean()) for part, seen in self.parts.items()}
         self.widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
 
     def _places(self, examples: Examples) -> int:
         """Predictions of one window that count."""
-        return int(examples.kind.shape[1]) - self.task.skip
+        return int(examples.kind[:, self.came].shape[1])
 
     def over_members(self, unravel: Callable[[Array], model.Params], members: int) -> Callable[[Array], Any]:
         """(member, parameter) → counts for every member; as many side by side as memory allows."""
@@ -50,7 +51,7 @@ class Judged:
         line["excess"] = counts["validation"]["loss"] - self.floors["validation"]
         if self.task.measure == "rule_error":
             seen = self.parts["validation"]
-            constrained, answerable = seen.constrained[:, self.task.skip :], seen.answerable[:, self.task.skip :]
+            constrained, answerable = seen.constrained[:, self.came], seen.answerable[:, self.came]
             count, sound = counts["validation"], np.isfinite(counts["validation"]["loss"])
             line["rule_error"] = _share(count["wrong"], constrained.sum(), sound)
             line["rule_error_answerable"] = _share(count["wrong_answerable"], answerable.sum(), sound)
@@ -62,7 +63,7 @@ class Judged:
         right = sum(counts[part]["right"] for part in unseen)
         line["accuracy"] = _share(right, sum(asked[part] for part in unseen), sound)
         for k, kind in enumerate(self.task.kinds):
-            asked_kind = sum(int((self.parts[part].kind[:, self.task.skip :] == k).sum()) for part in unseen)
+            asked_kind = sum(int((self.parts[part].kind[:, self.came] == k).sum()) for part in unseen)
             right = sum(counts[part]["by_kind"][..., k] for part in unseen)
             line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked_kind, sound)
         return line
@@ -89,18 +90,18 @@ class Judged:
 
     def _sums(self, params: model.Params, seen: dict[str, Array], fresh: Array | None = None) -> dict[str, Array]:
         """Loss, right and wrong answers of some windows."""
-        a, windows, skip = self.architecture, seen["windows"], self.task.skip
-        logits = model.answers(params, windows[:, :-1], a)[:, skip:]
-        targets = windows[:, 1 + skip :] if a.read_position is None else windows[:, -1:]
+        windows, came = seen["windows"], self.came
+        logits = model.answers(params, windows[:, :-1], self.architecture)[:, came]
+        targets = windows[:, 1:][:, came]
         guess, loss = logits.argmax(-1), fine_loss(logits, targets)
         counted = jnp.ones(guess.shape, bool) if fresh is None else jnp.broadcast_to(fresh[:, None], guess.shape)
         sums = {"loss": jnp.where(counted, loss, 0).sum()}
         if self.task.measure == "rule_error":
-            wrong = ~jnp.take_along_axis(seen["allowed"][:, skip:], guess[..., None], axis=-1)[..., 0] & counted
-            sums["wrong"] = (wrong & seen["constrained"][:, skip:]).sum()
-            sums["wrong_answerable"] = (wrong & seen["answerable"][:, skip:]).sum()
+            wrong = ~jnp.take_along_axis(seen["allowed"][:, came], guess[..., None], axis=-1)[..., 0] & counted
+            sums["wrong"] = (wrong & seen["constrained"][:, came]).sum()
+            sums["wrong_answerable"] = (wrong & seen["answerable"][:, came]).sum()
         else:
-            right, kind = (guess == targets) & counted, seen["kind"][:, skip:]
+            right, kind = (guess == targets) & counted, seen["kind"][:, came]
             sums["right"] = right.sum()
             if self.task.kinds:
                 sums["by_kind"] = jnp.stack([(right & (kind == k)).sum() for k in range(len(self.task.kinds))])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.architecture import Architecture, nest
+from glassformer.counted import counted
 from glassformer.errors import CallError, LimitError
 from glassformer.run import Run
 from glassformer.tasks import Rung, Task
@@ -140,7 +141,7 @@ def _losses(
 
     a, many = run.architecture, len(starts)
     params, tokens = jax.device_put(params), jnp.asarray(np.asarray(split.tokens, np.int32))
-    count = jax.jit(partial(_count, a, run.task.skip))
+    count = jax.jit(partial(_count, a, counted(a, run.task.skip).came))
     widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
     together = max(1, min(many, AT_ONCE // (a.context * widest)))
     each, by_position, accuracy, whole = np.zeros(many), np.zeros(()), 0.0, 0.0
@@ -161,7 +162,7 @@ def _losses(
     return each, by_position, accuracy, whole
 
 
-def _count(a: Architecture, skip: int, params: Any, tokens: Any, starts: Any) -> tuple[Any, Any]:
+def _count(a: Architecture, came: slice, params: Any, tokens: Any, starts: Any) -> tuple[Any, Any]:
     import jax
     import jax.numpy as jnp
 
@@ -170,8 +171,8 @@ def _count(a: Architecture, skip: int, params: Any, tokens: Any, starts: Any) ->
 
     windows = tokens[starts[:, None] + jnp.arange(a.context + 1)]
     with jax.default_matmul_precision("highest"):
-        logits = model.answers(params, windows[:, :-1], a)[:, skip:]
-    targets = windows[:, 1 + skip :] if a.read_position is None else windows[:, -1:]
+        logits = model.answers(params, windows[:, :-1], a)[:, came]
+    targets = windows[:, 1:][:, came]
     return fine_loss(logits, targets), logits.argmax(-1) == targets
 
 

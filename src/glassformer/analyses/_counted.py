@@ -1,8 +1,9 @@
-"""Which predictions of a window count, in training as in judging: where they are made, and what came there."""
+"""Of a run: where the predictions that count are made, and what came there."""
 
 from dataclasses import replace
 
 from glassformer.analyses._result import Array
+from glassformer.counted import counted
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -12,8 +13,7 @@ BY_PLACE = ("constrained", "answerable", "allowed", "kind", "truth")  # what is 
 
 def read(run: Run) -> slice:
     """The positions at which they are made: all after those that the task skips, or the one that is read."""
-    place = run.architecture.read_position
-    return slice(run.task.skip, None) if place is None else slice(place, place + 1)
+    return counted(run.architecture, run.task.skip).read
 
 
 def place(run: Run, tokens: Array) -> int:
@@ -26,9 +26,10 @@ def place(run: Run, tokens: Array) -> int:
 
 def came(run: Run, windows: Array) -> Array:
     """(window, place): the tokens that came there."""
-    return windows[:, 1 + run.task.skip :] if run.architecture.read_position is None else windows[:, -1:]
+    return windows[:, 1:][:, counted(run.architecture, run.task.skip).came]
 
 
 def only(run: Run, given: Examples) -> Examples:
     """The same whole windows, and of what is known about their predictions only what counts."""
-    return replace(given, **{name: getattr(given, name)[:, run.task.skip :] for name in BY_PLACE})
+    kept = counted(run.architecture, run.task.skip).came
+    return replace(given, **{name: getattr(given, name)[:, kept] for name in BY_PLACE})

@@ -8,6 +8,7 @@ import numpy as np
 from glassformer.analyses._life import tensors
 from glassformer.analyses._result import Array
 from glassformer.architecture import nest
+from glassformer.counted import counted
 from glassformer.run import Run
 
 TOGETHER = 16  # columns of the matrix worked on side by side
@@ -50,12 +51,11 @@ class Curvature:
 
         a, places = self.run.architecture, tensors(self.run)
         shapes, windows = a.shapes(), jnp.asarray(self.windows)
-        skip = self.run.task.skip
-        targets = windows[:, 1 + skip :] if a.read_position is None else windows[:, -1:]
+        came = counted(a, self.run.task.skip).came
 
         def loss(flat: Any) -> Any:
             params = nest({name: flat[place].reshape(shapes[name]) for name, place in places.items()})
-            return model.loss(model.answers(params, windows[:, :-1], a)[:, skip:], targets).mean()
+            return model.loss(model.answers(params, windows[:, :-1], a)[:, came], windows[:, 1:][:, came]).mean()
 
         def times(flat: Any, vector: Any) -> Any:
             return jax.jvp(jax.grad(loss), (flat,), (vector,))[1]

@@ -7,6 +7,7 @@ import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, percent
+from glassformer.counted import counted
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
@@ -77,9 +78,8 @@ def judged(run: Run, step: int, member: int = 0, most: int = 1000, part: str = "
 
 def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
     """Every prediction on these windows."""
-    windows, place = examples.windows, run.architecture.read_position
-    read = slice(None) if place is None else slice(place, place + 1)
-    targets = windows[:, 1:] if place is None else windows[:, -1:]
+    windows, (read, came) = examples.windows, counted(run.architecture, skip=0)
+    targets = windows[:, 1:][:, came]
     free = not examples.constrained.any()
     each = int(np.clip(NUMBERS // (run.architecture.context * run.architecture.answers), 1, TOGETHER))
     parts = []

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from glassformer.counted import counted
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
@@ -20,6 +21,6 @@ def windows(run: Run, most: int) -> Examples:
     many = len(every.windows)
     if many <= most:
         return every
-    hard = np.argsort(every.truth[:, run.task.skip :].mean(axis=1), kind="stable")
+    hard = np.argsort(every.truth[:, counted(run.architecture, run.task.skip).came].mean(axis=1), kind="stable")
     chosen = np.sort(hard[((np.arange(most) + 0.5) * many / most).astype(int)])
     return replace(every, **{field.name: getattr(every, field.name)[chosen] for field in fields(every)})

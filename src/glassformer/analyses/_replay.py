@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.analyses._result import Array, shared
+from glassformer.counted import counted
 from glassformer.run import Run
 
 if TYPE_CHECKING:
@@ -152,16 +153,15 @@ def _pull(run: Run, engine: "Engine") -> Callable[..., Any]:
 
     from glassformer import batches, model
 
-    a, skip = run.architecture, run.task.skip
+    a, came = run.architecture, counted(run.architecture, run.task.skip).came
 
     def gradients(flat: Any, windows: Any, key_data: Any, step: Any) -> Any:
         key = jax.random.wrap_key_data(key_data)
 
         def losses(flat: Any) -> Any:
             chance = jax.random.fold_in(jax.random.fold_in(key, batches.DROPOUT), step) if a.dropout else None
-            targets = windows[:, 1 + skip :] if a.read_position is None else windows[:, -1:]
-            logits = model.answers(engine.unravel(flat), windows[:, :-1], a, key=chance)[:, skip:]
-            each = model.loss(logits, targets)
+            logits = model.answers(engine.unravel(flat), windows[:, :-1], a, key=chance)[:, came]
+            each = model.loss(logits, windows[:, 1:][:, came])
             return each.mean(axis=-1) / len(windows)
 
         _, back = jax.vjp(losses, flat)
