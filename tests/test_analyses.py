@@ -238,7 +238,7 @@ def test_a_pair_plane_draws_the_scores_it_can():
 
 
 def test_previous_token_head_looks_one_back(tmp_path):
-    from glassformer.analyses.attention import attention
+    from glassformer.analyses.attend.attention import attention
 
     expected = np.eye(8, k=-1)
     expected[0, 0] = 1  # nothing lies before the first token
@@ -250,7 +250,7 @@ def test_previous_token_head_looks_one_back(tmp_path):
 
 
 def test_attention_equals_the_reference_pass():
-    from glassformer.analyses.attention import attention
+    from glassformer.analyses.attend.attention import attention
 
     for name in RUNS:
         run = run_of(name)
@@ -259,7 +259,7 @@ def test_attention_equals_the_reference_pass():
 
 
 def test_loss_holds_what_was_logged_and_the_exact_ladder():
-    from glassformer.analyses.loss import loss, say
+    from glassformer.analyses.learn.loss import loss, say
 
     run = run_of("plus_last_even")
     seen = loss(run)

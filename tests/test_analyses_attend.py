@@ -9,17 +9,17 @@ import pytest
 from glassformer import tasks
 from glassformer.analyses import _pairs, _sought
 from glassformer.analyses._result import Labelled, percent
-from glassformer.analyses.attention import attention, say, told
-from glassformer.analyses.attention_history import attention_history
-from glassformer.analyses.attention_profile import attention_profile, favourite
-from glassformer.analyses.attention_profile import say as say_profile
-from glassformer.analyses.head_roles import head_roles
-from glassformer.analyses.qkv import qkv
-from glassformer.analyses.qkv import say as say_qkv
-from glassformer.analyses.qkv_overview import qkv_overview
-from glassformer.analyses.query_key import beats, by_position, latest_wins, means, query_key, recency, say_focus
-from glassformer.analyses.score_atlas import TERMS, score_atlas, spread
-from glassformer.analyses.scoring import scoring
+from glassformer.analyses.attend.attention import attention, say, told
+from glassformer.analyses.attend.attention_history import attention_history
+from glassformer.analyses.attend.attention_profile import attention_profile, favourite
+from glassformer.analyses.attend.attention_profile import say as say_profile
+from glassformer.analyses.attend.head_roles import head_roles
+from glassformer.analyses.attend.qkv import qkv
+from glassformer.analyses.attend.qkv import say as say_qkv
+from glassformer.analyses.attend.qkv_overview import qkv_overview
+from glassformer.analyses.attend.query_key_space import beats, by_position, latest_wins, means, query_key_space, recency, say_focus
+from glassformer.analyses.attend.pair_scores import TERMS, pair_scores, spread
+from glassformer.analyses.attend.scoring import scoring
 from glassformer.errors import CallError
 from glassformer.run import Run
 from hand_wired import previous_token, write_run
@@ -58,7 +58,7 @@ def test_four_terms_sum_to_the_scores(tmp_path: Path) -> None:
         head_width=2,
     )
     for head in (0, 1):
-        seen = score_atlas(run, head=head)
+        seen = pair_scores(run, head=head)
         every = _pairs.pairs(run)
         exact = np.einsum("tpf,usf->tpus", every.at("query", head), every.at("key", head)) * every.scale
         total = sum(spread([seen.terms[name].values for name in TERMS], exact.shape))
@@ -75,7 +75,7 @@ def test_means_and_shares_are_over_keys_that_can_be_met(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     block = {name: rng.normal(size=(2, 2)) for name in ("query", "key", "value")}
     run = write_run(tmp_path / "r", token=rng.normal(size=(12, 2)), position=rng.normal(size=(4, 2)), blocks=[block])
-    seen, every = score_atlas(run), _pairs.pairs(run)
+    seen, every = pair_scores(run), _pairs.pairs(run)
     scores = np.einsum("tpf,usf->tpus", every.at("query", 0), every.at("key", 0)) * every.scale
     terms = spread([seen.terms[name].values for name in TERMS], scores.shape)
     groups = {name: list(tokens) for name, tokens in run.task.groups.items()}
@@ -95,32 +95,32 @@ def test_means_and_shares_are_over_keys_that_can_be_met(tmp_path: Path) -> None:
                 gathered.setdefault((mine, yours), []).append(float(score))
     np.testing.assert_allclose(seen.shares.values, along / power, rtol=1e-4)
     for (mine, yours), found in gathered.items():
-        i, j = (seen.by_group.axes[axis].index(name) for axis, name in (("query_group", mine), ("key_group", yours)))
+        i, j = (seen.by_group.axes[axis].labels.index(name) for axis, name in (("query_group", mine), ("key_group", yours)))
         assert seen.by_group.values[i, j] == pytest.approx(np.mean(found), rel=1e-4)
 
 
 def test_position_alone_carries_the_previous_token(back: Run) -> None:
-    seen = score_atlas(back)
+    seen = pair_scores(back)
     np.testing.assert_allclose(seen.shares.values, [0, 0, 0, 1], atol=1e-9)
     np.testing.assert_allclose(seen.terms["place·place"].values, 100 * np.eye(8, k=-1) / np.sqrt(8), rtol=1e-6)
-    rows = score_atlas(back, rows="+").scores["scores"]
-    assert rows.axes["query"][2] == "+@2"
+    rows = pair_scores(back, rows="+").scores["scores"]
+    assert rows.axes["query"].labels[2] == "+@2"
     np.testing.assert_array_equal(rows.values, seen.scores["scores"].values[88:96])
 
 
 def test_focus_on_a_query_that_wants_even_numbers(even: Run) -> None:
-    seen = query_key(even, query="+@5")
+    seen = query_key_space(even, query="+@5")
     scale = 1 / np.sqrt(2)
     assert seen.scores.values[4, 3] == pytest.approx(3 * 1.3 * scale)
     assert seen.scores.values[7, 0] == pytest.approx(3 * -1.0 * scale)
     assert recency(seen, "even") == pytest.approx(0.3 * scale)
     assert means(seen)["even"] == pytest.approx(3 * 1.2 * scale)  # positions 0 to 4
-    assert seen.top.axes["key"] == ("0@4", "2@4", "4@4", "6@4", "8@4")
+    assert seen.top.axes["key"].labels == ("0@4", "2@4", "4@4", "6@4", "8@4")
     can = seen.can_see.values.astype(bool)
     assert can[:, :5].all()
     assert not can[:, 6:].any()
     assert [t for t in range(12) if can[t, 5]] == [11]  # at its own position a query meets only itself
-    x, y = (float(seen.field.axes[axis][2]) for axis in ("horizontal", "vertical"))
+    x, y = (float(seen.field.axes[axis].labels[2]) for axis in ("horizontal", "vertical"))
     assert seen.field.values[2, 2] == pytest.approx(seen.queries.values[11, 5] @ [x, y] * scale, rel=1e-3)
     assert beats(seen, "even") == 1
     assert beats(seen, "odd") < 0.2  # odd keys never beat even ones, but the later + keys sometimes
@@ -134,15 +134,15 @@ def test_focus_on_a_query_that_wants_even_numbers(even: Run) -> None:
 
 
 def test_the_answer_is_among_the_keys_of_the_focus(even: Run) -> None:
-    seen = query_key(even)  # the last + of the showcase 4 9 + 4 10 7 + 10 must find the 10
+    seen = query_key_space(even)  # the last + of the showcase 4 9 + 4 10 7 + 10 must find the 10
     assert (seen.query, seen.answer) == ("+@6", "10@4")
-    assert seen.top.axes["key"] == ("0@5", "2@5", "4@5", "6@5", "8@5", "10@4")
+    assert seen.top.axes["key"].labels == ("0@5", "2@5", "4@5", "6@5", "8@5", "10@4")
     assert seen.top.values[-1] == pytest.approx(3 * 1.4 / np.sqrt(2), rel=1e-6)
-    assert query_key(even, query="+@5").answer == ""  # not a query of the showcase
+    assert query_key_space(even, query="+@5").answer == ""  # not a query of the showcase
 
 
 def test_focus_on_a_query_that_wants_a_position(back: Run) -> None:
-    seen = query_key(back, query="+@5")
+    seen = query_key_space(back, query="+@5")
     place, share = by_position(seen)
     assert place == 4
     assert share == pytest.approx(1)
@@ -179,15 +179,15 @@ def test_qkv_images_and_singular_values(even: Run) -> None:
 
 def test_profile_and_roles_of_a_previous_token_head(back: Run) -> None:
     profile = attention_profile(back)
-    by = dict(zip(profile.by_distance.axes["distance"], profile.by_distance.values[0, 0, 0], strict=True))
+    by = dict(zip(profile.by_distance.axes["distance"].labels, profile.by_distance.values[0, 0, 0], strict=True))
     assert by["1"] == pytest.approx(1)
     assert by["0"] == pytest.approx(0, abs=1e-9)  # the first position, which has only itself, is never asked
     assert profile.uniform_by_distance.values[7] == pytest.approx(1 / 8)
     roles = head_roles(back)
-    share = dict(zip(roles.share.axes["role"], roles.share.values[0, 0], strict=True))
+    share = dict(zip(roles.share.axes["role"].labels, roles.share.values[0, 0], strict=True))
     assert share["previous"] == pytest.approx(1)
     assert share["2 back"] == pytest.approx(0, abs=1e-9)
-    uniform = dict(zip(roles.uniform.axes["role"], roles.uniform.values, strict=True))
+    uniform = dict(zip(roles.uniform.axes["role"].labels, roles.uniform.values, strict=True))
     assert uniform["previous"] == pytest.approx(np.mean([1 / n for n in range(2, 9)]))
     assert uniform["self"] == pytest.approx(np.mean([1 / n for n in range(1, 9)]))
     np.testing.assert_allclose(roles.excess.values, 100 * (roles.share.values - roles.uniform.values))

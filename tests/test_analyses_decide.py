@@ -9,19 +9,19 @@ import pytest
 import hand_wired
 from glassformer import reference
 from glassformer.analyses import _decide, _logged
-from glassformer.analyses.ablation import WAYS, ablation, order
-from glassformer.analyses.ablation import say as say_ablation
-from glassformer.analyses.attribution import attribution
-from glassformer.analyses.frozen import frozen
-from glassformer.analyses.landscape import astray, closer, landscape
-from glassformer.analyses.logit_lens import logit_lens
-from glassformer.analyses.mixing import mixing
-from glassformer.analyses.next_token import next_token
-from glassformer.analyses.one_answer import one_answer
-from glassformer.analyses.patching import patching
-from glassformer.analyses.readout import readout
-from glassformer.analyses.residual import residual
-from glassformer.analyses.residual import say as say_residual
+from glassformer.analyses.decide.ablation import WAYS, ablation, order
+from glassformer.analyses.decide.ablation import say as say_ablation
+from glassformer.analyses.decide.attribution import attribution
+from glassformer.analyses.decide.reachable import reachable
+from glassformer.analyses.decide.landscape import astray, closer, landscape
+from glassformer.analyses.decide.logit_lens import logit_lens
+from glassformer.analyses.decide.mixing import mixing
+from glassformer.analyses.learn.next_token import next_token
+from glassformer.analyses.decide.one_answer import one_answer
+from glassformer.analyses.decide.patching import patching
+from glassformer.analyses.decide.readout import readout
+from glassformer.analyses.decide.residual import residual
+from glassformer.analyses.decide.residual import say as say_residual
 from glassformer.errors import CallError
 from glassformer.run import Run
 from small_runs import MODULAR, run_of
@@ -122,8 +122,8 @@ def test_attribution_parts_add_up_to_the_difference(name: str, request: pytest.F
         difference = logits[words.index(seen.first)] - logits[words.index(seen.second)]
         assert seen.parts.values.sum() == pytest.approx(seen.total, abs=1e-9)
         assert seen.total == pytest.approx(float(difference), abs=1e-3)
-        by_head = {head: row.sum() for head, row in zip(seen.keys.axes["head"], seen.keys.values, strict=True)}
-        whole = dict(zip(seen.parts.axes["part"], seen.parts.values, strict=True))
+        by_head = {head: row.sum() for head, row in zip(seen.keys.axes["head"].labels, seen.keys.values, strict=True)}
+        whole = dict(zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True))
         assert by_head == pytest.approx({head: whole[head] for head in by_head})
 
 
@@ -140,7 +140,7 @@ def test_patching_everything_restores_everything(name: str, request: pytest.Fixt
     run: Run = request.getfixturevalue(name)
     seen = patching(run, sequence=DEMO, other="4 9 + 4 8 7 + 10")
     assert (seen.changed, seen.position, seen.first, seen.second) == (4, 6, "10", "8")
-    row = dict(zip(seen.share.axes["point"], np.moveaxis(seen.share.values, 1, 0), strict=True))
+    row = dict(zip(seen.share.axes["point"].labels, np.moveaxis(seen.share.values, 1, 0), strict=True))
     np.testing.assert_allclose(row["embedded"][:, -1], 1, atol=1e-9)
     np.testing.assert_allclose(row["embedded"][:, 4], 1, atol=1e-9)  # only there do the inputs differ
     np.testing.assert_allclose(row["embedded"][:, [0, 1, 2, 3, 5, 6, 7]], 0, atol=1e-9)
@@ -162,7 +162,7 @@ def test_ablating_an_unused_head_changes_nothing(tmp_path: Path) -> None:
         read_out=rng.normal(size=(4, 12)), heads=2, head_width=2,
     )  # fmt: skip
     seen = ablation(run)
-    row = dict(zip(seen.loss.axes["part"], seen.loss.values, strict=True))
+    row = dict(zip(seen.loss.axes["part"].labels, seen.loss.values, strict=True))
     np.testing.assert_array_equal(row["head 1"], 0)
     assert (np.abs(row["head 0"]) > 1e-3).all()
 
@@ -182,7 +182,7 @@ def test_ablation_of_neurons_is_that_of_a_full_pass(plain: Run, deep: Run) -> No
             chances = np.log(reference.softmax(logits))
             losses.append(-np.take_along_axis(chances, given.windows[:, 1:, None].astype(int), -1).mean())
         name = "neuron 3" if last == 0 else f"neuron {last}.3"
-        found = seen.loss.values[seen.loss.axes["part"].index(name), WAYS.index("zero")]
+        found = seen.loss.values[seen.loss.axes["part"].labels.index(name), WAYS.index("zero")]
         assert seen.base_loss == pytest.approx(losses[0], abs=1e-5)
         assert found == pytest.approx(losses[1] - losses[0], abs=1e-4)
 
@@ -200,7 +200,7 @@ def test_without_attention_is_a_full_pass_whose_attention_adds_nothing(tmp_path:
     last = run.architecture.blocks - 1
     silent = run.trace(DEMO, edits={"attended": lambda value, block: 0 * value if block == last else value})
     np.testing.assert_allclose(residual(run, sequence=DEMO).first.values, silent["probabilities"], rtol=1e-4, atol=1e-9)
-    seen, held = one_answer(run, sequence=DEMO), frozen(run, sequence=DEMO)
+    seen, held = one_answer(run, sequence=DEMO), reachable(run, sequence=DEMO)
     np.testing.assert_allclose(seen.without.values, silent["probabilities"][seen.place], rtol=1e-4, atol=1e-9)
     np.testing.assert_allclose(held.unmoved.values, silent["probabilities"][held.position], rtol=1e-4, atol=1e-9)
     before, added, after = seen.points.values
@@ -217,7 +217,7 @@ def test_mixing_of_the_previous_token(tmp_path: Path) -> None:
 
 def test_frozen_push_lies_in_the_hull(plain: Run) -> None:
     for position in range(8):
-        seen = frozen(plain, sequence=DEMO, position=position)
+        seen = reachable(plain, sequence=DEMO, position=position)
         if len(seen.corners.values) > 2:
             grown = seen.corners.values.mean(0) + 1.0001 * (seen.corners.values - seen.corners.values.mean(0))
             assert _decide.inside(seen.push.values, grown)
@@ -266,7 +266,7 @@ def test_a_share_of_answers_is_as_sure_as_drawing_other_windows_makes_it(plain: 
         return np.asarray((~right & given.answerable).sum(-1))
 
     more = wrong({"token_embedding": lambda value, _: value * 0}) - wrong(None)
-    part = seen.error.axes["part"].index("token embedding")
+    part = seen.error.axes["part"].labels.index("token embedding")
     assert seen.error.values[part, 0] == pytest.approx(more.sum() / asked.sum())
     rng = np.random.default_rng(0)
     drawn = rng.integers(len(asked), size=(4000, len(asked)))  # bootstrap: an independent estimate of the interval
@@ -278,7 +278,7 @@ def test_a_share_of_answers_is_as_sure_as_drawing_other_windows_makes_it(plain: 
 def test_the_title_of_ablation_names_the_row_on_top(plain: Run, deep: Run) -> None:
     for run in (plain, deep):
         seen = ablation(run, windows=16)
-        first = seen.loss.axes["part"][order(seen)[0]]
+        first = seen.loss.axes["part"].labels[order(seen)[0]]
         mean = seen.loss.values[:, WAYS.index("mean")]
         assert mean[order(seen)[0]] == mean.max()
         title = say_ablation(seen).title
@@ -288,7 +288,7 @@ def test_the_title_of_ablation_names_the_row_on_top(plain: Run, deep: Run) -> No
             continue
         for way, word in (("zero", "zeroing"), ("mean", "averaging"), ("resample", "resampling")):
             cost = seen.loss.values[:, WAYS.index(way)]
-            dearest = seen.loss.axes["part"][int(cost.argmax())]
+            dearest = seen.loss.axes["part"].labels[int(cost.argmax())]
             (costs,) = re.findall(rf"{word}[a-z ]* (?:the )?{dearest} \(([^)]*) nats\)", title)
             assert min(abs(float(each) - cost.max()) for each in costs.split(" or ")) <= 0.05, (way, title)
 
@@ -303,7 +303,7 @@ def test_a_question_that_ends_before_its_answer_is_refused(look) -> None:
 
 def test_undecided_is_where_no_token_has_half(plain: Run) -> None:
     seen = landscape(plain, sequence=DEMO, grid=9)
-    every = [[float(each) for each in seen.regions.axes[axis]] for axis in ("y", "x")]
+    every = [[float(each) for each in seen.regions.axes[axis].labels] for axis in ("y", "x")]
     x, y = np.meshgrid(np.linspace(*seen.frame[:2], len(every[1])), np.linspace(*seen.frame[2:], len(every[0])))
     logits = _decide.onward(_decide.params(plain, 0, 0), np.stack([x, y], -1), plain.architecture).astype(float)
     top = np.exp(logits.max(-1)) / np.exp(logits).sum(-1)
@@ -352,10 +352,10 @@ def test_what_is_said_with_the_answer_out_of_view_stands_second() -> None:
     run = run_of("plus_last_even")
     seen = next_token(run)
     assert seen.unseen == (False, True, False)
-    prompt = seen.chances.axes["prompt"][1].split()
+    prompt = seen.chances.axes["prompt"].labels[1].split()
     assert prompt[-1] == "+"
     assert not {"0", "2", "4", "6", "8", "10"} & set(prompt)
-    even = [word in ("0", "2", "4", "6", "8", "10") for word in seen.truth.axes["token"]]
+    even = [word in ("0", "2", "4", "6", "8", "10") for word in seen.truth.axes["token"].labels]
     np.testing.assert_allclose(seen.truth.values[1], np.array(even) / 6, atol=1e-9)  # no even number is likelier
     assert not seen.right.values[1].any()
     says = run.trace(" ".join(prompt))["probabilities"][-1]

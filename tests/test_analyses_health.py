@@ -14,15 +14,15 @@ from glassformer.analyses import timeline as timelines
 from glassformer.analyses._judged import Judged
 from glassformer.analyses._result import Labelled, Words
 from glassformer.analyses._symptoms import Symptoms
-from glassformer.analyses.birth import birth
-from glassformer.analyses.by_kind import by_kind
-from glassformer.analyses.confusion import _credited
-from glassformer.analyses.every_question import every_question
-from glassformer.analyses.generalisation import _leaked, _questions, generalisation, windows_of
-from glassformer.analyses.head_roles import head_roles
-from glassformer.analyses.loss import loss
-from glassformer.analyses.signal import signal
-from glassformer.analyses.similarity import _in_order, similarity
+from glassformer.analyses.path.birth import birth
+from glassformer.analyses.learn.by_kind import by_kind
+from glassformer.analyses.learn.confusion import _credited
+from glassformer.analyses.learn.every_question import every_question
+from glassformer.analyses.health.generalisation import _leaked, _questions, generalisation, windows_of
+from glassformer.analyses.attend.head_roles import head_roles
+from glassformer.analyses.learn.loss import loss
+from glassformer.analyses.health.stream_size import stream_size
+from glassformer.analyses.know.similarity import _in_order, similarity
 from glassformer.figures import _draw
 from glassformer.figures import timeline as figure_of_timeline
 from glassformer.tasks import find
@@ -40,8 +40,8 @@ def copying(folder, gain):
 
 @pytest.mark.parametrize("gain", [0.0, 0.05, 2.0])
 def test_a_branch_that_adds_a_multiple_of_the_stream_has_that_ratio(tmp_path, gain):
-    seen = signal(copying(tmp_path / "run", gain))
-    assert seen.ratio.axes["branch"] == ("attended",)
+    seen = stream_size(copying(tmp_path / "run", gain))
+    assert seen.ratio.axes["branch"].labels == ("attended",)
     np.testing.assert_allclose(seen.ratio.values[0, 0], gain, atol=1e-6)
     np.testing.assert_allclose(seen.kept.values[0, 0], 1, atol=1e-6)  # the direction is kept
     size = 3 / np.sqrt(12)  # one feature of twelve is 3
@@ -57,8 +57,8 @@ def test_a_branch_that_adds_a_multiple_of_the_stream_has_that_ratio(tmp_path, ga
 
 def test_sizes_are_those_of_the_trace():
     run = run_of("five_operations")
-    seen = signal(run, steps=(0,))
-    points = seen.stream.axes["point"]
+    seen = stream_size(run, steps=(0,))
+    points = seen.stream.axes["point"].labels
     trace = run.trace(run.task.examples(8, "validation", 64).windows[:, :-1], step=0)
     middle = trace["middle"][:, 1].astype(np.float64)
     at = points.index("middle 1")
@@ -70,7 +70,7 @@ def test_sizes_are_those_of_the_trace():
 def test_a_constant_stream_does_not_depend_on_the_window(tmp_path):
     block = {name: np.eye(2) for name in ("query", "key", "value", "output")}
     run = hand_wired.write_run(tmp_path / "run", token=np.ones((12, 2)), position=np.ones((8, 2)), blocks=[block])
-    assert (signal(run).differs.values < 1e-6).all()
+    assert (stream_size(run).differs.values < 1e-6).all()
     assert Symptoms(run).look("signal")[1][0] < 1e-6
 
 
@@ -131,7 +131,7 @@ def test_questions_are_sorted_by_how_new_they_are():
 def test_accuracy_on_unseen_questions_is_that_of_asking_each():
     run = run_of("five_operations")
     seen = generalisation(run)
-    kinds = seen.accuracy.axes["kind"]
+    kinds = seen.accuracy.axes["kind"].labels
     task = run.task
     train = {tuple(row) for row in windows_of(task.data(8).train, 9)[:, :-1].tolist()}
     questions, answers = task.questions()
@@ -190,10 +190,10 @@ def test_events_of_a_run_agree_with_the_analyses_they_come_from():
     expected = [np.nan if step is None else step for _, step in _clock.passed(run)]
     np.testing.assert_array_equal(seen.rungs.values, expected)
     np.testing.assert_array_equal(seen.born.values, birth(run, member=0, neurons=0).born.values[:, 1])
-    assert not set(seen.kinds.axes["kind"]) & {"unconstrained", "not in view"}
+    assert not set(seen.kinds.axes["kind"].labels) & {"unconstrained", "not in view"}
     judged = by_kind(run)
-    expected = dict(zip(judged.passed.axes["kind"], judged.passed.values, strict=True))
-    np.testing.assert_array_equal(seen.kinds.values, [expected[name] for name in seen.kinds.axes["kind"]])
+    expected = dict(zip(judged.passed.axes["kind"].labels, judged.passed.values, strict=True))
+    np.testing.assert_array_equal(seen.kinds.values, [expected[name] for name in seen.kinds.axes["kind"].labels])
     last = run.metrics["step"][-1]
     np.testing.assert_allclose(seen.by_time.values[:, 1], [0.2 * last, 0.6 * last, last])
 
@@ -220,7 +220,7 @@ def test_right_answers_are_dated_apart_from_right_probabilities(tmp_path):
 def test_attention_levels_are_dated_to_the_look_from_which_a_head_stays_there(monkeypatch):
     run = run_of("plus_last_even")
     whole = head_roles(run)
-    role = whole.life.axes["role"].index("answer")
+    role = whole.life.axes["role"].labels.index("answer")
     uniform = whole.uniform.values[role]
     many = len(whole.steps)
     best = np.full(many, 0.2)
@@ -269,11 +269,11 @@ def test_numbers_on_a_line_are_in_order():
 
 def test_mean_cosine_by_group_is_the_mean_of_the_table():
     seen = similarity(run_of("five_operations"))
-    words, table = seen.cosine.axes["token"], seen.cosine.values
+    words, table = seen.cosine.axes["token"].labels, seen.cosine.values
     for name, own in seen.groups.items():
         places = [words.index(word) for word in own]
         pairs = [table[i, j] for i in places for j in places if i != j]
-        k = seen.between.axes["group"].index(name)
+        k = seen.between.axes["group"].labels.index(name)
         assert seen.between.values[k, k] == pytest.approx(np.mean(pairs))
         assert seen.by_group.values[-1, k] == pytest.approx(np.mean(pairs))
     np.testing.assert_allclose(seen.between.values, seen.between.values.T, atol=1e-6)
@@ -290,7 +290,7 @@ def test_a_head_that_looks_at_one_number_has_that_role(tmp_path):
         causal=False, read_position=0, context=8,
     )  # fmt: skip
     seen = head_roles(run)
-    share = dict(zip(seen.share.axes["role"], seen.share.values[0, 0], strict=True))
+    share = dict(zip(seen.share.axes["role"].labels, seen.share.values[0, 0], strict=True))
     assert share["number 2"] == pytest.approx(1)
     assert share["number 1"] == share["number 3"] == pytest.approx(0)
     assert seen.roles(0, 0)[0] == "number 2"
@@ -326,7 +326,7 @@ def test_confusions_are_corrected_for_coincidence():
 def test_when_a_question_was_first_right_and_last_wrong():
     run = run_of("five_operations")
     seen = every_question(run)
-    for question, row in list(zip(seen.hardest.axes["question"], seen.hardest.values, strict=True))[:3]:
+    for question, row in list(zip(seen.hardest.axes["question"].labels, seen.hardest.values, strict=True))[:3]:
         tokens = run.task.encode(question)[:8]
         answer = np.flatnonzero(run.task.allowed(tokens)[-1])[0]
         looked = _clock.looks(run, 24)

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 import hand_wired
-from glassformer.analyses.atlas import atlas
-from glassformer.analyses.embedding_paths import embedding_paths, smoothed
-from glassformer.analyses.embeddings import distances, embeddings, features_that_tell
-from glassformer.analyses.neurons import information, neurons
-from glassformer.analyses.probes import _last, probes, reader
-from glassformer.analyses.sequence_embeddings import sequence_embeddings
-from glassformer.analyses.similarity import cosines, similarity
-from glassformer.analyses.similarity import say as say_similarity
-from glassformer.analyses.sparsity import sparsity
-from glassformer.analyses.weights import binned, weights
+from glassformer.analyses.know.point_atlas import point_atlas
+from glassformer.analyses.path.embedding_paths import embedding_paths, smoothed
+from glassformer.analyses.know.embeddings import distances, embeddings, features_that_tell
+from glassformer.analyses.know.neurons import information, neurons
+from glassformer.analyses.know.probes import _last, probes, reader
+from glassformer.analyses.know.sequence_embeddings import sequence_embeddings
+from glassformer.analyses.know.similarity import cosines, similarity
+from glassformer.analyses.know.similarity import say as say_similarity
+from glassformer.analyses.know.sparsity import sparsity
+from glassformer.analyses.know.weights import binned, weights
 from glassformer.experiment import load
-from glassformer.figures.weights import _bands, _shelves
+from glassformer.figures.know.weights import _bands, _shelves
 from small_texts import noise
 
 EVEN = [0, 2, 4, 6, 8, 10]
@@ -85,7 +85,7 @@ def test_one_token_at_two_places_differs_by_the_positions(groups):
 def test_cosines_of_known_directions(groups):
     assert np.array_equal(cosines(np.array([[2.0, 0], [0, 3], [-1, 0], [0, 0]]))[0], [1, 0, -1, 0])
     seen = similarity(groups)
-    assert seen.cosine.axes["token"] == ("0", "2", "4", "6", "8", "10", "1", "3", "5", "7", "9", "+")
+    assert seen.cosine.axes["token"].labels == ("0", "2", "4", "6", "8", "10", "1", "3", "5", "7", "9", "+")
     assert seen.cosine.values[0, 6] == 0
     assert seen.cosine.values[0, 11] == -1
     np.testing.assert_array_equal(seen.between.values, [[1, 0, -1], [0, 1, 0], [-1, 0, np.nan]])  # even, odd, sign
@@ -105,10 +105,10 @@ def test_nothing_has_moved_in_a_run_of_one_step(groups):
 
 
 def test_an_atlas_is_exact_where_nothing_else_enters(groups):
-    exact = atlas(groups, point="embedded")
+    exact = point_atlas(groups, point="embedded")
     np.testing.assert_allclose(exact.mean.values, TOKEN[:, None] + PLACE, atol=1e-6)
     assert exact.settled == 1
-    mean = atlas(groups, point="middle")  # values are zero, so `middle` is `embedded` whatever the context
+    mean = point_atlas(groups, point="middle")  # values are zero, so `middle` is `embedded` whatever the context
     there = mean.count.values > 0
     np.testing.assert_allclose(mean.mean.values[there], exact.mean.values[there], atol=1e-6)
     np.testing.assert_allclose(mean.spread.values[there], 0, atol=1e-6)
@@ -123,7 +123,7 @@ def test_an_atlas_sees_what_context_moves(tmp_path):
         tmp_path / "mean", token=token, blocks=[{"value": np.eye(2)}], attention="mean", residual=False, context=2,
         output_projection=False, feed_forward=0,
     )  # fmt: skip
-    seen = atlas(run, point="middle")
+    seen = point_atlas(run, point="middle")
     assert seen.mean.values[11, 0, 0] == 1
     assert seen.spread.values[11, 0] == 0
     mean = seen.mean.values[3, 1, 0]  # half of the share of windows in which + comes before 3
@@ -146,13 +146,13 @@ def test_neurons_are_described_by_what_they_fire_on(groups):
     assert seen.descriptions[where["1"]] == "is quiet on + (0 %, else 100 %)"
     assert seen.descriptions[where["2"]] == "never fires"
     assert seen.descriptions[where["3"]] == "always fires"
-    kinds = seen.bits.axes["label_kind"]
+    kinds = seen.bits.axes["label_kind"].labels
     p = seen.rate.values[where["0"]]
     assert seen.bits.values[where["0"], kinds.index("token")] == pytest.approx(
         -p * np.log2(p) - (1 - p) * np.log2(1 - p)
     )
     assert seen.baseline.values[where["0"], kinds.index("token")] < 0.05
-    column = {name: k for k, name in enumerate(seen.hidden.axes["neuron"])}
+    column = {name: k for k, name in enumerate(seen.hidden.axes["neuron"].labels)}
     np.testing.assert_allclose(seen.hidden.values[:, column["0"]], [0, 0, 1], atol=1e-6)
     np.testing.assert_allclose(seen.hidden.values[:, column["1"]], [1.5, 2.6, 0], atol=1e-6)
     assert seen.lines is not None
@@ -197,7 +197,7 @@ def test_the_last_even_number_is_carried_on():
 
 def test_probes_find_what_was_put_there_and_no_more(groups):
     seen = probes(groups)
-    targets, points = seen.above.axes["target"], seen.above.axes["point"]
+    targets, points = seen.above.axes["target"].labels, seen.above.axes["point"].labels
     here = seen.accuracy.values[targets.index("token here"), points.index("embedded"), 0]
     assert 0.35 < here < 0.65  # group and place are there, which of its group a token is not
     answer = seen.above.values[targets.index("answer"), points.index("embedded"), 0]
@@ -216,8 +216,8 @@ def test_every_varying_place_of_a_long_question_is_read(tmp_path):
     small = (f"data.file={path}", "architecture.width=4", "architecture.heads=2", "architecture.feed_forward=4")
     seen = probes(noise(tmp_path / "run", load("own_table", small)))
     arguments = [f"{name} argument" for name in ("first", "second", "third", "fourth", "fifth")]
-    assert list(seen.accuracy.axes["target"]) == [*arguments, "token 5", "token 6", "token 7", "answer"]
-    chance = dict(zip(seen.chance.axes["target"], seen.chance.values, strict=True))
+    assert list(seen.accuracy.axes["target"].labels) == [*arguments, "token 5", "token 6", "token 7", "answer"]
+    chance = dict(zip(seen.chance.axes["target"].labels, seen.chance.values, strict=True))
     assert chance["token 6"] == chance["answer"]  # the answer is the seventh character
 
 
@@ -225,7 +225,7 @@ def test_weights_are_the_tensors(groups):
     seen = weights(groups)
     assert np.array_equal(seen.tensors["token"].values, TOKEN)
     assert seen.tensors["blocks.0.expand_bias"].values.tolist() == [[-2, 0.5, -1, 1]]
-    names = seen.typical.axes["tensor"]
+    names = seen.typical.axes["tensor"].labels
     assert seen.typical.values[names.index("token")] == pytest.approx((TOKEN**2).mean() ** 0.5)
     assert seen.quantiles.values[names.index("token"), [0, -1]].tolist() == [-3, 2]
     assert seen.parameters == sum(each.values.size for each in seen.tensors.values())

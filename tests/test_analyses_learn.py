@@ -10,25 +10,25 @@ import hand_wired
 from glassformer.analyses import _judged
 from glassformer.analyses import aligned as alignment
 from glassformer.analyses._result import Labelled
-from glassformer.analyses.accuracy import accuracy
-from glassformer.analyses.by_kind import by_kind, passed
-from glassformer.analyses.by_kind import say as say_by_kind
-from glassformer.analyses.by_kind import say as say_kinds
-from glassformer.analyses.confusion import confusion
-from glassformer.analyses.confusion import say as say_confusion
-from glassformer.analyses.every_question import chance, every_question
-from glassformer.analyses.every_question import say as say_questions
-from glassformer.analyses.generated import generated, pick
-from glassformer.analyses.next_token import next_token
-from glassformer.analyses.rule_error import rule_error
-from glassformer.analyses.seeds import say as say_seeds
-from glassformer.analyses.seeds import seeds
-from glassformer.analyses.training_log import say as say_log
-from glassformer.analyses.training_log import training_log
-from glassformer.analyses.unrolled import unrolled
+from glassformer.analyses.learn.accuracy import accuracy
+from glassformer.analyses.learn.by_kind import by_kind, passed
+from glassformer.analyses.learn.by_kind import say as say_by_kind
+from glassformer.analyses.learn.by_kind import say as say_kinds
+from glassformer.analyses.learn.confusion import confusion
+from glassformer.analyses.learn.confusion import say as say_confusion
+from glassformer.analyses.learn.every_question import chance, every_question
+from glassformer.analyses.learn.every_question import say as say_questions
+from glassformer.analyses.learn.generated import generated, pick
+from glassformer.analyses.learn.next_token import next_token
+from glassformer.analyses.learn.rule_error import rule_error
+from glassformer.analyses.trust.seeds import say as say_seeds
+from glassformer.analyses.trust.seeds import seeds
+from glassformer.analyses.learn.training_log import say as say_log
+from glassformer.analyses.learn.training_log import training_log
+from glassformer.analyses.learn.unrolled import unrolled
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables, load
-from glassformer.figures.next_token import _order
+from glassformer.figures.learn.next_token import _order
 from glassformer.record import Recorder
 from glassformer.run import Run
 from glassformer.tasks.five_operations import ANSWER, WORDS
@@ -70,7 +70,7 @@ def test_rule_error_of_a_model_that_always_bets_on_four(gambler):
                                  (~allowed & known.answerable).sum() / whole, hidden.sum() / whole])  # fmt: skip
     exact = gambler.task.shares(8)
     close(seen.best.values, [0, exact.least_error / (1 - exact.answerable)])
-    assert seen.by_distance.axes["distance"][0] == "1 back"
+    assert seen.by_distance.axes["distance"].labels[0] == "1 back"
 
 
 def test_error_by_distance_counts_each_answerable_place_once(gambler):
@@ -82,7 +82,7 @@ def test_error_by_distance_counts_each_answerable_place_once(gambler):
     back = [
         place - gambler.task.source(known.windows[row].tolist(), place) for row, place in zip(rows, places, strict=True)
     ]
-    for name, count in zip(seen.counts.axes["distance"], seen.counts.values, strict=True):
+    for name, count in zip(seen.counts.axes["distance"].labels, seen.counts.values, strict=True):
         if name != "not in view":
             assert count == back.count(int(name.split()[0]))
 
@@ -90,7 +90,7 @@ def test_error_by_distance_counts_each_answerable_place_once(gambler):
 def test_accuracy_is_the_share_of_constrained_places_that_allow_four(gambler):
     seen, known = accuracy(gambler), windows(gambler, 200)
     close(seen.curves["validation"].values, [known.allowed[..., FOUR][known.constrained].mean()])
-    names = dict(zip(seen.rungs.axes["rung"], seen.rungs.values, strict=True))
+    names = dict(zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True))
     close(names["token frequencies"], 0)  # the commonest token is +, which never follows +
     close(names["the rule"], 1 - gambler.task.shares(8).least_error)
 
@@ -99,14 +99,14 @@ def test_a_uniform_guess_is_among_the_tokens_that_may_be_answered():
     """Modular addition answers with one of 113 numbers; its 114th token, =, is never an answer."""
     seen = accuracy(run_of(MODULAR))
     assert seen.exact
-    assert dict(zip(seen.rungs.axes["rung"], seen.rungs.values, strict=True))["uniform guess"] == 1 / 113
+    assert dict(zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True))["uniform guess"] == 1 / 113
 
 
 def test_excess_by_kind_is_measured_against_the_exact_predictor(gambler):
     seen = by_kind(gambler)
     known = windows(gambler, seen.windows)
     excess = known.truth - np.log(CHANCES)[known.windows[:, 1:]]
-    table = dict(zip(seen.now.axes["kind"], seen.now.values, strict=True))
+    table = dict(zip(seen.now.axes["kind"].labels, seen.now.values, strict=True))
     close(table["1 back"][3], excess[known.kind == 1].mean())
     close(table["unconstrained"][3], excess[~known.constrained].mean())
     close(table["1 back"][4], (known.kind == 1).sum())
@@ -151,7 +151,7 @@ def test_kinds_are_told_as_logged_and_their_bars_are_of_all_new_questions(tmp_pa
     assert title.endswith("; not all that passed stay there")
     parts = [run.task.examples(8, part, run.experiment.train.judged).windows for part in ("validation", "test")]
     asked = np.concatenate(parts)
-    for name, row in zip(seen.now.axes["kind"], seen.now.values, strict=True):
+    for name, row in zip(seen.now.axes["kind"].labels, seen.now.values, strict=True):
         mine = [ANSWER[name](tuple(int(WORDS[token]) for token in window[[2, 4, 6]]))
                 for window in asked if WORDS[window[0]] == name]  # fmt: skip
         assert row[4] == len(mine)
@@ -174,12 +174,12 @@ def test_a_log_in_a_table_holds_the_logged_lines_where_the_loss_fell(tmp_path):
     ]  # fmt: skip
     run = always_five(tmp_path / "run", lines)
     seen = training_log(run)
-    steps = [int(step) for step in seen.log.axes["step"]]
+    steps = [int(step) for step in seen.log.axes["step"].labels]
     assert len(steps) == 12
     assert steps[:4] == [0, 10, 20, 30], "the fall is told line by line"
     assert steps[-1] == 1000
     assert max(np.diff(steps)) < 250, "and the rest is not forgotten"
-    table = dict(zip(seen.log.axes["quantity"], seen.log.values.T, strict=True))
+    table = dict(zip(seen.log.axes["quantity"].labels, seen.log.values.T, strict=True))
     places = np.array(steps) // 10
     close(table["held-out loss"], losses[places])
     close(table["training loss"], losses[places] / 2)
@@ -196,9 +196,9 @@ def test_a_log_in_a_table_holds_the_logged_lines_where_the_loss_fell(tmp_path):
 def test_a_text_has_a_perplexity_and_is_read_so_many_times():
     run = run_of("text")
     seen = training_log(run)
-    table = dict(zip(seen.log.axes["quantity"], seen.log.values.T, strict=True))
+    table = dict(zip(seen.log.axes["quantity"].labels, seen.log.values.T, strict=True))
     close(table["perplexity"], np.exp(table["held-out loss"]))
-    steps = np.array([int(step) for step in seen.log.axes["step"]])
+    steps = np.array([int(step) for step in seen.log.axes["step"].labels])
     begin, end = run.task.bounds(10)["train"]  # of the first tokens of windows; the last window ends 10 later
     assert end - begin + 10 < len(run.task.stream)
     close(table["epoch"], steps * 8 * 10 / (end - begin + 10))  # batches of 8 windows of 10 tokens
@@ -206,16 +206,16 @@ def test_a_text_has_a_perplexity_and_is_read_so_many_times():
 
 def test_every_answer_is_confused_with_four(gambler):
     seen, known = confusion(gambler), windows(gambler, 1000)
-    column = seen.share.axes["predicted"].index("4")
+    column = seen.share.axes["predicted"].labels.index("4")
     asked = ~np.isnan(seen.share.values[0]).all(axis=1)
     close(seen.share.values[0, asked, column], 1)
     answers = known.windows[:, 1:][known.answerable]
-    for row, word in enumerate(seen.count.axes["true"]):
+    for row, word in enumerate(seen.count.axes["true"].labels):
         assert seen.count.values[0, row, column] == (answers == int(word)).sum()
     vocabulary = gambler.task.vocabulary  # a row for what came, a column for what came or was said
-    assert set(seen.count.axes["true"]) == {vocabulary[token] for token in np.unique(answers)}
-    assert set(seen.count.axes["predicted"]) == {*seen.count.axes["true"], "4"}
-    assert seen.unused == len(vocabulary) - len(seen.count.axes["predicted"])
+    assert set(seen.count.axes["true"].labels) == {vocabulary[token] for token in np.unique(answers)}
+    assert set(seen.count.axes["predicted"].labels) == {*seen.count.axes["true"].labels, "4"}
+    assert seen.unused == len(vocabulary) - len(seen.count.axes["predicted"].labels)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_windows_are_counted_and_not_those_that_would_be_allowed(tmp_path):
 
 def test_only_questions_answered_by_four_are_right(gambler):
     seen = every_question(gambler)
-    for answer, row in zip(seen.right.axes["answer"], seen.right.values, strict=True):
+    for answer, row in zip(seen.right.axes["answer"].labels, seen.right.values, strict=True):
         np.testing.assert_array_equal(row[np.isfinite(row)], float(answer == "4"))
     chance, right, last, _, came, likeliest = seen.hardest.values.T
     close(chance[:1], CHANCES[0])  # the hardest answer is 0, the least likely even number

@@ -11,18 +11,18 @@ from glassformer import reference
 from glassformer.analyses import _judged, _pairs
 from glassformer.analyses._checks import _where
 from glassformer.analyses._symptoms import Symptoms
-from glassformer.analyses.calibration import calibration
-from glassformer.analyses.confusion import confusion
-from glassformer.analyses.generalisation import generalisation
-from glassformer.analyses.generalisation import say as say_generalisation
-from glassformer.analyses.generated import generated
-from glassformer.analyses.head_roles import INDUCTION, _induction, head_roles
-from glassformer.analyses.loss import loss
-from glassformer.analyses.loss import say as say_loss
-from glassformer.analyses.sequences import sequences
-from glassformer.analyses.training_log import say as say_log
-from glassformer.analyses.training_log import training_log
-from glassformer.analyses.vocabulary import vocabulary
+from glassformer.analyses.trust.calibration import calibration
+from glassformer.analyses.learn.confusion import confusion
+from glassformer.analyses.health.generalisation import generalisation
+from glassformer.analyses.health.generalisation import say as say_generalisation
+from glassformer.analyses.learn.generated import generated
+from glassformer.analyses.attend.head_roles import INDUCTION, _induction, head_roles
+from glassformer.analyses.learn.loss import loss
+from glassformer.analyses.learn.loss import say as say_loss
+from glassformer.analyses.what.training_data import training_data
+from glassformer.analyses.learn.training_log import say as say_log
+from glassformer.analyses.learn.training_log import training_log
+from glassformer.analyses.what.vocabulary import vocabulary
 from small_runs import MODULAR, TEXT, run_of
 
 
@@ -108,10 +108,10 @@ def test_the_surprise_of_a_written_token_is_minus_its_log_probability():
 
 def test_stretches_of_a_text_are_of_its_training_part():
     run = run_of(TEXT)
-    seen = sequences(run)
+    seen = training_data(run)
     begin, end = run.task.bounds(run.architecture.context)["train"]
     assert seen.text == end - begin + run.architecture.context
-    for start, words in zip(seen.ids.axes["sequence"], seen.tokens, strict=True):
+    for start, words in zip(seen.ids.axes["sequence"].labels, seen.tokens, strict=True):
         there = run.task.stream[int(start) : int(start) + len(words)]
         assert tuple(run.task.vocabulary[token] for token in there) == words
         assert int(start) + len(words) <= end + run.architecture.context

@@ -9,15 +9,15 @@ import hand_wired
 from glassformer import reference
 from glassformer.analyses import _life, _logged, _replay
 from glassformer.analyses._curvature import Curvature, lanczos
-from glassformer.analyses.backward import backward
-from glassformer.analyses.change import change
-from glassformer.analyses.change import say as say_change
-from glassformer.analyses.gradients import gradients
-from glassformer.analyses.hessian import hessian
-from glassformer.analyses.parameter_tracks import parameter_tracks
-from glassformer.analyses.parameter_tracks import say as say_tracks
-from glassformer.analyses.surface import surface
-from glassformer.analyses.update import pulls, split, update
+from glassformer.analyses.path.backward import backward
+from glassformer.analyses.path.weight_change import weight_change
+from glassformer.analyses.path.weight_change import say as say_change
+from glassformer.analyses.path.gradients import gradients
+from glassformer.analyses.path.hessian import hessian
+from glassformer.analyses.path.parameter_tracks import parameter_tracks
+from glassformer.analyses.path.parameter_tracks import say as say_tracks
+from glassformer.analyses.path.loss_surface import loss_surface
+from glassformer.analyses.path.one_update import pulls, split, one_update
 from glassformer.architecture import nest
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import load
@@ -58,7 +58,7 @@ def test_the_replay_passes_through_the_kept_weights_bit_for_bit(trained):
 
 def test_the_parts_of_an_update_sum_to_the_true_change(trained):
     for step in (1, 2, 30):
-        seen = update(trained, step=step)
+        seen = one_update(trained, step=step)
         before, after = flat_of(trained, step - 1), flat_of(trained, step)
         true = after - before
         np.testing.assert_array_equal(seen.true.values, true)
@@ -145,11 +145,11 @@ def test_batches_go_through_every_question_once_per_pass():
 
 
 def test_shares_of_the_examples_sum_to_one_and_pulls_to_the_gradient():
-    seen = update(run_of("plus_last_even"), step=200)
+    seen = one_update(run_of("plus_last_even"), step=200)
     assert_allclose(seen.share.values.sum(), 1, rtol=1e-9)
     assert_allclose(seen.pulls.values.sum(), seen.waterfall.values[0], rtol=1e-9)
     assert 0 < seen.agreement <= 1
-    place = seen.true.axes["parameter"].index(seen.weight)
+    place = seen.true.axes["parameter"].labels.index(seen.weight)
     assert_allclose(seen.waterfall.values.sum(), seen.true.values[place], rtol=0, atol=1e-15)
     assert len(seen.sequences) == 8
     assert all(len(text.split()) == 9 for text in seen.sequences)
@@ -157,10 +157,10 @@ def test_shares_of_the_examples_sum_to_one_and_pulls_to_the_gradient():
 
 def test_a_weight_is_chosen_by_name_and_a_wrong_name_is_refused():
     run = run_of("plus_last_even")
-    assert update(run, step=5, weight="token[11, 1]").weight == "token[11,1]"
-    assert update(run, step=5, weight="token[11,1]").called == "the embedding of “+”, feature 1"
+    assert one_update(run, step=5, weight="token[11, 1]").weight == "token[11,1]"
+    assert one_update(run, step=5, weight="token[11,1]").called == "the embedding of “+”, feature 1"
     with pytest.raises(CallError, match="names no parameter"):
-        update(run, step=5, weight="token[12,0]")
+        one_update(run, step=5, weight="token[12,0]")
 
 
 def test_pulls_are_the_rows_of_one_embedding():
@@ -200,7 +200,7 @@ def test_what_comes_back_by_the_residual_path_and_by_the_branch_is_all():
     for name in ("plus_last_even", "five_operations"):
         seen = backward(run_of(name))
         assert_allclose(seen.paths.values.sum(axis=1), 1)
-    assert backward(run_of("five_operations")).paths.axes["place"] == (
+    assert backward(run_of("five_operations")).paths.axes["place"].labels == (
         "attention 0", "feed-forward 0", "attention 1", "feed-forward 1")  # fmt: skip
 
 
@@ -295,7 +295,7 @@ def test_descent_is_compared_with_its_edge_of_stability(tmp_path):
 
 def test_the_surface_holds_the_loss_that_the_weights_really_have():
     run = run_of("plus_last_even")
-    seen = surface(run)
+    seen = loss_surface(run)
     windows = _logged.windows(run, seen.windows).windows
     for k in (0, len(seen.looked_at) // 2, -1):
         assert_allclose(seen.on_path.values[0, k], nats(run, flat_of(run, seen.looked_at[k]), windows), rtol=1e-4)
@@ -308,7 +308,7 @@ def test_the_surface_holds_the_loss_that_the_weights_really_have():
 
 def test_the_plane_keeps_what_principal_components_keep():
     run = run_of("plus_last_even")
-    seen = surface(run)
+    seen = loss_surface(run)
     life = _life.flat(run, list(seen.looked_at))
     spectrum = np.linalg.eigvalsh(np.cov(life, rowvar=False))[::-1]
     assert_allclose(seen.kept, spectrum[:2].sum() / spectrum.sum(), rtol=1e-6)
@@ -340,7 +340,7 @@ def test_every_parameter_is_followed_in_a_small_model_and_some_in_a_large_one():
 def test_read_out_biases_move_by_the_groups_that_are_answered():
     """Digits are answers and rise; operations and syntax never are, and fall: the sign is forced by the gradient."""
     seen = parameter_tracks(run_of("five_operations"), preset="read_out_bias")
-    means = dict(zip(seen.group_change.axes["group"], seen.group_change.values, strict=True))
+    means = dict(zip(seen.group_change.axes["group"].labels, seen.group_change.values, strict=True))
     assert means["digit"] > 0
     assert means["operation"] < 0
     assert means["syntax"] < 0
@@ -389,14 +389,14 @@ def test_weights_are_a_short_list_and_no_second_choice():
 
 def test_changes_are_differences_of_kept_weights():
     run = run_of("plus_last_even")
-    seen = change(run)
+    seen = weight_change(run)
     at = [0, *seen.looked_at]
     k = 5
     before, after, later = (flat_of(run, at[j]) for j in (k, k + 1, k + 2))
     scale = seen.per / (at[k + 1] - at[k])
     assert_allclose(seen.change.values[0, k], np.abs(after - before).mean() * scale)
     token = slice(0, 24)
-    row = seen.change.axes["part"].index("embedding")
+    row = seen.change.axes["part"].labels.index("embedding")
     relative = np.abs(after - before)[token].mean() / np.abs(after[token]).mean()
     assert_allclose(seen.relative.values[row, k], relative * scale)
     one, two = (after - before)[token], (later - after)[token]
@@ -420,7 +420,7 @@ def test_weights_that_stand_still_are_said_to(tmp_path, places, title):
     with Recorder.create(tmp_path / "run", experiment, [18]) as recorder:
         recorder.safe_point(3, [0, 1, 2, 3], weights, [], {})
         recorder.finish()
-    assert say_change(change(Run(tmp_path / "run"))).title == title
+    assert say_change(weight_change(Run(tmp_path / "run"))).title == title
 
 
 def test_a_steady_walk_changes_alike_however_long_the_intervals(tmp_path):
@@ -434,7 +434,7 @@ def test_a_steady_walk_changes_alike_however_long_the_intervals(tmp_path):
     with Recorder.create(tmp_path / "run", experiment, [18]) as recorder:
         recorder.safe_point(150, at, weights, [], {})
         recorder.finish()
-    seen = change(Run(tmp_path / "run"))
+    seen = weight_change(Run(tmp_path / "run"))
     assert seen.per == 10
     assert_allclose(seen.change.values, 0.1, rtol=1e-5)
     assert_allclose(seen.relative.values[0], 0.1 / (1 + np.array(at[1:]) / 100), rtol=1e-5)
@@ -442,7 +442,7 @@ def test_a_steady_walk_changes_alike_however_long_the_intervals(tmp_path):
 
 
 def test_a_straight_walk_has_cosine_one_and_a_walk_to_and_fro_minus_one():
-    from glassformer.analyses.change import _cosine
+    from glassformer.analyses.path.weight_change import _cosine
 
     assert_allclose(_cosine(np.ones((4, 3)))[1:], 1)
     assert_allclose(_cosine(np.array([[1.0, 2], [-1, -2], [1, 2]]))[1:], -1)
@@ -452,11 +452,11 @@ def test_a_straight_walk_has_cosine_one_and_a_walk_to_and_fro_minus_one():
 def test_logged_gradients_are_those_of_the_replayed_batch():
     run = run_of("plus_last_even")
     seen = gradients(run)
-    step = int(seen.rms.axes["step"][3])
+    step = int(seen.rms.axes["step"].labels[3])
     (move,) = _replay.moves(run, step, step)
     gradient = move.gradients.sum(axis=0)
     for name, place in {"all": slice(None), **_life.parts(run)}.items():
-        row = seen.rms.axes["part"].index(name)
+        row = seen.rms.axes["part"].labels.index(name)
         assert_allclose(seen.rms.values[row, 3], np.sqrt(np.mean(gradient[place] ** 2)), rtol=1e-4)
     ends = [np.sqrt(np.mean(gradient[_life.parts(run)[name]] ** 2)) for name in ("embedding", "read_out")]
     assert_allclose(seen.ratio.values[3], ends[0] / ends[1], rtol=1e-4)

@@ -6,23 +6,23 @@ from numpy.testing import assert_allclose
 
 from command import call
 from glassformer.analyses import _primer
-from glassformer.analyses.chain_rule import chain_rule, say
-from glassformer.analyses.descent import descent
-from glassformer.analyses.error_curve import error_curve
-from glassformer.analyses.network import network
-from glassformer.analyses.neuron import neuron
-from glassformer.analyses.softmax import softmax
+from glassformer.analyses.primer.chain_rule import chain_rule, say
+from glassformer.analyses.primer.descent import descent
+from glassformer.analyses.primer.error_curve import error_curve
+from glassformer.analyses.primer.network import network
+from glassformer.analyses.primer.one_neuron import one_neuron
+from glassformer.analyses.primer.softmax import softmax
 from glassformer.errors import CallError, MissingError
 
 PRIMER = ("neuron", "network", "error_curve", "chain_rule", "descent", "softmax")
 
 
 def test_one_neuron():
-    assert neuron().output == pytest.approx(0.8 * 0.6 + 0.2 * 0.4 + 0.1)
-    assert neuron(weights=(0.6, -0.4)).output == pytest.approx(0.5)  # the source's program, with a dislike
-    off = neuron(weights=(-1, 0), bias=0.0)
+    assert one_neuron().output == pytest.approx(0.8 * 0.6 + 0.2 * 0.4 + 0.1)
+    assert one_neuron(weights=(0.6, -0.4)).output == pytest.approx(0.5)  # the source's program, with a dislike
+    off = one_neuron(weights=(-1, 0), bias=0.0)
     assert (off.sum, off.output) == (pytest.approx(-0.8), 0.0)
-    assert neuron(activation="gelu").output == pytest.approx(0.66 * 0.7454, abs=2e-4)
+    assert one_neuron(activation="gelu").output == pytest.approx(0.66 * 0.7454, abs=2e-4)
 
 
 def test_the_small_network_and_its_error():
@@ -43,7 +43,7 @@ def test_the_factors_multiply_to_the_gradient_that_nudging_finds(weight):
     seen = chain_rule(weight=weight)
     assert seen.gradient == pytest.approx(seen.checked, abs=1e-8)
     assert seen.gradient == pytest.approx(float(np.prod(seen.factors.values)))
-    assert seen.gradients.values[seen.gradients.axes["parameter"].index(weight)] == pytest.approx(seen.gradient)
+    assert seen.gradients.values[seen.gradients.axes["parameter"].labels.index(weight)] == pytest.approx(seen.gradient)
 
 
 def test_the_gradient_of_the_worked_example_is_the_one_of_its_own_forward_pass():
@@ -122,7 +122,7 @@ def test_unknown_names_are_answered_with_the_list():
     with pytest.raises(MissingError, match="v1"):
         chain_rule(weight="v9")
     with pytest.raises(MissingError, match="relu"):
-        neuron(activation="sine")
+        one_neuron(activation="sine")
 
 
 @pytest.mark.parametrize("name", PRIMER)

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from glassformer.analyses._attend import checked
-from glassformer.analyses.attention import attention, say
-from glassformer.analyses.attention_by_kind import attention_by_kind
-from glassformer.analyses.attention_by_kind import say as say_by_kind
-from glassformer.analyses.attention_history import _moving, attention_history
-from glassformer.analyses.head_roles import head_roles
-from glassformer.analyses.neurons import neurons, sample
-from glassformer.analyses.similarity import say as say_similarity
-from glassformer.analyses.similarity import similarity
+from glassformer.analyses.attend.attention import attention, say
+from glassformer.analyses.attend.attention_by_kind import attention_by_kind
+from glassformer.analyses.attend.attention_by_kind import say as say_by_kind
+from glassformer.analyses.attend.attention_history import _moving, attention_history
+from glassformer.analyses.attend.head_roles import head_roles
+from glassformer.analyses.know.neurons import neurons, sample
+from glassformer.analyses.know.similarity import say as say_similarity
+from glassformer.analyses.know.similarity import similarity
 from glassformer.errors import CallError
 from glassformer.figures import _draw
-from glassformer.figures.attention_by_kind import plot_attention_by_kind
-from glassformer.figures.neurons import plot_neurons
+from glassformer.figures.attend.attention_by_kind import plot_attention_by_kind
+from glassformer.figures.know.neurons import plot_neurons
 from glassformer.run import Run
 from glassformer.tasks.five_operations import ANSWER, FIRST, OPERATIONS, WORDS, ZERO
 from hand_wired import write_run
@@ -85,7 +85,7 @@ def test_the_answer_role_counts_every_position_that_holds_the_answer(tmp_path: P
     there = [digits[1] == right for _, digits, right in map(read, windows)]
     copies = [digits.count(right) / 8 for _, digits, right in map(read, windows)]
     seen = head_roles(run)
-    at = seen.share.axes["role"].index("answer")
+    at = seen.share.axes["role"].labels.index("answer")
     assert seen.windows == len(windows)
     assert seen.share.values[0, 0, at] == pytest.approx(np.mean(there))
     assert seen.uniform.values[at] == pytest.approx(np.mean(copies))
@@ -94,7 +94,7 @@ def test_the_answer_role_counts_every_position_that_holds_the_answer(tmp_path: P
 def test_the_life_of_a_role_is_the_role_at_each_step() -> None:
     run = run_of("five_operations")
     seen = head_roles(run)
-    at = seen.share.axes["role"].index("answer")
+    at = seen.share.axes["role"].labels.index("answer")
     windows = run.task.examples(8, "validation", 96).windows[: seen.windows, :8]
     assert len(seen.steps) > 2
     for step in (seen.steps[0], seen.steps[len(seen.steps) // 2], seen.steps[-1]):
@@ -109,7 +109,7 @@ def test_the_life_of_a_role_is_the_role_at_each_step() -> None:
 def test_attention_by_kind_tells_where_each_kind_looks(tmp_path: Path) -> None:
     run = wired(tmp_path, {"First": 2, "Second": 4, "Last": 6})
     seen = attention_by_kind(run)
-    names = seen.share.axes["key_position"]
+    names = seen.share.axes["key_position"].labels
     assert names == ("operation@0", "(@1", "digit@2", ",@3", "digit@4", ",@5", "digit@6", ")@7", "answer")
     even = np.full(8, 1 / 8)
     np.testing.assert_allclose(seen.share.values[0, 0, :, :8], [*np.eye(8)[[2, 4, 6]], even, even], atol=1e-6)
@@ -157,7 +157,7 @@ def test_the_steps_of_a_history_follow_the_weight_on_the_answer(name: str, causa
         far = share * abs(line[-1] - line[0])
         up = np.sign(line[-1] - line[0])
         wanted.add(next(s for s, value in zip(seen.steps, line, strict=True) if up * (value - line[0]) >= far))
-    assert [int(step) for step in seen.maps.axes["step"]] == sorted(wanted)
+    assert [int(step) for step in seen.maps.axes["step"].labels] == sorted(wanted)
     assert seen.uniform == 1 / (seen.query + 1 if causal else len(seen.tokens))
 
 
@@ -189,7 +189,7 @@ def test_neurons_that_know_what_is_asked_are_found_at_every_position(knowing: Ru
     assert said["1"] == "fires on First, Second or Last questions (100 %, else 0 %)"
     assert said["2"] == "fires on Last questions (100 %, else 0 %)"
     assert said["3"] == "fires on 9 (100 %, else 0 %)"
-    column = seen.bits.axes["label_kind"].index("kind")
+    column = seen.bits.axes["label_kind"].labels.index("kind")
     assert seen.bits.values[seen.order.index("0"), column] == pytest.approx(
         -0.4 * np.log2(0.4) - 0.6 * np.log2(0.6), abs=0.01
     )  # two of five kinds
@@ -207,7 +207,7 @@ def test_roles_of_numbers_are_counted_among_numbers(knowing: Run) -> None:
     assert seen.mean["role"].axes["label"] == ("largest", "smallest", "answer")
     np.testing.assert_allclose(seen.fires["role"].values[at], [np.mean(high), np.mean(low), np.mean(nines)], rtol=1e-6)
     assert seen.specialists is not None
-    best = dict(zip(seen.specialities, seen.specialists.axes["neuron"], strict=True))
+    best = dict(zip(seen.specialities, seen.specialists.axes["neuron"].labels, strict=True))
     (largest,) = (text for text in best if "the largest of the numbers" in text)
     assert best[largest] == "3"
     rates = seen.specialists.values[list(best).index(largest)]

@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from glassformer import figures
 from glassformer.analyses import _decide, _passage, _removal
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.ablation import ablation
-from glassformer.analyses.context_position import context_position
-from glassformer.analyses.context_position import say as say_positions
-from glassformer.analyses.continuation import LONG, continuation
-from glassformer.analyses.continuation import say as say_continuation
-from glassformer.analyses.token_loss import say as say_loss
-from glassformer.analyses.token_loss import token_loss
+from glassformer.analyses.decide.ablation import ablation
+from glassformer.analyses.learn.context_position import context_position
+from glassformer.analyses.learn.context_position import say as say_positions
+from glassformer.analyses.learn.continuation import LONG, continuation
+from glassformer.analyses.learn.continuation import say as say_continuation
+from glassformer.analyses.learn.token_loss import say as say_loss
+from glassformer.analyses.learn.token_loss import token_loss
 from glassformer.errors import CallError
 from glassformer.experiment import for_text, load
 from glassformer.figures import _draw
@@ -85,7 +85,7 @@ def test_runs_without_a_text_say_so():
         assert _passage.reason(run)
         with pytest.raises(CallError):
             token_loss(run)
-    assert "one answer" in import_module("glassformer.figures.context_position").applies(run_of("five_operations"))
+    assert "one answer" in import_module("glassformer.figures.learn.context_position").applies(run_of("five_operations"))
 
 
 def test_what_cannot_be_seen_is_shown_by_a_sign_or_its_number():

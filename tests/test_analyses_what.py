@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from glassformer.analyses import _logged
-from glassformer.analyses.architecture import architecture
-from glassformer.analyses.architecture import say as say_architecture
-from glassformer.analyses.batch import batch
-from glassformer.analyses.calibration import bins, calibration, expected_error
-from glassformer.analyses.comparison import comparison
-from glassformer.analyses.comparison import say as say_comparison
-from glassformer.analyses.head_split import head_split
-from glassformer.analyses.mask import mask
-from glassformer.analyses.parameters import parameters
-from glassformer.analyses.positions import positions
-from glassformer.analyses.positions import say as say_positions
-from glassformer.analyses.sequences import judge, sequences
-from glassformer.analyses.vocabulary import order, vocabulary
+from glassformer.analyses.what.architecture import architecture
+from glassformer.analyses.what.architecture import say as say_architecture
+from glassformer.analyses.what.batch import batch
+from glassformer.analyses.trust.calibration import bins, calibration, expected_error
+from glassformer.analyses.trust.comparison import comparison
+from glassformer.analyses.trust.comparison import say as say_comparison
+from glassformer.analyses.what.head_split import head_split
+from glassformer.analyses.what.mask import mask
+from glassformer.analyses.what.parameters import parameters
+from glassformer.analyses.what.positions import positions
+from glassformer.analyses.what.positions import say as say_positions
+from glassformer.analyses.what.training_data import judge, training_data
+from glassformer.analyses.what.vocabulary import order, vocabulary
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import find
@@ -37,7 +37,7 @@ def plain(folder: Path, position: object, **more: object) -> Run:
 def test_architecture_counts_every_parameter_once_and_names_what_is_off(tmp_path: Path) -> None:
     run = previous_token(tmp_path / "run", 8)
     seen = architecture(run)
-    assert dict(zip(seen.parts.axes["part"], seen.parts.values, strict=True)) == {
+    assert dict(zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True)) == {
         "embedding": 96, "positions": 64, "attention_0": 192, "read_out": 96}  # fmt: skip
     assert seen.parameters == seen.parts.values.sum() == 448
     assert seen.off == ("norms", "the output projection", "the feed-forward part")
@@ -50,7 +50,7 @@ def test_architecture_counts_every_parameter_once_and_names_what_is_off(tmp_path
 
 def test_parameters_add_up(tmp_path: Path) -> None:
     seen = parameters(previous_token(tmp_path / "run", 8))
-    assert dict(zip(seen.tensors.axes["tensor"], seen.tensors.values, strict=True)) == {
+    assert dict(zip(seen.tensors.axes["tensor"].labels, seen.tensors.values, strict=True)) == {
         "token": 96, "position": 64, "query": 64, "key": 64, "value": 64, "read_out": 96}  # fmt: skip
     assert seen.rows[0] == ("token", "vocabulary · width", "12 × 8", "")
     assert seen.total == seen.tensors.values.sum() == seen.parts.values.sum()
@@ -61,7 +61,7 @@ def test_vocabulary_counts_the_training_part_and_the_text_comes_back(tmp_path: P
     seen = vocabulary(run, sequence="4 9 + 4")
     assert seen.counted == "the training part"
     told = Counter(run.task.decode(run.task.data(8).train.tokens).split())
-    assert dict(zip(seen.counts.axes["token"], seen.counts.values, strict=True)) == told
+    assert dict(zip(seen.counts.axes["token"].labels, seen.counts.values, strict=True)) == told
     often = seen.counts.values[11] / seen.total  # 3/13 in the long run, fewer at the beginnings of sequences
     assert often == pytest.approx(3 / 13, abs=0.01)
     assert seen.ids.values.tolist() == [4, 9, 11, 4]
@@ -86,7 +86,7 @@ def test_judge_tells_right_wrong_free_and_out_of_view() -> None:
 
 def test_training_sequences_are_those_of_the_data_and_break_no_rule(tmp_path: Path) -> None:
     run = previous_token(tmp_path / "run", 8)
-    seen = sequences(run)
+    seen = training_data(run)
     split = run.task.data(8).train
     assert (
         seen.ids.values[1][: len(seen.tokens[1])].tolist() == split.tokens[split.starts[1] : split.starts[2]].tolist()
@@ -173,7 +173,7 @@ def test_a_model_that_knows_nothing_is_sure_of_nothing(tmp_path: Path) -> None:
     assert seen.reliability["confidence"].values[0] == pytest.approx(1 / 12)
     assert seen.error == pytest.approx(abs(1 / 12 - first))
     assert seen.chances.values[:, 1] == pytest.approx(np.full(len(seen.chances.values), 1 / 12))
-    assert seen.error_by_step.axes["step"] == ("0",)
+    assert seen.error_by_step.axes["step"].labels == ("0",)
 
 
 def test_two_equal_models_cannot_be_told_apart_and_a_better_one_can(tmp_path: Path) -> None:

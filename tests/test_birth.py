@@ -9,8 +9,8 @@ import pytest
 import hand_wired
 from glassformer import reference
 from glassformer.analyses import _decide, _removal
-from glassformer.analyses.ablation import ablation
-from glassformer.analyses.birth import birth, for_good, needed, say
+from glassformer.analyses.decide.ablation import ablation
+from glassformer.analyses.path.birth import birth, for_good, needed, say
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables
 from glassformer.record import Recorder
@@ -123,7 +123,7 @@ def life(tmp_path_factory):
 def test_each_part_is_born_at_its_step(life, checkpoints):
     """Six checkpoints ten steps apart: halving must find the very steps; a hundred see them directly."""
     seen = birth(life, checkpoints=checkpoints, windows=1000)
-    parts = seen.born.axes["part"]
+    parts = seen.born.axes["part"].labels
     assert parts == ("token embedding", "attention", "feed-forward", "neuron 0", "neuron 1")
     for way in range(3):
         born = dict(zip(parts, seen.born.values[:, way], strict=True))
@@ -133,7 +133,7 @@ def test_each_part_is_born_at_its_step(life, checkpoints):
         assert np.isnan(born["neuron 0"])
         assert np.isnan(born["neuron 1"])
     assert seen.before.values[0].tolist() == [READ - 1] * 3
-    at = seen.effect.axes["step"]
+    at = seen.effect.axes["step"].labels
     middle = [k for k, step in enumerate(at) if NEURON <= int(step) < HEAD]
     assert (seen.effect.values[3, :, middle] > 0.01).all()  # the neuron is needed while it speaks
     assert say(seen).title.startswith(
@@ -146,7 +146,7 @@ def test_what_is_needed_only_at_the_very_end_is_not_born(life, monkeypatch):
     module = sys.modules[birth.__module__]
     monkeypatch.setattr(module, "STAY", 0.5)
     seen = birth(life, checkpoints=7, windows=1000)
-    born = dict(zip(seen.born.axes["part"], seen.born.values[:, 1], strict=True))
+    born = dict(zip(seen.born.axes["part"].labels, seen.born.values[:, 1], strict=True))
     assert born["token embedding"] == READ
     assert np.isnan(born["attention"])
 
@@ -172,7 +172,7 @@ def test_needed_asks_for_three_sampling_errors_up_to_the_end():
 def test_a_population_has_births_of_every_member():
     seen = birth(run_of(POPULATION), checkpoints=5, neurons=0)
     table = seen.members["born"]
-    assert table.axes["member"] == ("18", "19", "20")
+    assert table.axes["member"].labels == ("18", "19", "20")
     assert table.values.shape == (4, 3)
     assert not birth(run_of("plus_last_even"), checkpoints=3, neurons=0).members
 
@@ -199,7 +199,7 @@ def test_the_neurons_that_matter_are_found_in_any_block(tmp_path):
     assert set(np.argsort(-np.abs(rise))[:2]) == {7, 40 + 31}  # the slow way: every one of them taken out
     seen = birth(run, neurons=2)
     top = sorted(np.argsort(-rise)[:2].tolist())
-    assert [name for name in seen.born.axes["part"] if "neuron" in name] == [every[k].name for k in top]
+    assert [name for name in seen.born.axes["part"].labels if "neuron" in name] == [every[k].name for k in top]
     assert (seen.followed, seen.left_out) == (2, 78)
     assert birth(run, neurons=80).left_out == 0
 
@@ -217,9 +217,9 @@ def test_every_kept_step_and_every_neuron_can_be_asked_for(life):
 def test_the_same_edit_costs_the_same_wherever_it_is_told(name):
     at_end, over_life = ablation(run_of(name)), birth(run_of(name), checkpoints=3)
     assert at_end.windows == over_life.windows
-    shared = [part for part in over_life.born.axes["part"] if part in at_end.loss.axes["part"]]
+    shared = [part for part in over_life.born.axes["part"].labels if part in at_end.loss.axes["part"].labels]
     assert len(shared) > 4
     for part in shared:
-        costs = at_end.loss.values[at_end.loss.axes["part"].index(part)]
-        last = over_life.effect.values[over_life.born.axes["part"].index(part), :, -1]
+        costs = at_end.loss.values[at_end.loss.axes["part"].labels.index(part)]
+        last = over_life.effect.values[over_life.born.axes["part"].labels.index(part), :, -1]
         np.testing.assert_allclose(costs, last, atol=2e-5, err_msg=part)

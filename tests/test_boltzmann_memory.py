@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from glassformer.errors import CallError
 from glassformer.physics import _canonical
-from glassformer.physics.boltzmann_memory import BoltzmannMemory, boltzmann_memory
+from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, boltzmann_memory
 
 
 def one_temperature(s, temperature):

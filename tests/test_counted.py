@@ -6,13 +6,13 @@ import pytest
 import hand_wired
 from glassformer import reference
 from glassformer.analyses import _logged
-from glassformer.analyses.ablation import ablation
-from glassformer.analyses.batch import batch, say
-from glassformer.analyses.birth import birth
-from glassformer.analyses.calibration import calibration
-from glassformer.analyses.context_position import context_position
-from glassformer.analyses.context_position import say as say_positions
-from glassformer.analyses.probes import probes
+from glassformer.analyses.decide.ablation import ablation
+from glassformer.analyses.what.batch import batch, say
+from glassformer.analyses.path.birth import birth
+from glassformer.analyses.trust.calibration import calibration
+from glassformer.analyses.learn.context_position import context_position
+from glassformer.analyses.learn.context_position import say as say_positions
+from glassformer.analyses.know.probes import probes
 from glassformer.architecture import nest
 from glassformer.run import Run
 
@@ -67,7 +67,7 @@ def test_parts_are_taken_out_of_the_answers_alone(sort: Run) -> None:
     without["blocks.0.contract"] = 0 * without["blocks.0.contract"]
     logits = reference.forward(nest(without), windows[:, :LENGTH], sort.architecture)[0][:, FIRST:].astype(np.float64)
     cost = np.log(np.exp(logits).sum(-1)) - np.take_along_axis(logits, windows[:, FIRST + 1 :, None], -1)[..., 0]
-    rise = seen.loss.values[seen.loss.axes["part"].index("feed-forward"), 0]
+    rise = seen.loss.values[seen.loss.axes["part"].labels.index("feed-forward"), 0]
     assert rise == pytest.approx(cost.mean() - losses(sort, windows).mean(), rel=1e-4)
 
 
@@ -78,8 +78,8 @@ def test_births_are_measured_on_the_answers(sort: Run) -> None:
     without["token"] = 0 * without["token"]
     logits = reference.forward(nest(without), windows[:, :LENGTH], sort.architecture)[0][:, FIRST:].astype(np.float64)
     cost = np.log(np.exp(logits).sum(-1)) - np.take_along_axis(logits, windows[:, FIRST + 1 :, None], -1)[..., 0]
-    zero = seen.effect.axes["way"].index("zero")
-    rise = seen.effect.values[seen.effect.axes["part"].index("token embedding"), zero, -1]
+    zero = seen.effect.axes["way"].labels.index("zero")
+    rise = seen.effect.values[seen.effect.axes["part"].labels.index("token embedding"), zero, -1]
     assert rise == pytest.approx(cost.mean() - losses(sort, windows).mean(), rel=1e-4)
 
 
@@ -100,12 +100,12 @@ def test_readers_are_judged_at_the_answers(sort: Run) -> None:
     seen = probes(sort)
     windows = sort.task.examples(LENGTH, "validation", 109).windows  # half of 2400 // 11
     assert set(seen.count.values) == {ANSWERS * len(windows)}
-    here = seen.accuracy.axes["target"].index("token here")
+    here = seen.accuracy.axes["target"].labels.index("token here")
     train = sort.task.examples(LENGTH, "train", 218).windows[:, FIRST:LENGTH]
     usual = np.bincount(train.ravel()).argmax()
     assert seen.chance.values[here] == pytest.approx((windows[:, FIRST:LENGTH] == usual).mean())
-    assert "kind of question" in seen.accuracy.axes["target"]
-    assert "distance to the answer" not in seen.accuracy.axes["target"]  # sort's kinds are its six answers
+    assert "kind of question" in seen.accuracy.axes["target"].labels
+    assert "distance to the answer" not in seen.accuracy.axes["target"].labels  # sort's kinds are its six answers
 
 
 def test_the_first_place_has_seen_the_whole_input(sort: Run) -> None:

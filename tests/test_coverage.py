@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.analyses.coverage import coverage, per_token, split_words
+from glassformer.analyses.what.coverage import coverage, per_token, split_words
 from glassformer.errors import CallError
 from glassformer.experiment import load
 from small_runs import TEXT, run_of
@@ -19,7 +19,7 @@ def test_a_word_is_cut_as_the_tokenizer_cuts_it():
     seen = coverage(run)
     words = run.task.text.lower().replace(",", " , ").replace(":", " : ").split()
     for word, many, count, pieces in zip(
-        seen.pieces.axes["word"], seen.pieces.values, seen.counts.values, seen.cut, strict=True
+        seen.pieces.axes["word"].labels, seen.pieces.values, seen.counts.values, seen.cut, strict=True
     ):
         assert words.count(word) == count
         assert "".join(pieces) == word
@@ -31,7 +31,7 @@ def test_a_word_is_cut_as_the_tokenizer_cuts_it():
 def test_what_is_thrown_away_is_counted():
     run = run_of(TEXT)
     seen, text = coverage(run), run.task.text
-    lost = dict(zip(seen.lost.axes["kind"], seen.lost.values, strict=True))
+    lost = dict(zip(seen.lost.axes["kind"].labels, seen.lost.values, strict=True))
     assert lost == {"spaces": text.count(" "), "line ends": text.count("\n")}
     held = sum(len(run.task.vocabulary[token]) for token in run.task.stream)
     assert held + sum(lost.values()) == len(text)

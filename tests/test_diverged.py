@@ -5,19 +5,19 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from glassformer.analyses.accuracy import accuracy
-from glassformer.analyses.by_kind import by_kind
-from glassformer.analyses.confusion import confusion
-from glassformer.analyses.confusion import say as say_confusion
-from glassformer.analyses.every_question import every_question
-from glassformer.analyses.generated import generated
-from glassformer.analyses.generated import say as say_generated
-from glassformer.analyses.rule_error import rule_error
+from glassformer.analyses.learn.accuracy import accuracy
+from glassformer.analyses.learn.by_kind import by_kind
+from glassformer.analyses.learn.confusion import confusion
+from glassformer.analyses.learn.confusion import say as say_confusion
+from glassformer.analyses.learn.every_question import every_question
+from glassformer.analyses.learn.generated import generated
+from glassformer.analyses.learn.generated import say as say_generated
+from glassformer.analyses.learn.rule_error import rule_error
 from glassformer.experiment import load
-from glassformer.figures.confusion import plot_confusion
-from glassformer.figures.generated import plot_generated
-from glassformer.films.confusion import film_confusion
-from glassformer.films.generated import film_generated
+from glassformer.figures.learn.confusion import plot_confusion
+from glassformer.figures.learn.generated import plot_generated
+from glassformer.films.learn.confusion import film_confusion
+from glassformer.films.learn.generated import film_generated
 from glassformer.run import Run
 from small_runs import NAN, run_of
 from small_texts import noise

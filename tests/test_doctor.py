@@ -19,7 +19,7 @@ from command import call
 from glassformer.analyses import _checks
 from glassformer.analyses._result import thousands
 from glassformer.analyses._symptoms import Symptoms
-from glassformer.analyses.health import diagnose, health, say
+from glassformer.analyses.health.health import diagnose, health, say
 from glassformer.errors import DivergedError
 from glassformer.experiment import load
 from glassformer.record import Recorder
@@ -187,7 +187,7 @@ def test_nobody_is_told_to_stop_before_the_last_rung(tmp_path):
     assert late <= note.step <= late + 60
     seen = health(run)
     np.testing.assert_array_equal(seen.curves["converged"].values, losses)
-    row = seen.judged.axes["check"].index("converged")
+    row = seen.judged.axes["check"].labels.index("converged")
     assert seen.judged.values[row] == pytest.approx(losses[-1])
     assert seen.limits.values[row] == pytest.approx(losses.min() + 0.02 * height)
 
@@ -234,7 +234,7 @@ def test_a_run_that_learnt_its_task_is_not_ill_for_the_road_it_took(tmp_path):
     jumping = np.where(STEPS < 1000, falling(floor) + 0.5 * (STEPS % 200 == 100), floor + 0.001)
     run = made(tmp_path / "run", jumping, ratio=0.5, gradient={"embedding": 1e-9})
     assert illnesses(run) == set()
-    verdicts = dict(zip(health(run).judged.axes["check"], health(run).verdicts, strict=True))
+    verdicts = dict(zip(health(run).judged.axes["check"].labels, health(run).verdicts, strict=True))
     assert verdicts["spikes"] == verdicts["size of updates"] == "note"
 
 

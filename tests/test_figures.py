@@ -428,7 +428,7 @@ def test_a_page_has_the_colours_of_its_figures(theme, tmp_path, monkeypatch):
 
 def test_the_gallery_tells_what_failed_and_draws_the_rest(tmp_path, monkeypatch):
     run = run_of("plus_last_even")
-    broken = import_module("glassformer.figures.attention")
+    broken = import_module("glassformer.figures.attend.attention")
     monkeypatch.setattr(broken, "plot_attention", lambda *_, **__: 1 / 0)
     monkeypatch.setattr(gallery, "names", lambda: ["loss", "attention"])
     made = gallery.gallery(run, tmp_path / "out")

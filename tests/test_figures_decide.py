@@ -11,18 +11,18 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from glassformer import _discover, figures
-from glassformer.analyses.landscape import astray
-from glassformer.analyses.logit_lens import logit_lens
-from glassformer.analyses.logit_lens import say as say_lens
-from glassformer.analyses.mixing import mixing
-from glassformer.analyses.mixing import say as say_mixing
+from glassformer.analyses.decide.landscape import astray
+from glassformer.analyses.decide.logit_lens import logit_lens
+from glassformer.analyses.decide.logit_lens import say as say_lens
+from glassformer.analyses.decide.mixing import mixing
+from glassformer.analyses.decide.mixing import say as say_mixing
 from glassformer.figures import (
     _draw,
     _style,
     plot_attribution,
-    plot_decision_grid,
-    plot_frozen,
-    plot_landscape_summary,
+    plot_landscape_input,
+    plot_reachable,
+    plot_landscape_winners,
     plot_mixing,
     plot_probes,
     plot_residual,
@@ -48,7 +48,7 @@ def heads(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.mark.parametrize("size", ["screen", "slide", "print"])
 @pytest.mark.parametrize("name", ["plain", "heads"])
 def test_the_place_the_title_speaks_of_has_its_name(name: str, size: str, request: pytest.FixtureRequest) -> None:
-    figure = plot_decision_grid(request.getfixturevalue(name), sequence=DEMO, size=size)
+    figure = plot_landscape_input(request.getfixturevalue(name), sequence=DEMO, size=size)
     assert "+ at position 6" in _draw.of(figure).words.title
     assert any(text.get_text() in ("+₆ ✓", "+₆ ✗") for text in figure.findobj(Text))
 
@@ -69,7 +69,7 @@ def test_a_sign_has_one_colour_in_both_panels_of_attribution(plain: Run) -> None
 
 @pytest.mark.parametrize("size", ["screen", "slide", "print"])
 def test_frozen_has_no_page_that_is_not_drawn(plain: Run, size: str) -> None:
-    figure = plot_frozen(plain, sequence=DEMO, size=size)
+    figure = plot_reachable(plain, sequence=DEMO, size=size)
     assert _draw.of(figure).pages == 1
     assert not any("page" in text.get_text() for text in figure.findobj(Text))
 
@@ -108,8 +108,8 @@ def test_the_lens_says_what_the_feed_forward_does(plain: Run) -> None:
 
 @pytest.mark.parametrize("name", ["plain", "heads"])
 def test_the_name_of_a_region_stands_in_it(name: str, request: pytest.FixtureRequest) -> None:
-    figure = plot_landscape_summary(request.getfixturevalue(name), sequence=DEMO)
-    seen, panel = _draw.of(figure).result, figure.axes[1]
+    figure = plot_landscape_winners(request.getfixturevalue(name), sequence=DEMO)
+    seen, panel = _draw.of(figure).result, figure.axes[1].labels
     named = [text for text in panel.texts if text.get_fontweight() == "bold"]
     assert named
     for text in named:
@@ -131,7 +131,7 @@ def test_on_a_slice_each_tip_tells_what_is_said_and_those_astray_are_open(heads:
 
 
 def test_maps_of_what_attention_can_reach_are_of_the_tokens_it_can_reach(plain: Run) -> None:
-    figure = plot_frozen(plain, sequence=DEMO)
+    figure = plot_reachable(plain, sequence=DEMO)
     seen = _draw.of(figure).result
     drawn = {
         title.partition("(")[2].partition(")")[0]

@@ -6,7 +6,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from glassformer.figures import _draw, _life
-from glassformer.figures.runtime import BYTES, OPERATIONS, _unit
+from glassformer.figures.health.runtime import BYTES, OPERATIONS, _unit
 
 
 @pytest.mark.parametrize("scale", ["linear", "log", "symlog"])

@@ -14,12 +14,12 @@ from PIL import Image
 
 from architectures import architectures
 from glassformer import reference
-from glassformer.analyses import _clock, _decide
+from glassformer.analyses import _clock, _decide, _stages
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.residual import residual
+from glassformer.analyses.decide.residual import residual
 from glassformer.architecture import nest
 from glassformer.figures import _style
-from glassformer.films import _depth, _film, _frame, _labels
+from glassformer.films import _film, _frame, _labels
 from glassformer.films import forward as forward_film
 from glassformer.films import residual as residual_film
 from glassformer.trace import Trace
@@ -139,7 +139,7 @@ def test_the_mark_stays_on_the_curve_of_the_loss():
 
 def follow(run, seen):
     """Check of every stage that its result is what its operands give; how many could be checked comes back."""
-    stages = _depth.parts(run, seen, 0)
+    stages = _stages.parts(run, seen, 0)
     ids, table = stages[0].operands
     np.testing.assert_array_equal(stages[0].result.values, table.values[ids.values[:, 0].astype(int)])
     np.testing.assert_array_equal(stages[-1].result.values, seen["probabilities"])
@@ -192,7 +192,7 @@ def test_each_stage_of_any_architecture_follows_from_its_operands(architecture, 
 def test_what_is_framed_is_what_the_task_accepts():
     run = run_of("plus_last_even")
     seen = run.trace()
-    framed = _depth.parts(run, seen, 0)[-1].result.marked
+    framed = _stages.parts(run, seen, 0)[-1].result.marked
     judged = run.task.answerable(seen.tokens) & run.task.constrained(seen.tokens)
     assert {row for row, _ in framed} == set(np.flatnonzero(judged).tolist())
     for row, column in framed:
@@ -375,7 +375,7 @@ def test_confusion_has_a_column_for_every_guess_and_a_row_for_every_answer():
     _, update = scene_of(film_confusion(run))
     for step in run.steps.tolist():
         table = update(step).share
-        assert table.axes["predicted"] == tuple(run.task.vocabulary)
+        assert table.axes["predicted"].labels == tuple(run.task.vocabulary)
         np.testing.assert_allclose(table.values.sum(axis=1), 1, err_msg="no guess is dropped")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from glassformer.analyses.fourier import _nats, fourier, neurons, only, plane_power, spectrum, spectrum_at, summed_share
+from glassformer.analyses.know.fourier import _nats, fourier, neurons, only, plane_power, spectrum, spectrum_at, summed_share
 from glassformer.errors import CallError
 from small_runs import MODULAR, run_of
 

@@ -68,7 +68,7 @@ def test_every_token_that_a_title_calls_likely_has_a_map():
     seen = _draw.of(drawn).result
     peak = seen.probabilities.values.max((1, 2))
     titles = {ax.get_title(loc="left") for ax in drawn.axes}
-    for token, most in zip(seen.probabilities.axes["token"], peak, strict=True):
+    for token, most in zip(seen.probabilities.axes["token"].labels, peak, strict=True):
         assert (f"next is {token}" in titles) == (most >= 0.25)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from glassformer.analyses import _match
-from glassformer.analyses.aligned import aligned, say
+from glassformer.analyses.trust.seeds_aligned import seeds_aligned, say
 from glassformer.experiment import from_tables, load
-from glassformer.figures.aligned import plot_aligned
+from glassformer.figures.trust.seeds_aligned import plot_seeds_aligned
 from glassformer.record import Recorder
 from glassformer.run import Run
 
@@ -87,9 +87,9 @@ def test_a_copy_in_another_order_is_recognised_part_by_part(run: Run) -> None:
 
 
 def test_aligned_tells_the_copy_from_the_stranger(run: Run) -> None:
-    seen = aligned(run)
+    seen = seeds_aligned(run)
     for kind in ("heads", "neurons"):
-        found = dict(zip(seen.matched[kind].axes["pair"], seen.matched[kind].values, strict=True))
+        found = dict(zip(seen.matched[kind].axes["pair"].labels, seen.matched[kind].values, strict=True))
         assert found["1 and 2"] == pytest.approx(0, abs=1e-5)
         assert found["1 and 3"] == pytest.approx(found["2 and 3"], abs=1e-4)
         low, half, high = seen.by_chance[kind].values
@@ -118,7 +118,7 @@ def test_the_number_of_inputs_that_is_said_is_that_of_the_inputs(tmp_path: Path)
         recorder.safe_point(0, [0], weights, [], {})
         recorder.finish()
     run = Run(tmp_path / "run")
-    seen = aligned(run)
+    seen = seeds_aligned(run)
     many = len(run.task.examples(run.architecture.context, "validation", 64).windows)
     assert seen.inputs == many
     assert f"on {many} held-out inputs" in say(seen).caption
@@ -138,21 +138,21 @@ def with_lost(run: Run, folder: Path, lost: int) -> Run:
 
 def test_a_seed_that_diverged_leaves_the_others_as_they_are(run: Run, tmp_path: Path) -> None:
     more = with_lost(run, tmp_path / "run", 1)
-    seen, plain = aligned(more), aligned(run)
+    seen, plain = seeds_aligned(more), seeds_aligned(run)
     np.testing.assert_allclose(seen.points.values[:3], plain.points.values)
     assert np.isnan(seen.points.values[3]).all()
     np.testing.assert_allclose(seen.mean.values, plain.mean.values)
     np.testing.assert_allclose(seen.spread.values, plain.spread.values)
-    order = [seen.distance.axes["member"].index(name) for name in plain.distance.axes["member"]]
+    order = [seen.distance.axes["member"].labels.index(name) for name in plain.distance.axes["member"].labels]
     np.testing.assert_allclose(seen.distance.values[np.ix_(order, order)], plain.distance.values)
     for kind, each in plain.matched.items():
-        found = dict(zip(seen.matched[kind].axes["pair"], seen.matched[kind].values, strict=True))
-        assert [found[pair] for pair in each.axes["pair"]] == pytest.approx(each.values)
+        found = dict(zip(seen.matched[kind].axes["pair"].labels, seen.matched[kind].values, strict=True))
+        assert [found[pair] for pair in each.axes["pair"].labels] == pytest.approx(each.values)
         np.testing.assert_allclose(seen.by_chance[kind].values, plain.by_chance[kind].values)
     assert (seen.diverged, plain.diverged) == (1, 0)
     assert "1 of the 4 seeds has diverged" in say(seen).title
     assert "diverged" not in say(plain).title
-    plot_aligned(more).canvas.draw()
+    plot_seeds_aligned(more).canvas.draw()
 
 
 def test_one_seed_that_is_left_cannot_be_compared(run: Run, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_one_seed_that_is_left_cannot_be_compared(run: Run, tmp_path: Path) -> N
     with Recorder.create(tmp_path / "alone", many.experiment, many.seeds) as recorder:
         recorder.safe_point(0, [0], weights, [], {})
         recorder.finish()
-    seen = aligned(Run(tmp_path / "alone"))
+    seen = seeds_aligned(Run(tmp_path / "alone"))
     assert seen.diverged == 7
     assert "7 of the 8 seeds have diverged" in say(seen).title
-    plot_aligned(Run(tmp_path / "alone")).canvas.draw()
+    plot_seeds_aligned(Run(tmp_path / "alone")).canvas.draw()

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import hand_wired
-from glassformer.analyses.one_answer import one_answer, say
+from glassformer.analyses.decide.one_answer import one_answer, say
 from small_runs import run_of
 from test_analyses_decide import random_run
 

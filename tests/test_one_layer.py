@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from glassformer.errors import CallError
 from glassformer.physics import _canonical
-from glassformer.physics.one_layer import (
+from glassformer.physics.models.one_layer import (
     MATRICES,
     OneLayer,
     error,
@@ -21,7 +21,7 @@ from glassformer.physics.one_layer import (
     one_layer,
     true_changes,
 )
-from glassformer.physics.short_cut import short_cut
+from glassformer.physics.models.short_cut import short_cut
 
 
 @pytest.fixture(scope="module")

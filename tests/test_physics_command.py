@@ -16,9 +16,9 @@ from command import call
 from glassformer.physics import _tell
 from glassformer.physics._facts import Facts
 from glassformer.physics._publish import OF_LIFE, VIEWS
-from glassformer.physics.boltzmann_memory import BoltzmannMemory, boltzmann_memory
-from glassformer.physics.one_layer import OneLayer, one_layer
-from glassformer.physics.short_cut import short_cut
+from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, boltzmann_memory
+from glassformer.physics.models.one_layer import OneLayer, one_layer
+from glassformer.physics.models.short_cut import short_cut
 
 SMALL = ("--tokens", 12, "--context", 4, "--steps", 20, "--temperatures", 6, "--target", 3)
 VOID = {"meta", "img", "br", "link", "hr"}

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from glassformer.analyses import _stopwatch
-from glassformer.analyses.runtime import costs, overtakes, runtime, say, slope
+from glassformer.analyses.health.runtime import costs, overtakes, runtime, say, slope
 from glassformer.architecture import Architecture
 from small_runs import run_of
 
@@ -63,7 +63,7 @@ def test_speed_is_what_was_logged():
 def test_measured_costs_grow_with_the_context():
     seen = runtime(run_of("plus_last_even"), measure=True)
     table = seen.measured["context"]
-    assert table.axes["context"] == ("2", "4", "8", "16", "32")
+    assert table.axes["context"].labels == ("2", "4", "8", "16", "32")
     assert (table.values[:, 0] > 0).all()
     assert table.values[-1, 1] > table.values[0, 1]
     assert np.isfinite(seen.slopes["context"].values).all()

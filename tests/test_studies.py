@@ -25,7 +25,7 @@ import glassformer as gf
 import small_studies
 from glassformer import _discover, studies, training
 from glassformer import study as opened
-from glassformer.analyses.components import components
+from glassformer.analyses.trust.study_parts import study_parts
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import for_text, from_tables, load
 from glassformer.studies import _executors, _measure, _run, _work
@@ -264,7 +264,7 @@ def test_the_table_and_the_csv_hold_the_numbers_of_every_seed(tmp_path):
 
 def test_the_figure_sorts_by_harm_and_marks_what_the_seeds_tell_apart(tmp_path):
     study = small_studies.write(tmp_path / "study", "ablation", "five_operations")
-    seen = components(study)
+    seen = study_parts(study)
     middle = seen.spreads["accuracy"].values[:, 0]
     assert_array_equal(middle, [*sorted(middle[:-1], reverse=True), nan])  # half of its seeds diverged
     assert seen.values["accuracy"].axes["cell"][0] == "full model"

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from glassformer import optimiser
-from glassformer.analyses.ten_gradients import GRADIENTS, KINDS, RATE, START, fed, say, ten_gradients
+from glassformer.analyses.path.ten_gradients import GRADIENTS, KINDS, RATE, START, fed, say, ten_gradients
 from glassformer.errors import CallError
 from glassformer.experiment import load
 
@@ -33,7 +33,7 @@ def test_the_curves_are_those_of_optax_as_it_comes(name, rule):
     seen = ten_gradients()
     weight = np.float32(START)
     state = rule.init(weight)
-    for gradient, moved in zip(GRADIENTS, seen.moved.values[seen.moved.axes["optimiser"].index(name)], strict=True):
+    for gradient, moved in zip(GRADIENTS, seen.moved.values[seen.moved.axes["optimiser"].labels.index(name)], strict=True):
         step, state = rule.update(np.float32(gradient), state, weight)
         weight = weight + step
         assert_allclose(moved, float(weight) - START, rtol=5e-3)
@@ -41,10 +41,10 @@ def test_the_curves_are_those_of_optax_as_it_comes(name, rule):
 
 def test_the_source_is_told_what_its_own_numbers_give():
     seen = ten_gradients()
-    ends = dict(zip(seen.moved.axes["optimiser"], seen.moved.values[:, -1], strict=True))
+    ends = dict(zip(seen.moved.axes["optimiser"].labels, seen.moved.values[:, -1], strict=True))
     assert ends["SGD"] == pytest.approx(0.001 * 0.045)  # the ten gradients sum to −0.045
     assert round(ends["Adam"], 5) == 0.00987
-    rows = dict(zip(seen.adam.axes["quantity"], seen.adam.values[:, -1], strict=True))
+    rows = dict(zip(seen.adam.axes["quantity"].labels, seen.adam.values[:, -1], strict=True))
     assert round(rows["mean"], 5) == -0.00295
     assert round(rows["mean_corrected"], 5) == -0.00453
     assert round(rows["square_corrected"], 7) == 2.09e-5

@@ -11,24 +11,24 @@ from matplotlib.patches import Rectangle
 from numpy.testing import assert_allclose
 
 from glassformer.analyses import _passage
-from glassformer.analyses.attention import attention
-from glassformer.analyses.attention import say as say_attention
-from glassformer.analyses.batch import batch
-from glassformer.analyses.comparison import comparison
-from glassformer.analyses.comparison import say as say_comparison
-from glassformer.analyses.coverage import coverage
-from glassformer.analyses.coverage import say as say_coverage
-from glassformer.analyses.generated import generated
-from glassformer.analyses.head_roles import head_roles
-from glassformer.analyses.next_token import next_token
-from glassformer.analyses.next_token import say as say_next
-from glassformer.analyses.vocabulary import say_counts, vocabulary
+from glassformer.analyses.attend.attention import attention
+from glassformer.analyses.attend.attention import say as say_attention
+from glassformer.analyses.what.batch import batch
+from glassformer.analyses.trust.comparison import comparison
+from glassformer.analyses.trust.comparison import say as say_comparison
+from glassformer.analyses.what.coverage import coverage
+from glassformer.analyses.what.coverage import say as say_coverage
+from glassformer.analyses.learn.generated import generated
+from glassformer.analyses.attend.head_roles import head_roles
+from glassformer.analyses.learn.next_token import next_token
+from glassformer.analyses.learn.next_token import say as say_next
+from glassformer.analyses.what.vocabulary import say_counts, vocabulary
 from glassformer.errors import CallError
 from glassformer.experiment import for_text, load
 from glassformer.figures import _draw
-from glassformer.figures.attention import plot_attention
-from glassformer.figures.comparison import plot_comparison
-from glassformer.figures.coverage import plot_coverage
+from glassformer.figures.attend.attention import plot_attention
+from glassformer.figures.trust.comparison import plot_comparison
+from glassformer.figures.what.coverage import plot_coverage
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import TEXT, run_of
@@ -136,7 +136,7 @@ def test_stripes_of_punctuation_are_found_and_named(stripes):
             before = sum(mark[:query])
             if before:
                 shares.append(before / (before + mark[query]))
-    role = seen.share.axes["role"].index("punctuation tokens")
+    role = seen.share.axes["role"].labels.index("punctuation tokens")
     assert seen.share.values[0, 0, role] == pytest.approx(np.mean(shares), rel=1e-5)
     assert seen.roles(0, 0)[0] == "punctuation tokens"
     assert seen.described(0, 0).startswith("punctuation stripes (")
@@ -153,9 +153,9 @@ def test_models_of_one_text_are_ranked_by_their_best_perplexity(tmp_path):
     assert_allclose(seen.reached.values[:, :3], np.exp([[2.5, 0, 2.5], [2.0, 0, 3.5]]) * [1, 0, 1] + [[0, 1, 0]] * 2)
     assert "7.39 at step 1" in say_comparison(seen).title
     figure = plot_comparison([long, short])
-    drawn = [line.get_ydata() for line in figure.axes[0].lines if len(line.get_xdata()) == 3]
+    drawn = [line.get_ydata() for line in figure.axes[0].labels.lines if len(line.get_xdata()) == 3]
     assert_allclose(drawn, np.exp([[4, 2.5, 2.5], [4, 2, 3.5]]))
-    assert figure.axes[0].get_yscale() == "log"
+    assert figure.axes[0].labels.get_yscale() == "log"
 
 
 def test_models_of_one_text_cut_in_different_ways_are_compared_by_character(tmp_path):
@@ -174,9 +174,9 @@ def test_a_text_that_lost_its_spaces_is_not_compared_by_character(tmp_path):
     seen = _draw.of(figure)
     assert seen.result.metric == "excess"
     assert "throws characters away" in seen.words.caption
-    drawn = [line.get_ydata() for line in figure.axes[0].lines if list(line.get_xdata()) == [0, 1]][:2]
+    drawn = [line.get_ydata() for line in figure.axes[0].labels.lines if list(line.get_xdata()) == [0, 1]][:2]
     assert_allclose(drawn, [[1, -0.5], [1, -0.2]])  # below nought, and drawn
-    assert figure.axes[0].get_yscale() == "linear"
+    assert figure.axes[0].labels.get_yscale() == "linear"
     with pytest.raises(CallError, match="cannot be restored"):
         comparison([letters, lossy], metric="bits")
 
@@ -187,7 +187,7 @@ def test_a_text_that_lost_its_spaces_is_not_compared_by_character(tmp_path):
 def test_the_letters_of_the_whole_text_are_counted(tmp_path):
     run = random_run(tmp_path, "characters")
     seen, truth = vocabulary(run), Counter(WORDS)
-    assert dict(zip(seen.counts.axes["token"], seen.counts.values, strict=True)) == truth
+    assert dict(zip(seen.counts.axes["token"].labels, seen.counts.values, strict=True)) == truth
     assert (seen.total, seen.counted) == (len(WORDS), "the whole text")
     assert "of the whole text" in say_counts(seen).caption
     assert vocabulary(run_of("plus_last_even")).counted == "the training part"
@@ -206,7 +206,7 @@ def test_what_is_printed_of_a_text_is_true(tmp_path):
     run = random_run(tmp_path, "byte_bpe")
     seen = coverage(run)
     assert seen.distinct == len(Counter(WORDS))
-    parts = dict(zip(seen.parts.axes["part"], seen.parts.values, strict=True))
+    parts = dict(zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True))
     assert parts["validation"] == len(validation(run))
     assert sum(parts.values()) == len(run.task.stream)
     assert WORDS.splitlines()[0] in say_coverage(seen).caption

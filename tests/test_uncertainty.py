@@ -12,14 +12,14 @@ import glassformer as gf
 import hand_wired
 from glassformer.analyses import _clock, _logged, _uncertain
 from glassformer.analyses._uncertain_run import TEMPERATURES, _over_temperature, now, plan
-from glassformer.analyses.attention_profile import attention_profile
-from glassformer.analyses.uncertainty import uncertainty
+from glassformer.analyses.attend.attention_profile import attention_profile
+from glassformer.analyses.path.uncertainty import uncertainty
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import from_tables
 from glassformer.figures import _draw
 from glassformer.figures._uncertain import by_rows
-from glassformer.physics.boltzmann_memory import BoltzmannMemory, boltzmann_memory
-from glassformer.physics.one_layer import OneLayer, one_layer
+from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, boltzmann_memory
+from glassformer.physics.models.one_layer import OneLayer, one_layer
 from glassformer.record import Recorder
 from glassformer.run import Run
 from glassformer.tasks.mary import TOKENS
@@ -135,7 +135,7 @@ def test_the_divergence_is_that_of_the_new_from_the_old_per_step(tmp_path):
     old, middle, new = (RNG.dirichlet(np.ones(12)) for _ in range(3))
     seen = uncertainty(life_of(tmp_path / "run", {0: old, 10: middle, 30: new}))
     found = seen.change["divergence"]
-    assert found.axes["step"] == ("10", "30")
+    assert found.axes["step"].labels == ("10", "30")
     expected = [
         sum(p * log(p / q) for p, q in zip(now_, before, strict=True)) / gap
         for now_, before, gap in ((middle, old, 10), (new, middle, 20))
@@ -293,7 +293,7 @@ def test_every_figure_and_every_view_is_drawn(subject, size):
 
 
 def test_views_and_pages_that_do_not_exist_are_refused():
-    from glassformer.figures.thermodynamics import plot_thermodynamics
+    from glassformer.figures.path.thermodynamics import plot_thermodynamics
 
     life = SUBJECTS["one_layer"]()
     with pytest.raises(CallError, match="view = 4"):
@@ -349,9 +349,9 @@ def test_each_member_has_its_own_numbers():
 
 
 def test_the_file_beside_a_figure_holds_what_it_draws_and_no_more():
-    from glassformer.figures.change_rate import plot_change_rate
+    from glassformer.figures.path.prediction_change import plot_prediction_change
 
-    drawn = _draw.of(plot_change_rate(run_of("plus_last_even"))).result
+    drawn = _draw.of(plot_prediction_change(run_of("plus_last_even"))).result
     assert set(drawn.arrays()) == {"change.divergence", "truth", "rungs", "rung_entropies", "crossed"}
 
 
@@ -365,7 +365,7 @@ def test_the_gallery_writes_every_one_of_them(tmp_path):
 
 
 def test_the_film_walks_a_physics_model_too(tmp_path):
-    from glassformer.films.phase import film_phase
+    from glassformer.films.path.phase import film_phase
 
     life = SUBJECTS["one_layer"]()
     made = film_phase(life)

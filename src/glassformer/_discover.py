@@ -1,20 +1,95 @@
-"""The name is the registration: what lies in a folder of the package is what there is."""
+"""The name is the registration: what lies in a folder of the package, or in its rooms, is what there is."""
 
 import pkgutil
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+from warnings import warn
 
 from glassformer.errors import unknown
 
+RENAMED = {  # what a piece was called → what it is called now
+    "aligned": "seeds_aligned",
+    "atlas": "point_atlas",
+    "cells": "study_cells",
+    "change": "weight_change",
+    "change_rate": "prediction_change",
+    "components": "study_parts",
+    "data_size": "study_sizes",
+    "decision_grid": "landscape_input",
+    "frozen": "reachable",
+    "landscape_summary": "landscape_winners",
+    "neuron": "one_neuron",
+    "optimisers": "study_optimisers",
+    "query_focus": "score_field",
+    "query_key": "query_key_space",
+    "rates": "study_rates",
+    "score_atlas": "pair_scores",
+    "sequences": "training_data",
+    "signal": "stream_size",
+    "surface": "loss_surface",
+    "uncertainty": "entropy",
+    "update": "one_update",
+}
+
+
+def places(folder: ModuleType) -> dict[str, str]:
+    """Each piece of a folder and its module, nothing imported; a leading underscore marks a shared part, never listed.
+
+    A piece lies in the folder itself or in one of its rooms, a folder below: figures/attend/attention.py is `attention`.
+    """
+    found: dict[str, str] = {}
+    for each in pkgutil.iter_modules(folder.__path__):
+        if each.name.startswith("_"):
+            continue
+        inside = [f"{path}/{each.name}" for path in folder.__path__] if each.ispkg else []
+        room = f"{folder.__name__}.{each.name}"
+        found |= {piece.name: f"{room}.{piece.name}" for piece in pkgutil.iter_modules(inside) if piece.name[0] != "_"}
+        found |= {} if each.ispkg else {each.name: room}
+    return dict(sorted(found.items()))
+
 
 def names(folder: ModuleType) -> list[str]:
-    """The pieces in a folder, without importing them; a leading underscore marks a shared part, never listed."""
-    return sorted(found.name for found in pkgutil.iter_modules(folder.__path__) if not found.name.startswith("_"))
+    """The pieces in a folder, without importing them."""
+    return list(places(folder))
+
+
+def current(folder: ModuleType, name: str) -> str:
+    """The name of a piece today; a name from before is answered with the new one, and a warning."""
+    new = RENAMED.get(name)
+    if new is None or name in (there := places(folder)) or new not in there:
+        return name
+    warn(f"{name} is called {new} now", DeprecationWarning, stacklevel=3)
+    return new
+
+
+def file(folder: ModuleType, name: str) -> ModuleType:
+    """One file of a folder, imported: `file(figures, "loss")` imports figures/learn/loss.py and nothing beside it."""
+    there = places(folder)
+    if name not in there:
+        raise unknown(name, folder.__name__.rpartition(".")[2], list(there))
+    return import_module(there[name])
 
 
 def piece(folder: ModuleType, name: str, attribute: str) -> Any:
     """One thing from one file: `piece(tasks, "lucky7", "Lucky7")` imports tasks/lucky7.py and nothing beside it."""
-    if name not in names(folder):
-        raise unknown(name, folder.__name__.rpartition(".")[2], names(folder))
-    return getattr(import_module(f"{folder.__name__}.{name}"), attribute)
+    return getattr(file(folder, name), attribute)
+
+
+def public(
+    package: str, prefix: str = "", make: Callable[[ModuleType, str], Any] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a folder whose pieces are its public names, each imported when first used."""
+    make = make or (lambda folder, name: piece(folder, name, prefix + name))
+
+    def found(name: str) -> Any:
+        here = sys.modules[package]
+        if name.startswith(prefix) and not name.startswith("_"):
+            new = current(here, name.removeprefix(prefix))
+            if new in places(here):
+                return make(here, new)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return found, lambda: [prefix + name for name in names(sys.modules[package])]

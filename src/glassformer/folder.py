@@ -5,13 +5,18 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
-from glassformer.errors import DamagedError, Error
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import CallError, DamagedError, Error
 from glassformer.experiment import Experiment, from_tables
 
 SCHEMA = 1
@@ -21,9 +26,12 @@ TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # of runs that learn a text
 MOST_TEXT = 256_000_000  # bytes of one of these
 MOST_ABOUT = 4_000_000  # bytes of run.json
 MOST_LINE = 64_000_000  # bytes of one line
+MOST_INDEX = 256_000_000  # bytes of an index that is read in one go
 MOST_DEPTH = 32  # objects and lists within each other
+TAIL = 1 << 16  # bytes at the end of the metrics in which the newest line is looked for first
 T = TypeVar("T")
 ENTRY = re.compile(rb'\{"step": (\d{1,9}), "file": "(\d{6})", "row": (\d{1,9}), "sha256": "([0-9a-f]{64})"\}\n')
+HEXADECIMAL = np.isin(np.arange(256), list(b"0123456789abcdef"))  # whether a byte is such a digit
 
 
 class Entry(NamedTuple):
@@ -46,8 +54,9 @@ class Lines(Generic[T]):
 
     read: list[T]
     raw: list[bytes]
-    bad: list[tuple[int, int, str]]  # byte where the line begins, its number, what is wrong with it
+    bad: list[tuple[int, int, str]]  # byte where the line begins, its number from the first one read, what is wrong
     length: int  # bytes of the whole file
+    end: int  # the byte after the last whole line: to read on later, begin here
 
     def problems(self, name: str) -> list[str]:
         """One sentence for each bad line."""
@@ -139,45 +148,105 @@ def _verify_files(about: dict[str, Any], run: Path) -> None:
             raise DamagedError(f"{run / name} is not what was written there; put back the file of this run")
 
 
-def lines(path: Path, read: Callable[[bytes], T]) -> Lines[T]:
-    """The lines of a file; a missing file has none. The last one counts only with its line end: else it is torn."""
+def size(run: Path) -> int:
+    """Bytes on the disk, of everything that lies in the folder; what comes and goes meanwhile may be left out."""
+    total, waiting = 0, [os.fspath(run)]
+    while waiting:
+        with suppress(FileNotFoundError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.is_file():
+                    with suppress(FileNotFoundError):
+                        total += entry.stat().st_size
+    return total
+
+
+def stamp(run: Path) -> tuple[tuple[int, int, int] | None, ...]:
+    """What changes whenever a training has added something: three looks at the system, no reading."""
+    return tuple(_stamp(run / name) for name in (ABOUT, INDEX, METRICS))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def lines(path: Path, read: Callable[[bytes], T], begin: int = 0) -> Lines[T]:
+    """The lines of a file from a byte on; a missing file has none.
+
+    The last one counts only with its line end: else it is torn, and reading on begins with it again.
+    """
     good: list[T] = []
     raw: list[bytes] = []
     bad: list[tuple[int, int, str]] = []
-    begin = 0
+    end = here = begin
+    for number, (line, length, whole) in enumerate(_split(path, begin), start=1):
+        try:
+            if length > MOST_LINE:
+                raise ValueError("longer than a line may be")
+            if not whole:
+                raise ValueError("torn off, so not counted")
+            good.append(read(line))
+            raw.append(line)
+        except ValueError as problem:
+            bad.append((here, number, str(problem)))
+        here += length
+        end = here if whole else end
+    return Lines(good, raw, bad, here, end)
+
+
+def _split(path: Path, begin: int) -> Iterator[tuple[bytes, int, bool]]:
+    """Each line, how many bytes it has in the file, and whether it has its end; of a too long one, the beginning."""
+    with _from(path, begin) as file:
+        while file and (line := file.readline(MOST_LINE)):
+            length, last = len(line), line
+            while not last.endswith(b"\n") and (last := file.readline(MOST_LINE)):
+                length += len(last)
+            yield line, length, last.endswith(b"\n")
+
+
+@contextmanager
+def _from(path: Path, begin: int) -> Iterator[BinaryIO | None]:
+    """A file, read from the beginning of one of its lines on; None: there is no such file."""
     try:
-        for number, (line, length) in enumerate(_split(path), start=1):
-            try:
-                if not line.endswith(b"\n"):
-                    raise ValueError("longer than a line may be" if length > MOST_LINE else "torn off, so not counted")
-                good.append(read(line))
-                raw.append(line)
-            except ValueError as problem:
-                bad.append((begin, number, str(problem)))
-            begin += length
+        with reading(path) as file:
+            if begin:
+                file.seek(max(begin - 1, 0))
+            if begin and (begin < 0 or file.read(1) != b"\n"):
+                raise CallError(f"no line of {path} begins at byte {begin}; read it from byte 0")
+            yield file
     except FileNotFoundError:
-        pass
+        if begin:
+            raise CallError(f"no line of {path} begins at byte {begin}: there is no such file") from None
+        yield None
     except OSError as problem:
         raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
-    return Lines(good, raw, bad, begin)
 
 
-def _split(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Each line and how many bytes it has in the file; of one that is too long, only the beginning."""
-    with reading(path) as file:
-        while line := file.readline(MOST_LINE):
-            length = len(line)
-            if not line.endswith(b"\n") and length == MOST_LINE:
-                while more := file.readline(MOST_LINE):
-                    length += len(more)
-                    if more.endswith(b"\n"):
-                        break
-            yield line, length
-
-
-def metrics(run: Path) -> Lines[dict[str, Any]]:
+def metrics(run: Path, begin: int = 0) -> Lines[dict[str, Any]]:
     """The logged lines, each with its step."""
-    return lines(run / METRICS, _logged)
+    return lines(run / METRICS, _logged, begin)
+
+
+def newest(run: Path) -> dict[str, Any] | None:
+    """The last good line of the metrics, looked for from the end; None: there is none."""
+    with _from(run / METRICS, 0) as file:
+        length = file.seek(0, os.SEEK_END) if file else 0
+        reach = TAIL
+        while file and length:
+            file.seek(max(length - reach, 0))
+            *whole, _ = file.read(reach).split(b"\n")
+            for line in reversed(whole if reach >= length else whole[1:]):
+                with suppress(ValueError):
+                    return _logged(line)
+            if reach >= min(length, MOST_LINE):
+                break
+            reach *= 16
+    return None
 
 
 def times(run: Path) -> Lines[dict[str, Any]]:
@@ -185,9 +254,49 @@ def times(run: Path) -> Lines[dict[str, Any]]:
     return lines(run / TIMES, _logged)
 
 
-def index(run: Path) -> Lines[Entry]:
+def index(run: Path, begin: int = 0) -> Lines[Entry]:
     """The kept steps."""
-    return lines(run / INDEX, _entry)
+    with _from(run / INDEX, begin) as file:
+        data = file.read(MOST_INDEX + 1) if file else b""
+    try:
+        read = _entries(data)
+    except ValueError:
+        return lines(run / INDEX, _entry, begin)
+    return Lines(read, data.splitlines(keepends=True), [], begin + len(data), begin + len(data))
+
+
+def _entries(data: bytes) -> list[Entry]:
+    """All lines of a long index as we write it; a ValueError where anything is unusual, or line by line is quicker.
+
+    Lines of the same length stand under each other as in a table, whose columns are read at once.
+    """
+    text = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(text == ord("\n")) + 1
+    lengths = np.diff(ends, prepend=0)
+    cuts = [0, *(np.flatnonzero(np.diff(lengths)) + 1).tolist(), len(ends)]
+    if not data.endswith(b"\n") or len(data) > MOST_INDEX or len(ends) < 20 * len(cuts):
+        raise ValueError("not one of long tables")
+    found: list[Entry] = []
+    for first, last in pairwise(cuts):
+        table = text[ends[first] - lengths[first] : ends[last - 1]].reshape(last - first, lengths[first])
+        if (match := ENTRY.fullmatch(table[0].tobytes())) is None:
+            raise ValueError("not an entry")
+        places = [slice(*match.span(group)) for group in range(1, 5)]
+        fixed = np.delete(table, np.r_[tuple(places)], axis=1)
+        *numbers, digest = (table[:, place] for place in places)
+        if (fixed != fixed[0]).any() or not HEXADECIMAL[digest].all():
+            raise ValueError("not entries of one form")
+        digests = np.ascontiguousarray(digest).view("S64")[:, 0].astype(str).tolist()
+        found += map(Entry, *map(_numbers, numbers), digests)
+    return found
+
+
+def _numbers(digits: NDArray[np.uint8]) -> list[int]:
+    """Whole numbers, from the bytes of their decimal digits, (number, digit)."""
+    values = digits - np.uint8(ord("0"))
+    if (values > 9).any():
+        raise ValueError("not a digit")
+    return (values @ 10 ** np.arange(digits.shape[1])[::-1]).tolist()
 
 
 def _logged(line: bytes) -> dict[str, Any]:

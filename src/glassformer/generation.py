@@ -60,9 +60,16 @@ class Reader:
     those of its true position, and to its key and value come those of all tokens before it.
     """
 
-    def __init__(self, params: Params, architecture: Architecture, tokens: Sequence[int]) -> None:
+    def __init__(
+        self,
+        params: Params,
+        architecture: Architecture,
+        tokens: Sequence[int],
+        edits: Callable[[Array], Edits] | None = None,  # those of the pass over these tokens
+    ) -> None:
         self.params, self.architecture = params, architecture
-        logits, seen = reference.forward(params, np.asarray(tokens), architecture)
+        window = np.asarray(tokens)
+        logits, seen = reference.forward(params, window, architecture, edits(window) if edits else None)
         self.logits: Array = logits[-1]  # (token,) after the last token read
         self.length = len(tokens)
         self._kept: dict[str, list[Array]] = {name: list(seen[name]) for name in ("key", "value") if name in seen}
@@ -110,8 +117,12 @@ def go_on(
     choice: Choice,
     rng: np.random.Generator,
     stop: int | None = None,
+    edits: Callable[[Array], Edits] | None = None,
 ) -> Iterator[int]:
-    """At most so many tokens after those before; the `stop` token is the last one, if it comes."""
+    """At most so many tokens after those before; the `stop` token is the last one, if it comes.
+
+    `edits` gives those of the pass over a window.
+    """
     if not architecture.causal:
         raise CallError("a model with causal = false has learned with what follows in view, and cannot go on; use ask")
     text = [int(token) for token in before]
@@ -119,10 +130,10 @@ def go_on(
     def written() -> Iterator[int]:
         reader: Reader | None = None
         for _ in range(tokens):
-            if reader is None or reader.length == architecture.context:
+            if reader is None or reader.length == architecture.context or edits is not None:
                 # Once the window is full it slides: every token moves to another position, and the oldest one, which
-                # others had looked at, is gone. Nothing that was kept is true any longer.
-                reader = Reader(params, architecture, text[-architecture.context :])
+                # others had looked at, is gone. Nothing that was kept is true any longer. Edits may reach anywhere.
+                reader = Reader(params, architecture, text[-architecture.context :], edits)
             else:
                 reader.read(text[-1])
             text.append(choice.pick(reader.logits, rng))

@@ -1,8 +1,8 @@
 """The writer: what training hands over at each safe point, laid down so that any instant may be the last.
 
 Order is the whole idea. The weights come first, then the lines of the index that name them, then the metrics, and last
-the state to go on from. Whoever is cut off in between goes on from the older state, computes the same numbers again
-and hands them over again; what is already there is recognised and left alone.
+the state to go on from; then run.json tells how far it is. Whoever is cut off in between goes on from the older state,
+computes the same numbers again and hands them over again; what is already there is recognised and left alone.
 """
 
 import json
@@ -69,6 +69,7 @@ class Recorder:
                 "members": len(seeds),
                 "parameters": experiment.architecture.parameters,
                 "last_step": 0,
+                "kept": 0,
             }
             if files:
                 about["files"] = {name: sha256(data).hexdigest() for name, data in files.items()}
@@ -114,7 +115,8 @@ class Recorder:
         if slow := "".join(json.dumps(plain(line)) + "\n" for line in times):
             self._append(folder.TIMES, slow)
         self._save(int(step), state)
-        self._about["last_step"] = int(step)
+        self._about |= {"last_step": int(step), "kept": len(self._listed)}
+        self._describe()
 
     def finish(self, status: str = "finished", **facts: Any) -> None:
         """Say how it ended, with any facts worth keeping, and let go of the folder."""
@@ -220,6 +222,7 @@ class Recorder:
         self._logged = {line["step"] for line in metrics.read}
         self._files = max([saved["files"], *(entry.file + 1 for entry in self._listed.values())])
         self._about["last_step"] = max(saved["step"], _count(self._about.get("last_step")))
+        self._about["kept"] = len(self._listed)
 
     def _cut(self, name: str, found: folder.Lines[Any], relied: int) -> None:
         """Cut off a torn end; bad lines before the place the state relied on are damage, and stay as they are."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glassformer import folder, generation, lock, reference, storage, tensors
+from glassformer import editing, folder, generation, glance, reference, storage, tensors
 from glassformer.architecture import Architecture, nest
-from glassformer.errors import CallError, DamagedError, Error, LimitError, LockedError, MissingError, unknown
+from glassformer.edits import Edit, Given, read, written
+from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError, unknown
 from glassformer.experiment import Experiment
 from glassformer.folder import Entry
-from glassformer.reference import Edits
 from glassformer.tasks import Task
 from glassformer.tensors import Array, Layout
 from glassformer.trace import Trace
@@ -30,7 +30,7 @@ FIRST = "`glassformer train plus_last_even` makes one"
 
 
 def open(path: str | Path) -> "Run":
-    """The run in this folder, as it is now; open it again to see what a training has added."""
+    """The run in this folder, as it is now; `run.newer()` is what a training has made of it since."""
     return Run(Path(path))
 
 
@@ -54,10 +54,13 @@ def find(name: str | None = None, root: Path = Path("runs")) -> "Run":
 class Run:
     """One trained model, or a population of them, at every kept step of its life."""
 
+    edits: tuple[Edit, ...] = ()  # through which it is seen; of a run as it was trained, none
+
     def __init__(self, path: Path) -> None:
         if not path.exists():
             raise MissingError(f"there is no folder {path}; {FIRST}")
         self.path = path
+        self._stamp = folder.stamp(path)  # before anything is read, so that nothing can grow unnoticed
         self.about = folder.about(path)  # run.json, as it stands
         self.experiment: Experiment = folder.experiment(self.about, path)
         self.seeds: list[int] = self.about["seeds"]
@@ -91,14 +94,19 @@ class Run:
     @property
     def status(self) -> str:
         """running, interrupted (its writer is gone), finished, diverged, or what else the training said at its end."""
-        said = str(self.about.get("status"))
-        if said != "running":
-            return said
-        try:
-            holder = lock.read(self.path)
-        except LockedError:
-            return "running"  # somebody's lock, not for us to judge
-        return "running" if holder and holder.alive else "interrupted"
+        return glance.status(self.about, self.path)
+
+    @property
+    def grown(self) -> bool:
+        """Whether the folder holds more than when this run was opened; costs some microseconds."""
+        return folder.stamp(self.path) != self._stamp
+
+    def newer(self) -> "Run":
+        """The run as it is now: this one while nothing was added, else the folder opened again.
+
+        What an opened run has read it never reads again, so that whatever was found in it stays true of it.
+        """
+        return Run(self.path) if self.grown else self
 
     @cached_property
     def steps(self) -> Array:
@@ -174,33 +182,54 @@ class Run:
         text: str | Sequence[int] | Sequence[Sequence[int]] | Array | None = None,
         step: int = -1,
         member: int = 0,
-        edits: Edits | None = None,
+        edits: Given = None,
     ) -> Trace:
         """Every value inside the model on a text, on token ids, or on a batch of equally long ones.
 
-        None is the task's first showcase. `edits` maps names of values to functions that replace them on their way.
+        None is the task's first showcase. `edits` change values on their way: texts such as `zero(mixed, head=0)`, one
+        or a list, or a table from names of values to functions. They come after those of an edited run.
         """
         tokens = self.tokens(text)
         entry = self._entry(step)
         params = nest(self.weights(entry.step, member))
+        changes = editing.compiled(self, tokens, entry.step, member, edits)
         with np.errstate(over="ignore", invalid="ignore"):  # a diverged model is looked at like any other
-            _, values = reference.forward(params, tokens, self.architecture, edits)
-        for name in edits or {}:
+            _, values = reference.forward(params, tokens, self.architecture, changes)
+        for name in changes:
             if name not in values:
                 raise unknown(name, "the trace", values)
         return Trace(values, tokens, entry.step, self.task.vocabulary)
 
+    def edited(self, edits: Given) -> "Run":
+        """This run seen through edits, after those it has: whoever traces, asks or generates sees the edited model.
+
+        Weights and metrics stay what was trained, and what has been read of the folder is shared.
+        """
+        found = (*self.edits, *read(edits))
+        for edit in found:
+            editing.check(edit, self)
+        return _Edited(self.unedited, found) if found else self
+
+    @property
+    def unedited(self) -> "Run":
+        """The run as it was trained."""
+        return self
+
     def ask(
-        self, text: str | Sequence[int] | Array | None = None, step: int = -1, member: int = 0
+        self,
+        text: str | Sequence[int] | Array | None = None,
+        step: int = -1,
+        member: int = 0,
+        edits: Given = None,
     ) -> list[tuple[str, float]]:
-        """What the model answers: each token with its probability, the likeliest first."""
+        """What the model answers, with the `edits` of `trace`: each token with its probability, the likeliest first."""
         tokens = self.tokens(text)
         place = self.architecture.read_position
         if tokens.ndim != 1:
             raise CallError("ask takes one text at a time; trace takes a batch")
         if place is not None and len(tokens) <= place:
             raise CallError(f"the answer is read at position {place}, but the text has {len(tokens)} tokens; add some")
-        chances = self.trace(tokens, step, member)["probabilities"][-1 if place is None else place]
+        chances = self.trace(tokens, step, member, edits)["probabilities"][-1 if place is None else place]
         order = np.argsort(-chances, kind="stable")
         return [(self.task.vocabulary[token], float(chances[token])) for token in order]
 
@@ -216,11 +245,13 @@ class Run:
         *,
         top_p: float | None = None,
         stop: str | None = None,
+        edits: Given = None,
     ) -> Iterator[int]:
         """Token ids that go on from a text, one by one; the model sees the last `context` of them.
 
         Temperature 0 takes the likeliest each time; `stop` is a token after which nothing more is written. Without a
-        text, the first token is one a sequence may begin with.
+        text, the first token is one a sequence may begin with. `edits` are those of `trace`; one at a position waits
+        until the text reaches it.
         """
         if self.task.answers != "next":
             raise CallError(f"task {self.experiment.task_name} has one answer and no next token; use ask")
@@ -235,7 +266,8 @@ class Run:
         before = [int(token) for token in self.task.encode(text)]
         first = [] if before else [int(self.task.sample(rng, 1)[0])]
         more = 0 if first == [end] else tokens - len(first)
-        new = generation.go_on(params, self.architecture, before + first, more, choice, rng, end)
+        changes = editing.while_writing(self, step, member, edits)
+        new = generation.go_on(params, self.architecture, before + first, more, choice, rng, end, changes)
         return chain(first, new)
 
     def to_xarray(self) -> "xarray.Dataset":
@@ -289,7 +321,7 @@ class Run:
     @property
     def size(self) -> int:
         """Bytes on the disk."""
-        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+        return folder.size(self.path)
 
     def tokens(self, text: str | Sequence[int] | Sequence[Sequence[int]] | Array | None) -> Array:
         """Token ids that this model can look at, from a text or from ids; None: the task's first showcase."""
@@ -371,6 +403,26 @@ class Run:
         if not 0 <= member < self.members:
             raise MissingError(f"there is no member {member} in {self.path}; there are 0 to {self.members - 1}")
         return weights if self.members == 1 else {name: array[member] for name, array in weights.items()}
+
+
+class _Edited(Run):
+    """A run seen through edits. Its attributes are those of the run itself, so nothing is read twice."""
+
+    __slots__ = ("_run", "edits")
+
+    def __init__(self, run: Run, edits: tuple[Edit, ...]) -> None:
+        self.__dict__ = run.__dict__
+        self._run, self.edits = run, edits
+
+    @property
+    def unedited(self) -> Run:
+        return self._run
+
+    def newer(self) -> Run:
+        return self._run.newer().edited(self.edits) if self.grown else self
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, edited: {written(self.edits)}>"
 
 
 def _ids(given: Any) -> Array:

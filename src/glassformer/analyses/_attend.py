@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Array
-from glassformer.analyses.attention import attention
+from glassformer.analyses.attend.attention import attention
 from glassformer.errors import CallError
 from glassformer.run import Run
 

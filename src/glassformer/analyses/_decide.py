@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _counted
+from glassformer.analyses import _counted, _operands
 from glassformer.analyses._result import Array
 from glassformer.architecture import Architecture, nest
 from glassformer.errors import CallError
@@ -109,9 +109,8 @@ def onward(w: Params, middle: Array, a: Architecture) -> Array:
 
 def entering(seen: Mapping[str, Array], block: int, a: Architecture) -> Array:
     """(position, feature): the stream that a block reads and adds to."""
-    if block == 0:
-        return seen["embedded"]
-    found: Array = seen["normed_2" if a.norm_place == "post" and a.feed_forward else "out"][block - 1]
+    point, of = _operands.entering(block, a)
+    found: Array = seen[point] if of is None else seen[point][of]
     return found
 
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from glassformer.analyses.weights import spoken
+from glassformer.analyses.know.weights import spoken
 from glassformer.errors import CallError
 from glassformer.run import Run
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer import reference
 from glassformer.analyses._clock import resolve, text
-from glassformer.analyses._result import Array, Labelled, Result, numbers, shared
+from glassformer.analyses._result import Array, Axis, Labelled, Result, numbers, result, shared
 from glassformer.architecture import nest, sinusoids
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -41,21 +41,27 @@ def in_file(token: str, position: int) -> str:
     return f"{token}@{position}"
 
 
-def placed(tokens: Sequence[str]) -> tuple[str, ...]:
-    """The tokens of one sequence, each with its position, as files write them."""
-    return tuple(in_file(token, place) for place, token in enumerate(tokens))
+def placed(tokens: Sequence[str]) -> Axis:
+    """The positions of one sequence, each called by its token."""
+    return Axis(tuple(range(len(tokens))), tuple(tokens), kind="position")
 
 
-def drawn(labels: Iterable[str]) -> list[str]:
-    """Labels of files as they are drawn: `8@7` becomes `8₇`, anything else is shown as a token."""
-    found = []
-    for label in labels:
-        token, sign, place = label.rpartition("@")
-        found.append(at_position(token, int(place)) if sign and place.isdigit() else shown(label))
-    return found
+def paired(tokens: Sequence[str], context: int) -> Axis:
+    """Every token at every position, token by token: places are (token, position)."""
+    every = tuple((token, place) for token in tokens for place in range(context))
+    return Axis(every, tuple(at_position(*each) for each in every), kind="pair")
 
 
-@dataclass(frozen=True, kw_only=True)
+def drawn(axis: Axis | Iterable[str]) -> list[str]:
+    """The places of an axis as they are drawn: a token at its position as `8₇`, anything else shown as a token."""
+    if not isinstance(axis, Axis):
+        return [shown(label) for label in axis]
+    if axis.kind == "position" and axis.words:
+        return [at_position(word, int(str(place))) for word, place in zip(axis.words, axis.values, strict=True)]
+    return list(axis.words) if axis.kind == "pair" else [shown(label) for label in axis.labels]
+
+
+@result
 class Pairs(Result):
     """All pairs at `embedded` and, for block 0, at `query`, `key` and `value`; what the model lacks is not there."""
 
@@ -79,7 +85,7 @@ class Pairs(Result):
     @property
     def tokens(self) -> tuple[str, ...]:
         """The vocabulary, or the part of it that was asked for."""
-        return self.points["embedded"].axes["token"]
+        return self.points["embedded"].axes["token"].labels
 
     @property
     def context(self) -> int:

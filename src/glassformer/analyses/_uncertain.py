@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses._result import Array, Labelled, Result
+from glassformer.analyses._result import Array, Labelled, Result, result
 from glassformer.errors import CallError
 from glassformer.physics import _canonical
 
@@ -15,7 +15,7 @@ LINES = ("mean", "10 %", "90 %")  # over inputs; one input has a mean only
 NATS, SHARE, TEMPERATURE = "nats per prediction", "probability", "temperature"
 
 
-@dataclass(frozen=True, kw_only=True)
+@result
 class Uncertainty(Result):
     """How sure a model is, and how rightly, over its life and over temperature. Axes `line`: see LINES."""
 
@@ -50,12 +50,12 @@ class Uncertainty(Result):
     @property
     def looked_at(self) -> Array:
         """(step,): where the life was looked at."""
-        return np.array([int(label) for label in self.by_step["entropy"].axes["step"]])
+        return np.array([int(label) for label in self.by_step["entropy"].axes["step"].labels])
 
     @property
     def temperatures(self) -> Array:
         """(temperature,)."""
-        return np.array([float(label) for label in self.by_temperature["entropy"].axes["temperature"]])
+        return np.array([float(label) for label in self.by_temperature["entropy"].axes["temperature"].labels])
 
     @property
     def highest(self) -> float:
@@ -69,7 +69,7 @@ class Uncertainty(Result):
 
     def true(self, quantity: str) -> float:
         """What the exact predictor states; NaN where that is not known."""
-        names = self.truth.axes["quantity"]
+        names = self.truth.axes["quantity"].labels
         return float(self.truth.values[names.index(quantity)]) if quantity in names else float("nan")
 
     @property

@@ -16,8 +16,8 @@ from glassformer.analyses._uncertain import (
 )
 from glassformer.errors import MissingError
 from glassformer.physics import _canonical
-from glassformer.physics.boltzmann_memory import Memory
-from glassformer.physics.one_layer import Life
+from glassformer.physics.models.boltzmann_memory import Memory
+from glassformer.physics.models.one_layer import Life
 
 Lived = Life | Memory
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from glassformer.analyses import _clock, _counted, _logged
-from glassformer.analyses._result import Array, Labelled, Result, numbers, shared
+from glassformer.analyses._result import Array, Labelled, Result, numbers, shared, result
 from glassformer.analyses._uncertain import (
     NATS,
     SHARE,
@@ -18,6 +18,7 @@ from glassformer.analyses._uncertain import (
     spread,
     unit,
 )
+from glassformer.counted import counted
 from glassformer.run import Run
 from glassformer.tasks import Examples, Rung
 
@@ -99,7 +100,7 @@ def measured(run: Run, temperature: float, member: int, also: int) -> Uncertaint
     return _result(run, temperature, member, todo, examples, truth, life, sweep, swept, every, looks)
 
 
-@dataclass(frozen=True, kw_only=True)
+@result
 class Now(Result):
     """Where a model stands on the plane of entropy and loss at one step."""
 
@@ -171,7 +172,7 @@ def _truth(run: Run, examples: Examples) -> Array:
     """(window, place, token): what the exact predictor expects, or of a text the best table of counts."""
     context = run.architecture.context
     rows = np.array([run.task.true_distribution(window[:-1], context) for window in examples.windows])
-    return rows[:, run.task.skip :] if run.architecture.read_position is None else rows[:, -1:]
+    return rows[:, counted(run.architecture, run.task.skip).came]
 
 
 def _result(
@@ -221,7 +222,7 @@ def _result(
         change={"divergence": labelled(spread(changed.mean(axis=-1)), todo.even[1:], "nats per step")},
         by_temperature={
             name: Labelled(
-                spread(values[even].mean(axis=0)), {"line": by_step["entropy"].axes["line"]} | warm, unit(name)
+                spread(values[even].mean(axis=0)), {"line": by_step["entropy"].axes["line"].labels} | warm, unit(name)
             )
             for name, values in over.items()
             if name != "unlike"

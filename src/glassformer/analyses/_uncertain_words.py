@@ -275,7 +275,7 @@ def _depth(seen: Uncertainty) -> str:
 
 def _changes(seen: Uncertainty) -> tuple[Array, Array]:
     found = seen.change["divergence"]
-    return found.values[0], np.array([int(label) for label in found.axes["step"]])
+    return found.values[0], np.array([int(label) for label in found.axes["step"].labels])
 
 
 def _apart(steps: Array) -> str:

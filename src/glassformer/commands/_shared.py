@@ -18,6 +18,15 @@ RunName = Annotated[
 ]
 Step = Annotated[int, typer.Option(help="A kept step of the training; -1 is the last.")]
 Member = Annotated[int, typer.Option(help="Which member of a population, counted from 0.")]
+Edits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--edit",
+        metavar="EDIT",
+        help="Change a value inside the model, as zero(mixed, block=0, head=1): zero, mean, patch, add, scale or set; "
+        "repeatable.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 

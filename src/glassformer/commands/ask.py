@@ -19,35 +19,49 @@ def ask(
     step: _shared.Step = -1,
     top: Annotated[int, typer.Option(help="How many tokens to show.")] = 5,
     member: _shared.Member = 0,
+    edit: _shared.Edits = None,
     as_json: _shared.Json = False,
 ) -> None:
-    """Next-token probabilities after a text, beside those of the exact predictor, or of a table of counts."""
+    """Next-token probabilities after a text, beside those of the exact predictor, or of a table of counts.
+
+    With --edit, those of the edited model beside them.
+    """
+    from glassformer.edits import read, written
     from glassformer.run import find
 
     opened = find(None if text is None else run)
     given = run if text is None else text
     if top < 1:
         raise CallError(f"--top {top} shows nothing; the least is 1")
-    answers = opened.ask(given, step=step, member=member)[:top]
+    edits = read(edit)
+    after = opened.ask(given, step=step, member=member, edits=edits)
+    before = opened.ask(given, step=step, member=member) if edits else after
+    answers, unedited = after[:top], dict(before)
     if as_json:
-        tokens, chances = [token for token, _ in answers], [chance for _, chance in answers]
         _shared.print_json(
             {
                 "run": str(opened.path),
                 "step": _shared.resolved(opened, step),
                 "text": given,
-                "tokens": tokens,
-                "probabilities": chances,
+                **({"edits": [str(each) for each in edits]} if edits else {}),
+                "tokens": [token for token, _ in answers],
+                "probabilities": [chance for _, chance in answers],
+                **({"unedited": [unedited[token] for token, _ in answers]} if edits else {}),
             }
         )
         return
     truth = _truth(opened, given)
     from glassformer.analyses._pairs import shown
 
+    answers += [each for each in after[top:] if each[0] == before[0][0]]  # what it says unedited is always shown
     wide = max(8, *(len(shown(token)) for token, _ in answers))
-    typer.echo(f"{'token':>{wide}}  {'model':>7}  {'exact' if opened.task.exact else 'counts':>7}")
+    edited = f"{'edited':>7}  " if edits else ""
+    if edits:
+        typer.echo(f"edited: {written(edits)}")
+    typer.echo(f"{'token':>{wide}}  {edited}{'model':>7}  {'exact' if opened.task.exact else 'counts':>7}")
     for token, chance in answers:
-        typer.echo(f"{shown(token):>{wide}}  {chance:7.1%}  {truth[token]:7.1%}")
+        edited = f"{chance:7.1%}  " if edits else ""
+        typer.echo(f"{shown(token):>{wide}}  {edited}{unedited[token]:7.1%}  {truth[token]:7.1%}")
 
 
 def _truth(run: "Run", text: str) -> dict[str, float]:

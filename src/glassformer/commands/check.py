@@ -7,7 +7,7 @@ import typer
 from glassformer.commands import _shared
 
 if TYPE_CHECKING:
-    from glassformer.analyses.health import Finding
+    from glassformer.analyses.health.health import Finding
     from glassformer.run import Run
 
 ORDER = 60
@@ -51,7 +51,7 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
 
 
 def _diagnosed(run: "Run") -> "list[tuple[int, Finding]]":
-    from glassformer.analyses.health import diagnose
+    from glassformer.analyses.health.health import diagnose
 
     return diagnose(run) if len(run.lines) else []
 

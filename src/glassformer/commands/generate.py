@@ -31,12 +31,14 @@ def generate(
     seed: Annotated[int, typer.Option(help="Randomness of the choice.")] = 0,
     step: _shared.Step = -1,
     member: _shared.Member = 0,
+    edit: _shared.Edits = None,
     as_json: _shared.Json = False,
 ) -> None:
     """Let a model write; where its task has a rule, count what is right."""
+    from glassformer.edits import written
     from glassformer.run import find
 
-    opened = find(run)
+    opened = find(run).edited(edit)
     if not 1 <= samples <= MOST_SAMPLES:
         raise CallError(f"--samples {samples} is not between 1 and {MOST_SAMPLES}")
     end = None if stop is None else _token(stop, opened.task.vocabulary)
@@ -48,10 +50,14 @@ def generate(
     if as_json:
         found = [_judged(opened, [*start, *new]) for new in texts]
         about = {"run": str(opened.path), "step": _shared.resolved(opened, step), "prompt": prompt}
+        if opened.edits:
+            about["edits"] = [str(each) for each in opened.edits]
         _shared.print_json({**about, **(found[0] if samples == 1 else {"samples": found})})
         return
     if len(start) > opened.architecture.context:
         typer.echo(f"(the model sees the last {opened.architecture.context} tokens at a time)", err=True)
+    if opened.edits:
+        typer.echo(f"(edited: {written(opened.edits)})", err=True)
     for k, new in enumerate(texts):
         if k:
             typer.echo("")

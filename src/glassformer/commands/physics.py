@@ -69,8 +69,8 @@ NOT_SETTINGS = ("model", "view", "out", "open_", "as_json")
 
 def _layer(given: dict[str, Any], folder: Path, view: int | None, progress: Any) -> Any:
     from glassformer.physics._publish import publish_layer
-    from glassformer.physics.boltzmann_memory import BoltzmannMemory
-    from glassformer.physics.one_layer import OneLayer
+    from glassformer.physics.models.boltzmann_memory import BoltzmannMemory
+    from glassformer.physics.models.one_layer import OneLayer
 
     memory = {name: value for name, value in given.items() if name in SHARED}
     own = {name: value for name, value in given.items() if name not in ("decay", "rate")}
@@ -79,7 +79,7 @@ def _layer(given: dict[str, Any], folder: Path, view: int | None, progress: Any)
 
 def _memory(given: dict[str, Any], folder: Path, view: int | None, progress: Any) -> Any:
     from glassformer.physics._publish import publish_memory
-    from glassformer.physics.boltzmann_memory import BoltzmannMemory
+    from glassformer.physics.models.boltzmann_memory import BoltzmannMemory
 
     known = BoltzmannMemory.__dataclass_fields__
     for name, value in given.items():

@@ -1,19 +1,50 @@
-"""One file per figure: `figures.plot_loss(run)` imports figures/loss.py and nothing beside it."""
+"""One file per figure: `figures.plot_loss(run)` asks analyses/learn/loss.py and draws it with figures/learn/loss.py.
 
-import sys
-from typing import Any
+A figure's file holds `draw(seen, look)`, which takes the result of the analysis of the same name and nothing else.
+"""
+
+from functools import cache
+from inspect import Parameter, signature
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from glassformer import _discover
 
-PREFIX = "plot_"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+LOOK = {"ax": None, "theme": "light", "size": "screen", "page": 0}  # what every figure can be asked for
 
 
-def __getattr__(name: str) -> Any:
-    here = sys.modules[__name__]
-    if name.startswith(PREFIX) and name.removeprefix(PREFIX) in _discover.names(here):
-        return _discover.piece(here, name.removeprefix(PREFIX), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+@cache
+def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
+    """The public function of a figure: its analysis, then its drawing. Given a result, it only draws."""
+    from glassformer import analyses
+    from glassformer.analyses._result import Result
+    from glassformer.figures import _draw
+
+    file = _discover.file(folder, name)
+    if hasattr(file, f"plot_{name}"):
+        return getattr(file, f"plot_{name}")
+    analyse = getattr(analyses, name)
+    asked = signature(analyse)
+
+    def plot(*subject: Any, **options: Any) -> "Figure":
+        look = {key: options.pop(key, default) for key, default in LOOK.items()}
+        if subject and isinstance(subject[0], Result):
+            seen = subject[0]
+        else:
+            asked.bind(*subject, **options)
+            seen = analyse(*subject, **options)
+        return _draw.drawn(file.draw, seen, _draw.Look(**look, options=options))
+
+    more = [Parameter(key, Parameter.KEYWORD_ONLY, default=default) for key, default in LOOK.items()]
+    plot.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]
+    plot.__name__ = plot.__qualname__ = f"plot_{name}"
+    plot.__doc__ = file.draw.__doc__
+    return plot
 
 
-def __dir__() -> list[str]:
-    return [PREFIX + name for name in _discover.names(sys.modules[__name__])]
+__getattr__, __dir__ = _discover.public(__name__, "plot_", _plot)

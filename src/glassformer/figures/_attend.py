@@ -10,9 +10,9 @@ from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import at_position, drawn
-from glassformer.analyses._result import Array, Labelled
-from glassformer.analyses.query_key import QueryKey
-from glassformer.analyses.scoring import Scoring
+from glassformer.analyses._result import Array, Axis, Labelled
+from glassformer.analyses.attend.query_key_space import QueryKey
+from glassformer.analyses.attend.scoring import Scoring
 from glassformer.figures import _draw, _style
 
 TYPICAL = 0.95  # share of the scores that the colours tell apart where a few are far larger
@@ -115,12 +115,13 @@ def fitting(ax: Axes, which: str, text: float, each: float) -> int:
     return max(2, int((box.width if which == "x" else box.height) / ax.figure.dpi * 72 / text / each))
 
 
-def places(ax: Axes, labels: Sequence[str], marks: Sequence[int], which: str, name: str = "", most: int = 32) -> None:
+def places(ax: Axes, labels: Axis | Sequence[str], marks: Sequence[int], which: str, name: str = "", most: int = 32) -> None:
     """Labels of a map's positions; of a long input the marked ones first, and a short line at the edge for each.
 
     Those between are named as far as there is room, so that every label can be read.
     """
     _draw.places(ax, labels, which, name=name, most=most)
+    names = drawn(labels)
     axis = ax.xaxis if which == "x" else ax.yaxis
     if not marks or len(axis.get_ticklocs()) == len(labels) > 0:
         return
@@ -139,7 +140,7 @@ def places(ax: Axes, labels: Sequence[str], marks: Sequence[int], which: str, na
     for place in every:
         if all(abs(place - other) >= apart for other in chosen):
             chosen.append(place)
-    axis.set_ticks(sorted(chosen), [drawn([labels[k]])[0] for k in sorted(chosen)])
+    axis.set_ticks(sorted(chosen), [names[k] for k in sorted(chosen)])
     axis.set_tick_params(pad=0.55 * text)
     for label in axis.get_ticklabels():
         label.set_parse_math(False)
@@ -153,7 +154,7 @@ def longest(names: Sequence[str]) -> float:
 
 def pair_labels(values: Labelled) -> list[str]:
     """`8₇` for each pair of (token, position, axis), token by token."""
-    tokens, places = values.axes["token"], values.axes["position"]
+    tokens, places = values.axes["token"].labels, values.axes["position"].labels
     return [at_position(token, place) for token in tokens for place in range(len(places))]
 
 
@@ -166,7 +167,7 @@ def middle_first(tokens: int, context: int, place: int | None = None) -> list[in
 def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, float]) -> None:
     """The plane coloured by one query's score, with the keys it can meet and those it cannot."""
     token, _, place = seen.query.rpartition("@")
-    at = seen.queries.values[seen.queries.axes["token"].index(token), int(place)]
+    at = seen.queries.values[seen.queries.axes["token"].labels.index(token), int(place)]
     keys, can = seen.keys.values.reshape(-1, 2), seen.can_see.values.ravel().astype(bool)
     close = near(np.vstack([keys, at]))
     _draw.plane_axes(ax, seen.plane, np.vstack([keys, at]) if close is None else np.vstack([close, at]), theme=theme)
@@ -181,7 +182,7 @@ def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, flo
     _draw.arrows(ax, np.zeros((1, 2)), at[None], colours=theme.query)
     _draw.dots(ax, at[None], colour=theme.query, marker=_style.MARKER["query"], scale=1.7, zorder=4)
     names = pair_labels(seen.keys)
-    shown_top = drawn(seen.top.axes["key"])
+    shown_top = drawn(seen.top.axes["key"].labels)
     first = [names.index(label) for label in shown_top]
     context = len(seen.keys.axes["position"])
     met = sorted((k for k in seen.example if can[k]), key=lambda k: -seen.scores.values.ravel()[k])

@@ -15,7 +15,7 @@ from matplotlib.text import Text
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Array
-from glassformer.analyses.landscape import CLEARLY, Landscape, astray
+from glassformer.analyses.decide.landscape import CLEARLY, Landscape, astray
 from glassformer.figures import _draw, _style
 
 MANY = 500_000  # probabilities from which on borders are drawn less finely
@@ -328,7 +328,7 @@ def moves(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
 
 def _told(seen: Landscape, place: int) -> str:
     """The name of a position with its verdict; on a slice, where the map cannot show it, with what it says."""
-    name = drawn(seen.points["end"].axes["position"])[place]
+    name = drawn(seen.points["end"].axes["position"].labels)[place]
     if seen.is_slice and seen.verdicts[place] in ("right", "wrong"):
         name += f" → {shown(seen.words[int(seen.at_end.values[place].argmax())])}"
     return signed(name, seen.verdicts[place])

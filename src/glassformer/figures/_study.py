@@ -86,7 +86,7 @@ def rows(
 ) -> None:  # fmt: skip
     """One row per cell: a dot per seed, a bar at the median; `marked` cells in the colour of wrong."""
     t, size = sheet.theme, DOT * sheet.size.text
-    cells, many = values.axes["cell"], values.values.shape[1]
+    cells, many = values.axes["cell"].labels, values.values.shape[1]
     every = np.append(values.values.ravel(), bounds[np.isfinite(bounds)] if bounds is not None else [])
     beyond = scale(ax, "x", metric, every)
     jitter = np.linspace(-0.24, 0.24, many) if many > 1 else np.zeros(1)
@@ -170,10 +170,10 @@ def curves(ax: Axes, found: dict[str, Labelled], metric: Metric, sheet: _draw.Sh
     scale(ax, "y", metric, every[np.isfinite(every)])
     made = []
     for k, ((cell, each), colour) in enumerate(zip(found.items(), shades(len(found), sheet), strict=True)):
-        steps = np.array([int(s) for s in each.axes["step"]])
+        steps = np.array([int(s) for s in each.axes["step"].labels])
         (line,) = ax.plot(steps, each.values, color=colour, linestyle=LINES[k % 4], gid="curve", label=cell)
         made.append(line)
-    ax.set_xlim(0, max(int(each.axes["step"][-1]) for each in found.values()) or 1)
+    ax.set_xlim(0, max(int(each.axes["step"].labels[-1]) for each in found.values()) or 1)
     ax.locator_params(axis="x", nbins=4)
     _draw.steps_axis(ax)
     return made

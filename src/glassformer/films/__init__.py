@@ -1,19 +1,45 @@
-"""One file per film: `films.film_loss(run)` imports films/loss.py and nothing beside it."""
+"""One file per film: `films.film_loss(run)` takes the reel of analyses/learn/loss.py and shows it with films/learn/loss.py.
 
-import sys
-from typing import Any
+A film's file holds `scene(stage, reel)` and `caption(reel)`; the reel is all they know.
+"""
+
+from functools import cache
+from inspect import Parameter, signature
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from glassformer import _discover
 
-PREFIX = "film_"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glassformer.films._film import Film
 
 
-def __getattr__(name: str) -> Any:
-    here = sys.modules[__name__]
-    if name.startswith(PREFIX) and name.removeprefix(PREFIX) in _discover.names(here):
-        return _discover.piece(here, name.removeprefix(PREFIX), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+@cache
+def _film(folder: ModuleType, name: str) -> "Callable[..., Film]":
+    """The public function of a film: the reel of its analysis, then its scene."""
+    from glassformer import analyses
+    from glassformer.films._film import FPS, Film
+    from glassformer.run import Run
+
+    file = _discover.file(folder, name)
+    if hasattr(file, f"film_{name}"):
+        return getattr(file, f"film_{name}")
+    reel = _discover.piece(analyses, name, "reel")
+
+    def film(subject: Any, *, theme: str = "light", fps: int = FPS, **options: Any) -> "Film":
+        made = reel(subject, **options)
+        recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options}
+        return Film(made, file.scene, file.caption(made), theme=theme, fps=fps,
+                    recipe=recipe if isinstance(subject, Run) else None)  # fmt: skip
+
+    asked = signature(reel)
+    more = [Parameter("theme", Parameter.KEYWORD_ONLY, default="light"), Parameter("fps", Parameter.KEYWORD_ONLY, default=FPS)]
+    film.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]
+    film.__name__ = film.__qualname__ = f"film_{name}"
+    film.__doc__ = file.scene.__doc__
+    return film
 
 
-def __dir__() -> list[str]:
-    return [PREFIX + name for name in _discover.names(sys.modules[__name__])]
+__getattr__, __dir__ = _discover.public(__name__, "film_", _film)

@@ -8,7 +8,7 @@ from glassformer.analyses import _decide
 from glassformer.analyses._pairs import pairs
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Array
-from glassformer.analyses.landscape import Frame
+from glassformer.analyses.decide.landscape import Frame
 from glassformer.run import Run
 
 MARGIN = 0.1  # of the points' extent, on every side

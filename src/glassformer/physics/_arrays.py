@@ -9,8 +9,8 @@ import numpy as np
 
 from glassformer import storage
 from glassformer.physics._canonical import Array
-from glassformer.physics.boltzmann_memory import Memory
-from glassformer.physics.one_layer import MATRICES, Life
+from glassformer.physics.models.boltzmann_memory import Memory
+from glassformer.physics.models.one_layer import MATRICES, Life
 
 MOST_IN_TEXT = 20_000  # numbers; larger arrays are in the NPZ alone
 Series = tuple[str, Array, Sequence[str]]  # unit, values, names of the axes

@@ -7,7 +7,7 @@ import numpy as np
 from glassformer.physics import _remarks
 from glassformer.physics._facts import FLAT, Facts
 from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, percent, power, thousands
-from glassformer.physics.short_cut import SHARE
+from glassformer.physics.models.short_cut import SHARE
 
 
 def college(f: Facts) -> View:

@@ -7,9 +7,9 @@ import numpy as np
 
 from glassformer.physics import _canonical
 from glassformer.physics._canonical import Array
-from glassformer.physics.boltzmann_memory import Memory
-from glassformer.physics.one_layer import ATTENDING, MATRICES, Life
-from glassformer.physics.short_cut import ShortCut
+from glassformer.physics.models.boltzmann_memory import Memory
+from glassformer.physics.models.one_layer import ATTENDING, MATRICES, Life
+from glassformer.physics.models.short_cut import ShortCut
 
 HIGH, LOW = 0.9, 0.1  # of ln N: above, hardly anything is known; below, hardly anything is open
 FLAT = 0.01  # attention this near to even, relative to it, is even for all purposes

@@ -7,7 +7,7 @@ import numpy as np
 from glassformer.physics import _canonical, _remarks
 from glassformer.physics._facts import Facts
 from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, power
-from glassformer.physics.boltzmann_memory import Memory
+from glassformer.physics.models.boltzmann_memory import Memory
 
 COLD, HOT = 1e-3, 1e3  # temperatures that stand for the two limits
 

@@ -14,9 +14,9 @@ from glassformer.physics._facts import Facts, ends
 from glassformer.physics._physicist import memory_view, physicist
 from glassformer.physics._school import school
 from glassformer.physics._tell import View
-from glassformer.physics.boltzmann_memory import BoltzmannMemory, Memory, boltzmann_memory
-from glassformer.physics.one_layer import Life, OneLayer, one_layer
-from glassformer.physics.short_cut import short_cut
+from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, Memory, boltzmann_memory
+from glassformer.physics.models.one_layer import Life, OneLayer, one_layer
+from glassformer.physics.models.short_cut import short_cut
 
 VIEWS: dict[int, Callable[[Facts], View]] = {1: school, 2: college, 3: physicist}
 OF_LIFE = ("entropy", "sharpening", "phase", "temperature", "change_rate", "attention_profile")

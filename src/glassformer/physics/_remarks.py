@@ -4,7 +4,7 @@ import numpy as np
 
 from glassformer.physics._facts import FLAT, Facts
 from glassformer.physics._tell import degrees, listed, nats, number, percent
-from glassformer.physics.one_layer import ATTENDING, MATRICES
+from glassformer.physics.models.one_layer import ATTENDING, MATRICES
 
 
 def temperature(f: Facts) -> str:

@@ -3,11 +3,12 @@
 from matplotlib.axes import Axes
 
 from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis
-from glassformer.figures._draw.drawn import Drawn, drawing, of
+from glassformer.figures._draw.drawn import Drawn, drawing, drawn, of
 from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, save, save_numbers
 from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, numbers_fit, outline
 from glassformer.figures._draw.label import labels
 from glassformer.figures._draw.legend import handle
+from glassformer.figures._draw.look import Look
 from glassformer.figures._draw.pages import paged
 from glassformer.figures._draw.plane import arrows, dots, frame, plane_axes, squares
 from glassformer.figures._draw.sheet import Host, Sheet
@@ -22,6 +23,7 @@ __all__ = [
     "Axes",
     "Drawn",
     "Host",
+    "Look",
     "Sheet",
     "arrows",
     "bar",
@@ -32,6 +34,7 @@ __all__ = [
     "data",
     "dots",
     "drawing",
+    "drawn",
     "frame",
     "handle",
     "hatch",

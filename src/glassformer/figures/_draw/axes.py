@@ -8,7 +8,7 @@ from matplotlib.axes import Axes as Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import thousands
+from glassformer.analyses._result import Axis, thousands
 from glassformer.figures._draw.text import text_width, wrap
 
 MOST_LABELS = 32  # places along an axis; beyond, every n-th is labelled
@@ -31,7 +31,7 @@ def steps_axis(ax: Axes, label: str = "step") -> None:
     ax.set_xlabel(label)
 
 
-def places(ax: Axes, labels: Sequence[str], which: str, *, most: int = MOST_LABELS, name: str = "") -> None:
+def places(ax: Axes, labels: Axis | Sequence[str], which: str, *, most: int = MOST_LABELS, name: str = "") -> None:
     """Labels along a heat map's axis (`which` is x or y), drawn as tokens; beyond `most` places every n-th.
 
     Where they would touch, those along x stand upright, and along both only as many are written as have room.
@@ -46,7 +46,7 @@ def places(ax: Axes, labels: Sequence[str], which: str, *, most: int = MOST_LABE
     box, em = ax.get_window_extent(), float(matplotlib.rcParams["font.size"]) * ax.figure.dpi / 72
     fit = int((box.width if which == "x" else box.height) / (1.12 * em))  # lines of text side by side
     every = max(1, -(-len(labels) // most), -(-len(labels) // max(fit, 2)))
-    if which == "x" and list(labels) == [str(k) for k in range(len(labels))]:  # who reads 0 2 4 can tell where 3 is
+    if which == "x" and shown_labels == [str(k) for k in range(len(labels))]:  # who reads 0 2 4 can tell where 3 is
         while every < len(labels) and _crowded(ax, shown_labels[::every]):
             every += 1
     ticks = list(range(0, len(labels), every))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import matplotlib
 from matplotlib.axes import Axes as Axes
@@ -12,6 +12,9 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._result import Result, Words
 from glassformer.figures import _style
+
+if TYPE_CHECKING:
+    from glassformer.figures._draw.look import Look
 
 P = ParamSpec("P")
 
@@ -45,6 +48,12 @@ def drawing(plot: Callable[P, Figure]) -> Callable[P, Figure]:
             return plot(*args, **kwargs)
 
     return within
+
+
+def drawn(draw: Callable[[Any, "Look"], Figure], seen: Result, look: "Look") -> Figure:
+    """Draw a result with Matplotlib's defaults for its theme and size, and leave them as they were."""
+    with matplotlib.rc_context(_style.rc(look.theme, look.size)):
+        return draw(seen, look)
 
 
 def of(figure: Figure) -> Drawn:

@@ -1,6 +1,6 @@
 """The sheet of a figure: title and clock at the top, panels below, all margins in ems."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -30,6 +30,9 @@ class Sheet:
     """
 
     foot = 0.0  # ems kept free at the bottom
+    seen: Result  # what is drawn
+    page = 0
+    options: Mapping[str, Any] = {}  # noqa: RUF012 - never written to
 
     def __init__(
         self, ax: Host, theme: str, size: str, words: Words, clock: str = "", height: float = 6.0, least: float = 0.0
@@ -145,9 +148,10 @@ class Sheet:
         more = {"color": self.theme.quiet, "ha": "left", "va": "bottom"} | more
         return self._text(x + (inset if x < 0.5 else -inset), y + 0.4 * self.em / self.inches[1], text, **more)
 
-    def done(self, result: Result, *, pages: int = 1, **options: Any) -> Figure:
-        """The figure, with what it shows attached to it; `options` are what the caller chose, for the .json."""
-        drawn = Drawn(result, self.words, self.theme.name, self.size.name, options, pages)
+    def done(self, result: Result | None = None, *, pages: int = 1, **options: Any) -> Figure:
+        """The figure, with what it shows attached to it."""
+        page = {"page": self.page} if self.page else {}
+        drawn = Drawn(result or self.seen, self.words, self.theme.name, self.size.name, {**self.options, **page, **options}, pages)
         if pages > 1:
             told = f"{self.words.caption} Page {drawn.page + 1} of {pages}."
             drawn = replace(drawn, words=replace(self.words, caption=told))

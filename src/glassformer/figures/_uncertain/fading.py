@@ -29,7 +29,7 @@ def memory(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> tuple[float, floa
     found = seen.maps["memory"]
     limit = (0.0, float(found.values.max(initial=1.0)))
     _draw.heat(
-        ax, found.values, kind="entropy", theme=sheet.theme, limit=limit, rows=found.axes["feature"], numbers=False
+        ax, found.values, kind="entropy", theme=sheet.theme, limit=limit, rows=found.axes["feature"].labels, numbers=False
     )
     _steps_below(ax, found)
     ax.set_ylabel("token in memory")
@@ -51,7 +51,7 @@ def tape(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> tuple[float, float]
 
 
 def _steps_below(ax: Axes, found: Labelled) -> None:
-    steps = found.axes["step"]
+    steps = found.axes["step"].labels
     every = max(1, round(len(steps) / 6 / 10) * 10) if len(steps) > 12 else max(1, len(steps) // 4)
     ax.set_xticks(range(0, len(steps), every), steps[::every])
     ax.set_xlabel("step")

@@ -6,7 +6,7 @@ from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import Labelled
 from glassformer.analyses._uncertain import Uncertainty
-from glassformer.analyses.attention import named
+from glassformer.analyses.attend.attention import named
 from glassformer.figures import _draw
 from glassformer.figures._uncertain.parts import fitting, level, reach
 
@@ -29,7 +29,7 @@ def attention(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
 
 def attention_entropy(ax: Axes, entropies: Labelled, even: Labelled, sheet: _draw.Sheet, names: float = 0) -> None:
     """Entropy of every head's attention by step; dashed, if it looked everywhere alike."""
-    steps = np.array([int(label) for label in entropies.axes["step"]])
+    steps = np.array([int(label) for label in entropies.axes["step"].labels])
     blocks, heads = entropies.values.shape[:2]
     near, styles = [], ("-", "--", "-.", ":")
     for block, head in np.ndindex(blocks, heads):

@@ -40,7 +40,7 @@ def fitting(ax: Axes, sheet: _draw.Sheet) -> int:
 def curve(ax: Axes, lines: Labelled, colour: str, *, along: Array | None = None, **more: Any) -> None:
     """A mean and, where there are many inputs, the band of eight in ten."""
     axis = list(lines.axes)[-1]
-    x = np.array([float(label) for label in lines.axes[axis]]) if along is None else along
+    x = np.array([float(label) for label in lines.axes[axis].labels]) if along is None else along
     if len(lines.values) > 1:
         ax.fill_between(x, lines.values[1], lines.values[2], color=colour, alpha=BAND, linewidth=0, zorder=1)
     ax.plot(x, lines.values[0], color=colour, marker="o" if len(x) == 1 else "", **({"zorder": 3} | more))

@@ -98,7 +98,7 @@ def crossings(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rows: int) -> Non
     box, dot = ax.get_window_extent(), size * ax.figure.dpi / 72
     free = [float(box.x1)] * rows  # of each row of names, all to the left of this
     together: dict[float, str] = {}
-    for name, step in zip(seen.rungs.axes["rung"], seen.crossed.values, strict=True):
+    for name, step in zip(seen.rungs.axes["rung"].labels, seen.crossed.values, strict=True):
         if step >= 0:  # of rungs passed at once, the lowest
             together[float(step)] = name.rpartition(" = ")[2]
     for step, said in sorted(together.items(), reverse=True):  # the latest first

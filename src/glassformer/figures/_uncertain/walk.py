@@ -49,7 +49,7 @@ def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, n
 def _rung_names(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, most: float) -> None:
     """At the right of the panel, each joined to its point by a thin line, which runs under the path."""
     t, end = sheet.theme, ax.get_xlim()[1]
-    names = [name for name, ok in zip(seen.rungs.axes["rung"], seen.reachable, strict=True) if ok]
+    names = [name for name, ok in zip(seen.rungs.axes["rung"].labels, seen.reachable, strict=True) if ok]
     told = []
     for (entropy, price), name in zip(rung_points(seen).tolist(), names, strict=True):
         ax.plot([entropy, end], [price] * 2, color=t.faint, linewidth=0.4 * sheet.size.line, zorder=0.5,

@@ -3,7 +3,7 @@
 from glassformer.films._film.cells import Cells
 from glassformer.films._film.encode import COLOURS, FORMATS, GIF_WIDTH, HOLD, LEAST_WIDTH, MOST_BYTES, WIDTH, ffmpeg
 from glassformer.films._film.pasted import Picture, Stamps
-from glassformer.films._film.scene import FPS, REACH, Film, Pace, Progress, Scene, Update, film, glance
+from glassformer.films._film.scene import FPS, REACH, Film, Progress, Scene, Update
 from glassformer.films._film.stage import Stage
 from glassformer.films._film.strip import loss_curves
 from glassformer.films._film.workers import SECOND, work
@@ -21,7 +21,6 @@ __all__ = [
     "WIDTH",
     "Cells",
     "Film",
-    "Pace",
     "Picture",
     "Progress",
     "Scene",
@@ -29,8 +28,6 @@ __all__ = [
     "Stamps",
     "Update",
     "ffmpeg",
-    "film",
-    "glance",
     "loss_curves",
     "work",
 ]

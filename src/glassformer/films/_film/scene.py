@@ -3,17 +3,15 @@
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import wraps
-from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, ParamSpec
+from typing import Any
 
 import matplotlib
 import numpy as np
 from PIL import Image
 
 from glassformer import storage
-from glassformer.analyses import _clock
+from glassformer.analyses._reel import Reel
 from glassformer.analyses._result import Array, Result, Words
 from glassformer.errors import CallError
 from glassformer.figures import _style
@@ -31,85 +29,36 @@ from glassformer.films._film.encode import (
 )
 from glassformer.films._film.stage import Stage
 from glassformer.films._film.workers import SECOND, Other, segment
-from glassformer.run import Run
 
-P = ParamSpec("P")
-Update = Callable[[int], Result | None]
-Scene = Callable[["Stage"], Update]
+Update = Callable[[Any], None]  # the result of a frame → the picture of it
+Scene = Callable[["Stage", Reel], Update]
 Progress = Callable[[int, int], None]  # frames drawn, frames in all
-Pace = Literal["even", "change"]
 
 FPS = 20
 REACH = 15  # frames that a trail may reach back
 
 
-def glance(run: Run, steps: Iterable[int] | None, most: int) -> list[int]:
-    """Some of a film's steps, evenly spread, to find limits that hold all of it."""
-    every = _clock.kept(run, most) if steps is None else [_clock.resolve(run, int(step)) for step in steps]
-    return [every[k] for k in np.unique(np.round(np.linspace(0, len(every) - 1, most)).astype(int))] if every else []
-
-
-def film(make: Callable[P, "Film"]) -> Callable[P, "Film"]:
-    """Remember how a film was asked for, so that a second process can make the same one and draw half of it."""
-    names = signature(make)
-
-    @wraps(make)
-    def within(*args: P.args, **kwargs: P.kwargs) -> "Film":
-        made = make(*args, **kwargs)
-        given = dict(names.bind(*args, **kwargs).arguments)
-        subject = given.pop(next(iter(names.parameters)), None)
-        made.name = make.__name__.removeprefix("film_")
-        if isinstance(subject, Run) and make.__module__.startswith("glassformer.films."):
-            made.recipe = {
-                "file": make.__module__,
-                "make": make.__name__,
-                "run": str(subject.path.resolve()),
-                "given": given,
-            }
-        return made
-
-    return within
-
-
 class Film:
-    """A scene and the steps at which it is shown.
+    """A reel and the scene that shows it.
 
-    `scene(stage)` sets up what stands still and returns `update(step)`, which moves the rest and may return numbers.
-    Where the frames are not kept steps (a film through the depth of a model), `clock(frame)` gives the text at the
-    top right and `mark(frame)` the step at which the mark on the loss stands.
+    `scene(stage, reel)` sets up what stands still and returns `update(seen)`, which moves the rest to a frame's numbers.
     """
 
     def __init__(
         self,
-        run: Run,
+        reel: Reel,
         scene: Scene,
-        *,
-        title: str,
         caption: str,
-        alt: str = "",
-        steps: Iterable[int] | None = None,
-        frames: int = 200,
-        pace: Pace = "even",
+        *,
         theme: str = "light",
-        member: int | None = 0,
         fps: int = FPS,
-        clock: Callable[[int], str] | None = None,
-        mark: Callable[[int], int] | None = None,
+        recipe: dict[str, Any] | None = None,
     ) -> None:
-        if not 2 <= frames <= 5000:
-            raise CallError(f"frames = {frames} is not between 2 and 5,000")
         _style.theme(theme)
-        self.run, self.scene, self.theme, self.member, self.fps = run, scene, theme, member, fps
-        self.words = Words(title, caption, alt or f"Film. {title}.")
-        if steps is None:
-            self.steps = _clock.kept(run, frames, pace, member or 0)
-        else:
-            self.steps = [int(step) for step in steps] if clock else [_clock.resolve(run, int(step)) for step in steps]
-        if not self.steps:
-            raise CallError("a film needs at least one step")
-        self._clock, self._mark = clock, mark
-        self.name = "film"
-        self.recipe: dict[str, Any] | None = None
+        self.reel, self.scene, self.theme, self.fps = reel, scene, theme, fps
+        self.words = Words(reel.title, caption, f"Film. {reel.title}.")
+        self.steps = list(reel.frames)
+        self.recipe = recipe  # how it was asked for, so that a second process can make the same one and draw half of it
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -141,22 +90,23 @@ class Film:
 
     # ---- drawing
 
-    def shots(self, steps: Sequence[int], width: int) -> Iterator[tuple[Array, Result | None]]:
+    def shots(self, steps: Sequence[int], width: int) -> Iterator[tuple[Array, Result]]:
+        """Each frame with its numbers."""
         with matplotlib.rc_context(_style.rc(self.theme, "film")):
-            stage = Stage(self.run, self.words, self.theme, self.member, width)
-            update = self.scene(stage)
+            stage = Stage(self.reel.strip, self.words, self.theme, width)
+            update = self.scene(stage, self.reel)
         if steps and steps[0] in self.steps:  # trails reach back: whoever begins later must have seen a little
             begin = self.steps.index(steps[0])
             with matplotlib.rc_context(_style.rc(self.theme, "film")):
                 for step in self.steps[max(0, begin - REACH) : begin]:
-                    update(step)
+                    update(self.reel.at(step))
         for step in steps:
             with matplotlib.rc_context(_style.rc(self.theme, "film")):
-                numbers = update(step)
-                at = self._mark(step) if self._mark else step
-                stage.tick(at, self._clock(step) if self._clock else _clock.text(self.run, step, self.member or 0))
+                seen = self.reel.at(step)
+                update(seen)
+                stage.tick(seen.step or 0, seen.clock)
                 frame = stage.draw()
-            yield frame, numbers
+            yield frame, seen
 
     # ---- writing
 
@@ -226,7 +176,7 @@ class Film:
 
     def _words(self, stem: Path) -> list[Path]:
         about = {
-            "title": self.words.title, "caption": self.words.caption, "alt": self.words.alt, "run": self.run.name,
+            "title": self.words.title, "caption": self.words.caption, "alt": self.words.alt, "run": self.reel.strip.subject,
             "first_step": self.steps[0], "last_step": self.steps[-1], "frames": len(self.steps), "theme": self.theme,
         }  # fmt: skip
         path = stem.with_suffix(".json")

@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from glassformer.analyses import _clock
+from glassformer.analyses._reel import Strip
 from glassformer.analyses._result import Array, Words
 from glassformer.figures import _draw, _style
 from glassformer.films._film.pasted import Picture, Stamps
 from glassformer.films._film.strip import loss_curves
-from glassformer.run import Run
 
 
 class Stage(_draw.Sheet):
@@ -24,8 +24,8 @@ class Stage(_draw.Sheet):
     foot = 8.0
     edges = 5.0, 14.0  # ems left of the strip, and right of it for the names of its lines
 
-    def __init__(self, run: Run, words: Words, theme: str, member: int | None, width: int) -> None:
-        self.run, self.member = run, member
+    def __init__(self, life: Strip, words: Words, theme: str, width: int) -> None:
+        self.life = life
         self._pixels, self._moving = width, list[Any]()
         self._now: Text
         super().__init__(None, theme, "film", words, "step 00 000 of 00 000 · loss ≈ 0.00 · excess ≈ 0.00")
@@ -96,9 +96,9 @@ class Stage(_draw.Sheet):
         ax = self.place((edge / width, 2.0 / height, 1 - (edge + names) / width, (self.foot - 3.2) / height))
         self.strip = ax
         self._curve: tuple[Array, Array] = np.zeros(0), np.zeros(0)
-        if (losses := self.run.metrics.get("validation_loss")) is not None and len(losses):
-            self._curve = loss_curves(ax, self.run, self.theme, self.member)
-        ax.set_xlim(0, max(_clock.total(self.run), 1))
+        if len(self.life.main.values):
+            self._curve = loss_curves(ax, self.life, self.theme)
+        ax.set_xlim(0, max(self.life.total, 1))
         _draw.steps_axis(ax, "")
         ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(8, integer=True, steps=[1, 2, 2.5, 5, 10]))
         ax.annotate("step", (1, 0), xycoords="axes fraction", xytext=(2.6 * self.size.text, -0.6 * self.size.text),

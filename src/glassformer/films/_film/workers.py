@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -13,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from PIL import Image
 
+from glassformer import films
 from glassformer.analyses._result import Array, Result
 from glassformer.errors import Error
 from glassformer.figures import _draw
@@ -118,5 +118,6 @@ class Other:
 def work() -> None:
     """What the second process does: make the film again, draw the part it was told to."""
     recipe, job = json.load(sys.stdin)
-    made = getattr(import_module(recipe["file"]), recipe["make"])(open_run(recipe["run"]), **recipe["given"])
+    make = getattr(films, f"film_{recipe['film']}")
+    made = make(open_run(recipe["run"]), theme=recipe["theme"], **recipe["options"])
     segment(made, job, lambda frames: print(frames, flush=True))

@@ -1,0 +1,46 @@
+"""What an analysis may ask of a run before it can say anything: each a reason, as half a sentence, or None.
+
+An analysis names those it needs, `APPLIES = (attention, plane)`, beside functions of its own.
+"""
+
+from glassformer.run import Run
+
+
+def attention(run: Run) -> str | None:
+    """That the model looks around."""
+    return "this model has no attention" if run.architecture.attention == "off" else None
+
+
+def asking(run: Run) -> str | None:
+    """That the model has queries and keys."""
+    return None if run.architecture.attention == "on" else "this model computes no queries and keys"
+
+
+def feed_forward(run: Run) -> str | None:
+    """That the model has neurons."""
+    return None if run.architecture.feed_forward else "this model has no feed-forward part"
+
+
+def plane(run: Run) -> str | None:
+    """That the stream has two directions to draw."""
+    return "a model with one feature has a line and no plane" if run.architecture.width == 1 else None
+
+
+def next_token(run: Run) -> str | None:
+    """That the task goes on token by token."""
+    return None if run.task.answers == "next" else "this task has one answer, so nothing is written token by token"
+
+
+def logged(run: Run) -> str | None:
+    """That there are curves."""
+    return None if len(run.metrics["step"]) else "nothing was logged during this training"
+
+
+def moved(run: Run) -> str | None:
+    """That there is a path to look back on."""
+    return None if len(run.steps) > 1 else "only one step was kept"
+
+
+def population(run: Run) -> str | None:
+    """That there are several members."""
+    return None if run.members > 1 else "this run has one member; several seeds are needed"

@@ -1,0 +1,72 @@
+"""What a film shows: results that stand still, and one for each of its frames."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Labelled, Result, numbers, result
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+MOST_FRAMES = 5000
+
+
+@result
+class Strip(Result):
+    """The loss along the bottom of a film, in front of the ladder."""
+
+    losses: Labelled  # (step, member): validation loss; one column, or those of all members
+    main: Labelled  # (step,): the thick curve, of one member or the median of all
+    rungs: Labelled  # (rung,): nats of the reachable rungs, highest first
+    own_floor: float  # what the exact predictor pays on the windows that are judged; NaN: not known
+    total: int  # steps of the whole training
+    subject: str  # whose life it is
+
+
+@dataclass(frozen=True)
+class Reel:
+    """The numbers of a film: `at(frame)` gives those of a frame, whose `step` and `clock` say where it is in time."""
+
+    title: str  # a sentence computed from the results
+    frames: Sequence[int]  # kept steps, or places on a way through the model
+    at: Callable[[int], Result]
+    strip: Strip
+    still: Mapping[str, Any] = field(default_factory=dict)  # what is needed beside the frames, by name
+
+
+def strip(run: Run, member: int | None = 0) -> Strip:
+    """The loss of a run for its films; without a member, of all members and their median."""
+    steps, losses = run.metrics["step"], run.metrics.get("validation_loss")
+    many = np.zeros((len(steps), 0)) if losses is None else losses if losses.ndim == 2 else losses[:, None]
+    if member is not None:
+        many = many[:, [member if many.shape[1] > 1 else 0]] if many.shape[1] else many
+    main = np.nanmedian(many, axis=1) if many.shape[1] > 1 else many[:, 0] if many.shape[1] else np.zeros(0)
+    rungs = [rung for rung in _clock.ladder(run) if rung.reachable]
+    return Strip(
+        losses=Labelled(many, {"step": steps, "member": numbers(many.shape[1])}, "nats"),
+        main=Labelled(main, {"step": steps[: len(main)]}, "nats"),
+        rungs=Labelled(np.array([rung.nats for rung in rungs]), {"rung": [rung.name for rung in rungs]}, "nats"),
+        own_floor=_clock.window_floor(run, member or 0) if run.task.exact else float("nan"),
+        total=_clock.total(run),
+        subject=run.name,
+    )
+
+
+def frames_of(
+    run: Run, frames: int = 200, pace: Literal["even", "change"] = "even", steps: Iterable[int] | None = None, member: int = 0
+) -> list[int]:
+    """The kept steps that a film shows: those asked for, else so many of them."""
+    if not 2 <= frames <= MOST_FRAMES:
+        raise CallError(f"frames = {frames} is not between 2 and {MOST_FRAMES:,}")
+    chosen = _clock.kept(run, frames, pace, member) if steps is None else [_clock.resolve(run, int(s)) for s in steps]
+    if not chosen:
+        raise CallError("a film needs at least one step")
+    return chosen
+
+
+def glance(frames: Sequence[int], most: int) -> list[int]:
+    """Some of a film's frames, evenly spread, to find limits that hold all of it."""
+    return [frames[k] for k in np.unique(np.round(np.linspace(0, len(frames) - 1, most)).astype(int))]

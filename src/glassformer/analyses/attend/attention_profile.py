@@ -1,0 +1,327 @@
+"""How far back heads look, and how widely: mean attention by position and by distance, and its entropy over life."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands, result
+from glassformer.analyses._sought import copied, sought
+from glassformer.analyses._uncertain import Uncertainty
+from glassformer.analyses.attend.attention import named
+from glassformer.analyses.path.uncertainty import Subject, uncertainty
+from glassformer.errors import CallError
+from glassformer.physics.models.one_layer import Life
+from glassformer.run import Run
+
+ORDER = 90
+ANSWERS = ("0.7",)
+COST = "b"
+
+WINDOWS = 256
+STYLES = ("solid", "dashed", "dash-dotted", "dotted")  # the lines of the entropies, by block
+LINES = ("mean", "10 %", "90 %", "first step")
+OTHERS = "others"  # the mean of all other queries, where some are told apart
+
+
+@result
+class AttentionProfile(Result):
+    """Mean attention over validation windows, with the band that holds eight queries in ten.
+
+    Where the rule asks at some queries only (they have an answer to look up), all lines but `others` are of those.
+    """
+
+    by_distance: Labelled  # (line, block, head, distance); not causal: key position minus query position
+    by_position: Labelled  # (line, block, head, key_position)
+    uniform_by_distance: Labelled  # (distance,)
+    uniform_by_position: Labelled  # (key_position,)
+    seen_by_distance: Labelled  # (distance,): share of the queries that have such a key
+    seen_by_position: Labelled  # (key_position,)
+    answer: dict[str, Labelled] = field(default_factory=dict)  # distance, key_position: how often the answer lies there
+    entropy: Labelled  # (block, head, step): of the attention, averaged over queries and windows, over the life
+    if_alike: Labelled  # (block, head): the same if each query looked everywhere alike
+    marked: int  # the step asked for; -1: none
+    entropy_windows: int  # windows behind the entropies; one input a step of a physics model
+    lowest: float  # share that a key got on any input
+    highest: float
+    steps_are_inputs: bool  # a physics model has one input a step: means and bands are over steps
+    windows: int
+    asked: int  # queries with an answer to look up; 0: they are not told apart
+    copied: bool  # as in `Attention`
+    first: int  # the step of the faint line
+    causal: bool
+
+
+def attention_profile(run: Subject, *, step: int = -1, member: int = 0) -> AttentionProfile:
+    """Mean attention by distance and by key position over 256 validation windows, beside looking everywhere alike.
+
+    Of a physics model, which has one input a step: over the steps of its life.
+    """
+    if isinstance(run, Run):
+        if run.architecture.attention == "off":
+            raise CallError("this model has no attention")
+        marked = -1 if step == -1 else _clock.resolve(run, step)
+        return _of_run(run, _clock.resolve(run, step), member, marked)
+    if not isinstance(run, Life):
+        raise CallError("this model has no attention")
+    return _of_life(run, uncertainty(run, step=step), step)
+
+
+def _of_life(life: Life, known: Uncertainty, step: int) -> AttentionProfile:
+    found = life.attention  # (step, position); the last position asks
+    lines = np.stack([found.mean(axis=0), *np.quantile(found, [0.1, 0.9], axis=0), found[0]])[:, None, None]
+    one, many = {"line": LINES, "block": ("0",), "head": ("0",)}, found.shape[1]
+    alike = np.full(many, 1 / many)
+    return AttentionProfile(
+        clock=known.clock,
+        by_distance=Labelled(lines[..., ::-1], one | {"distance": numbers(many)}, "share"),
+        by_position=Labelled(lines, one | {"key_position": numbers(many)}, "share"),
+        uniform_by_distance=Labelled(alike, {"distance": numbers(many)}, "share"),
+        uniform_by_position=Labelled(alike, {"key_position": numbers(many)}, "share"),
+        seen_by_distance=Labelled(np.ones(many), {"distance": numbers(many)}, "share"),
+        seen_by_position=Labelled(np.ones(many), {"key_position": numbers(many)}, "share"),
+        entropy=known.attention["entropy"],
+        if_alike=known.attention["if_even"],
+        marked=step,
+        entropy_windows=1,
+        lowest=float(found.min()),
+        highest=float(found.max()),
+        steps_are_inputs=True,
+        windows=len(found),
+        asked=0,
+        copied=True,
+        first=int(life.steps[0]),
+        causal=True,
+    )
+
+
+def _of_run(run: Run, step: int, member: int, marked: int) -> AttentionProfile:
+    a = run.architecture
+    known = uncertainty(run, member=member)
+    first, context = int(run.steps[0]), a.context
+    windows = run.task.examples(context, "validation", WINDOWS).windows[:, :context]
+    back = np.arange(context)[:, None] - np.arange(context)[None, :]  # (query, key): how far back the key lies
+    allowed = back >= 0 if a.causal else np.ones_like(back, bool)
+    distances = np.arange(context) if a.causal else np.arange(-(context - 1), context)
+    keys = {
+        "distance": (distances, back if a.causal else -back),
+        "key_position": (np.arange(context), np.broadcast_to(np.arange(context)[None, :], back.shape)),
+    }
+    source = _sources(run, windows)
+    asks = source >= 0  # (window, query)
+    apart = bool(asks.any() and not asks.all())
+    chosen = asks if apart else np.ones_like(asks)
+    now, then = (run.trace(windows, step=s, member=member)["attention"].astype(np.float64) for s in (step, first))
+    heads = {"line": (*LINES, OTHERS) if apart else LINES, "block": numbers(a.blocks), "head": numbers(a.heads)}
+    lines, alike, share, answer = {}, {}, {}, {}
+    for name, (labels, key) in keys.items():
+        axis = {name: tuple(map(str, labels.tolist()))}
+        pairs = [np.nonzero(allowed & (key == label)) for label in labels]  # (query, key) of each kind
+        found = [_lines(now, then, chosen, q, k, apart) for q, k in pairs]
+        lines[name] = Labelled(np.stack(found, axis=-1), heads | axis, "share")
+        count = [chosen[:, q] for q, _ in pairs]  # (window, pair): whether this query counts
+        alike[name] = Labelled(
+            np.array([_mean(1 / allowed[q].sum(axis=1), each) for (q, _), each in zip(pairs, count, strict=True)]),
+            axis,
+            "share",
+        )
+        share[name] = Labelled(np.array([each.sum() / chosen.sum() for each in count]), axis, "share")
+        if apart:
+            there = [_mean(source[:, q] == k, each) for (q, k), each in zip(pairs, count, strict=True)]
+            answer[name] = Labelled(np.array(there), axis, "share")
+    return AttentionProfile(
+        step=step,
+        clock=_clock.text(run, step, member),
+        by_distance=lines["distance"],
+        by_position=lines["key_position"],
+        uniform_by_distance=alike["distance"],
+        uniform_by_position=alike["key_position"],
+        seen_by_distance=share["distance"],
+        seen_by_position=share["key_position"],
+        answer=answer,
+        entropy=known.attention["entropy"],
+        if_alike=known.attention["if_even"],
+        marked=marked,
+        entropy_windows=known.inputs,
+        lowest=float(now[..., allowed].min()),
+        highest=float(now[..., allowed].max()),
+        steps_are_inputs=False,
+        windows=len(windows),
+        asked=int(asks.sum()) if apart else 0,
+        copied=copied(run),
+        first=first,
+        causal=a.causal,
+    )
+
+
+def _sources(run: Run, windows: Array) -> Array:
+    """(window, query): where the answer after each query lies; -1 where there is none to look up."""
+    if run.task.answers != "next":
+        return np.full(windows.shape, -1)
+    return np.stack([run.task.source_position(window) for window in windows])
+
+
+def _mean(values: Array, counts: Array) -> float:
+    """The mean over what counts; NaN where nothing does."""
+    return float(np.broadcast_to(values, counts.shape)[counts].mean()) if counts.any() else float("nan")
+
+
+def _lines(now: Array, then: Array, chosen: Array, query: Array, key: Array, apart: bool) -> Array:
+    """(line, block, head): mean, band and beginning over the chosen queries (window, query), the mean of the others."""
+    use = chosen[:, query]  # (window, pair)
+    values, before = (np.moveaxis(each[..., query, key], 0, -2) for each in (now, then))  # (block, head, window, pair)
+    nothing = np.full(now.shape[1:3], np.nan)
+    band = np.quantile(values[..., use], [0.1, 0.9], axis=-1) if use.any() else [nothing, nothing]
+    found = [values[..., use].mean(axis=-1) if use.any() else nothing, *band]
+    found.append(before[..., use].mean(axis=-1) if use.any() else nothing)
+    if apart:
+        found.append(values[..., ~use].mean(axis=-1) if not use.all() else nothing)
+    return np.stack(found)
+
+
+def say(seen: AttentionProfile, among: Sequence[tuple[int, int]] | None = None) -> Words:
+    """Where the attention exceeds that of looking everywhere alike; `among`: of these (block, head) only."""
+    caption = (
+        _over(seen)
+        + "left by "
+        + ("how many positions back the key lies" if seen.causal else "where the key lies relative to the query")
+        + ", right by the key's position. Band: where eight in ten "
+        + ("steps" if seen.steps_are_inputs else "of these queries, each by itself,")
+        + " lie. Dashed: the same if all that may be seen got alike. Thin grey: step "
+        f"{thousands(seen.first)}. The means are exact for these windows. If position did not matter to the head, its "
+        "line would follow the dashed one; what depends on the tokens shows as the width of the band. "
+        + _told_apart(seen)
+        + _entropies(seen)
+    )
+    mean, alike = seen.by_distance.values[0], seen.uniform_by_distance.values
+    if seen.steps_are_inputs:
+        title = (
+            f"In none of {seen.windows} steps does one of the {mean.shape[-1]} positions get less than "
+            f"{seen.lowest:.5f} or more "
+            f"than {seen.highest:.5f} of the attention; looking everywhere alike gives {alike[0]:.5f}"
+        )
+        return Words(title, caption, f"Curves of mean attention by distance and by position. {title}.")
+    if not np.isfinite(seen.highest):
+        title = f"At step {seen.step} the attention is not a number: the training has diverged"
+        return Words(title, caption, title)
+    title = _title(seen, among)
+    return Words(
+        title[0].upper() + title[1:], caption, f"Curves of mean attention by distance and by position. {title}."
+    )
+
+
+def _title(seen: AttentionProfile, among: Sequence[tuple[int, int]] | None) -> str:
+    """The clearest preference of these heads, and where the rule asks, whether the answer is what makes it."""
+    every = list(np.ndindex(*seen.by_distance.values.shape[1:3]))
+    places = every if among is None else list(among)
+    best = max((favourite(seen, *at) for at in places), key=lambda each: each.beyond)
+    here = "where the rule asks, " if seen.asked else ""
+    shares = f"{percent(best.share)} of the attention on average, where looking everywhere alike gives"
+    shares = f"{shares} {percent(best.alike)}"
+    if best.beyond < 0.02:
+        who = "the head looks" if len(every) == 1 else "every head looks"
+        who = "these heads look" if len(places) < len(every) else who
+        return f"{here}{who} almost everywhere alike: the clearest preference, {best.where}, gets {shares}"
+    if seen.asked:
+        shares = f"{percent(best.share)} of the attention; {_where_it_lies(seen, best)}"
+    if len(every) == 1:
+        return f"{here}{best.where} gets {shares}" if seen.asked else f"the head favours {best.where}: {shares}"
+    favours = "has the clearest preference" + ("" if len(places) == len(every) else " of these heads")
+    return (
+        f"{here}{named(best.block, best.head, seen.by_distance.values.shape[1])} {favours}: {best.where} gets {shares}"
+    )
+
+
+def _where_it_lies(seen: AttentionProfile, best: "Favourite") -> str:
+    """How often the answer lies where the attention goes; where it lies elsewhere more often, what that place gets."""
+    often = seen.answer["distance"].values * seen.seen_by_distance.values
+    k = int(np.nanargmax(often))
+    where, there = (
+        _at_distance(seen.by_distance.axes["distance"].labels[k], seen.causal),
+        float(seen.answer["distance"].values[k]),
+    )
+    if where == best.where or not there > best.answer:
+        return f"{sought(seen.copied)} lies there in {percent(best.answer)}"
+    got = float(seen.by_distance.values[0, best.block, best.head, k])
+    return f"{where}, where {sought(seen.copied)} lies in {percent(there)}, gets {percent(got)}"
+
+
+@dataclass(frozen=True)
+class Favourite:
+    """Where a head most exceeds looking everywhere alike."""
+
+    beyond: float  # by how much, over all queries: those that have no such key count as none
+    block: int
+    head: int
+    where: str
+    share: float
+    alike: float
+    answer: float  # how often the answer lies there
+
+
+def favourite(seen: AttentionProfile, block: int, head: int) -> Favourite:
+    """What a head prefers most: a distance, or a position that every query can see (of others the mask decides)."""
+    found = []
+    for lines, alike, share, said in (
+        (seen.by_distance, seen.uniform_by_distance, seen.seen_by_distance, _at_distance),
+        (seen.by_position, seen.uniform_by_position, seen.seen_by_position, lambda label, _: f"position {label}"),
+    ):
+        axis = list(lines.axes)[-1]
+        beyond = np.nan_to_num((lines.values[0, block, head] - alike.values) * share.values, nan=-1.0)
+        if axis == "key_position" and seen.causal:
+            beyond[1:] = -1
+        k = int(np.argmax(beyond))
+        there = float(seen.answer[axis].values[k]) if seen.answer else float("nan")
+        means = float(lines.values[0, block, head, k]), float(alike.values[k])
+        found.append(Favourite(float(beyond[k]), block, head, said(lines.axes[axis].labels[k], seen.causal), *means, there))
+    return max(found, key=lambda each: each.beyond)
+
+
+def _at_distance(label: str, causal: bool) -> str:
+    far = abs(int(label))
+    if label == "0":
+        return "the query's own position"
+    if causal:
+        return "the position just before" if far == 1 else f"the position {far} back"
+    return f"the position {'just' if far == 1 else far} {'after' if int(label) > 0 else 'before'} the query"
+
+
+def _told_apart(seen: AttentionProfile) -> str:
+    """Which queries the lines are of, where not of all."""
+    if not seen.asked:
+        return ""
+    return (
+        f"The line with dots is of the {thousands(seen.asked)} queries after which the rule asks for something that is "
+        f"in view; crosses: in how many of them {sought(seen.copied)} lies there, which is what a head that looks it "
+        "up would show; the thin line is of all other queries. "
+    )
+
+
+def _over(seen: AttentionProfile) -> str:
+    if seen.steps_are_inputs:
+        return f"Mean attention of the newest token over the {seen.windows} steps of a life, one input a step: "
+    which = "all queries" if not seen.asked else "the queries at which the rule asks, those"
+    return f"Mean attention over {seen.windows} validation windows, {which} that have such a key: "
+
+
+def _entropies(seen: AttentionProfile) -> str:
+    """What the last chart shows, and from where to where it went."""
+    first, last = (seen.entropy.values[..., k] for k in (0, -1))
+    words = (
+        "Last: the entropy of each head's attention by training step, averaged over queries"
+        + ("" if seen.steps_are_inputs else f" and {seen.entropy_windows} windows")
+        + f"; the thick dashes are at {float(seen.if_alike.values.max()):.3f} nats, looking everywhere alike, and 0 "
+        "would be looking at one position only."
+    )
+    blocks = len(first)
+    if 1 < blocks <= len(STYLES):
+        words += f" Lines by block, from the first: {', '.join(STYLES[:blocks])}."
+    if not np.isfinite([first, last]).all() or seen.steps_are_inputs:
+        return words
+    return f"{words} It goes from {_between(first)} to {_between(last)} nats."
+
+
+def _between(values: Array) -> str:
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.2f}" if round(low, 2) == round(high, 2) else f"{low:.2f} to {high:.2f}"

@@ -1,0 +1,214 @@
+"""Who voted for the answer: one logit difference, split without rest into the parts that write to the stream."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.analyses import _clock, _decide
+from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._result import Array, Labelled, Result, Words, result
+from glassformer.architecture import Architecture
+from glassformer.run import Run
+
+ORDER = 90
+ANSWERS = ("new",)
+COST = "a"
+
+LITTLE = 0.005  # logits: a smaller vote is written as 0
+
+
+@result
+class Attribution(Result):
+    """Signed parts of a logit difference; they add up to it exactly."""
+
+    parts: Labelled  # (part,)
+    keys: Labelled  # (head, key_position): each head's part, by the position it was fetched from
+    total: float  # the difference itself, from the logits
+    tokens: tuple[str, ...]
+    position: int
+    first: str  # the token voted for
+    second: str  # the one voted against
+    judged: bool  # first is right and second the best wrong one; otherwise the winner and the runner-up
+    normed: bool
+    causal: bool
+
+    @property
+    def view(self) -> tuple[int, ...]:
+        """The positions that attention could fetch from."""
+        return tuple(range(self.position + 1 if self.causal else len(self.tokens)))
+
+
+def attribution(
+    run: Run, *, sequence: str | None = None, position: int | None = None, step: int = -1, member: int = 0
+) -> Attribution:  # fmt: skip
+    """Right logit minus best wrong one at a position (the last that can be answered when None), part by part.
+
+    Norms are held at the size they have on this input, so that what passes them is a sum; computed in double precision.
+    """
+    a = run.architecture
+    step = _clock.resolve(run, step)
+    ids = run.tokens(sequence)
+    w = _decide.params(run, step, member, precise=True)
+    logits, seen = reference.forward(w, ids, a)
+    want = _decide.asked(run, ids)
+    place = _decide.place(want, position)
+    first, second, judged = _rivals(want, place, logits[place])
+    matrix = w["token"].T if a.tied_embedding else w["read_out"]
+    vote = matrix[:, first] - matrix[:, second]  # (feature,)
+    stream, keys = _parts(w, seen, a, place)
+    found = {name: float(vector @ vote) for name, vector in stream.items()}
+    if "read_out" in a.biases:
+        found["read-out bias"] = float(w["read_out_bias"][first] - w["read_out_bias"][second])
+    tokens = tuple(run.task.vocabulary[token] for token in ids)
+    heads = tuple(keys)
+    by_key = np.array([[float(vector @ vote) for vector in keys[head]] for head in heads]).reshape(len(heads), len(ids))
+    return Attribution(
+        step=step,
+        clock=_clock.text(run, step, member),
+        parts=Labelled(np.array(list(found.values())), {"part": tuple(found)}, "logit"),
+        keys=Labelled(by_key, {"head": heads, "key_position": placed(tokens)}, "logit"),
+        total=float(logits[place, first] - logits[place, second]),
+        tokens=tokens,
+        position=place,
+        first=run.task.vocabulary[first],
+        second=run.task.vocabulary[second],
+        judged=judged,
+        normed=a.norm != "none",
+        causal=a.causal,
+    )
+
+
+def _rivals(want: _decide.Asked, place: int, logits: Array) -> tuple[int, int, bool]:
+    """The token voted for and the one voted against."""
+    allowed = want.allowed[place]
+    if want.constrained[place] and want.answerable[place] and 0 < allowed.sum() < len(allowed):
+        right = np.where(allowed, logits, -np.inf)
+        wrong = np.where(allowed, -np.inf, logits)
+        return int(right.argmax()), int(wrong.argmax()), True
+    order = np.argsort(-logits, kind="stable")
+    return int(order[0]), int(order[1]), False
+
+
+def _parts(
+    w: _decide.Params, seen: dict[str, Array], a: Architecture, place: int
+) -> tuple[dict[str, Array], dict[str, list[Array]]]:
+    """What each part has written to the stream at one position, as it arrives at the read-out."""
+    width = a.width
+    parts: dict[str, Array] = {"token embedding": seen["token_embedding"][place]}
+    if "position_embedding" in seen:
+        parts["position embedding"] = seen["position_embedding"][place]
+    keys: dict[str, list[Array]] = {}
+    length = len(seen["embedded"])
+
+    def add(name: str, vector: Array) -> None:
+        parts[name] = parts.get(name, np.zeros(width)) + vector
+
+    def pass_norm(weights: _decide.Params, name: str, x: Array) -> None:
+        """Every part through a norm whose size is held."""
+        if a.norm == "none":
+            return
+        centred = x - x.mean() if a.norm == "layer" else x
+        size = np.sqrt((centred * centred).mean() + a.norm_epsilon)
+
+        def through(vector: Array) -> Array:
+            moved: Array = (vector - vector.mean() if a.norm == "layer" else vector) / size * weights[name]
+            return moved
+
+        for part in parts:
+            parts[part] = through(parts[part])
+        for head in keys:
+            keys[head] = [through(vector) for vector in keys[head]]
+        if f"{name}_bias" in weights:
+            add("biases", weights[f"{name}_bias"])
+
+    x = seen["embedded"][place]
+    for block, mine in enumerate(w["blocks"]):
+        many = f" {block}" if a.blocks > 1 else ""
+        if a.attention != "off":
+            if not a.residual:
+                parts.clear()
+                keys.clear()
+            for head in range(a.heads):
+                name = f"head{f' {block}.{head}' if a.blocks > 1 else f' {head}' if a.heads > 1 else ''}"
+                name = "attention" if name == "head" else name
+                weights = seen["attention"][block, head, place]  # (key_position,)
+                each = _decide.after(w, block, head, weights[:, None] * seen["value"][block, head], a)
+                keys[name] = [each[k] for k in range(length)]
+                add(name, each.sum(0))
+            if "output_bias" in mine:
+                add("biases", mine["output_bias"])
+        x = seen["middle"][block, place]
+        if a.norm_place == "post" and a.attention != "off":
+            pass_norm(mine, "norm_1", x)
+        if a.feed_forward:
+            if not a.residual:
+                parts.clear()
+                keys.clear()
+            bias = mine.get("contract_bias", np.zeros(width))
+            add(f"feed-forward{many}", seen["fed"][block, place] - bias)
+            if "contract_bias" in mine:
+                add("biases", bias)
+        x = seen["out"][block, place]
+        if a.norm_place == "post" and a.feed_forward:
+            pass_norm(mine, "norm_2", x)
+            x = seen["normed_2"][block, place] if "normed_2" in seen else x
+    if a.final_norm:
+        pass_norm(w, "norm", x)
+    order = [name for name in parts if name != "biases"] + (["biases"] if "biases" in parts else [])
+    return {name: parts[name] for name in order}, keys
+
+
+def signed(value: float) -> str:
+    """With its sign, and none before zero."""
+    if not np.isfinite(value):
+        return "–"
+    text = f"{value:+.2f}"
+    return (text[1:] if float(text) == 0 else text).replace("-", "−")
+
+
+def _fetched(seen: Attribution, part: str) -> str:
+    """From where a head's vote came, if most of it came from one position."""
+    heads = seen.keys.axes["head"].labels
+    if part not in heads:
+        return ""
+    shares = seen.keys.values[heads.index(part)]
+    most = int(abs(shares).argmax())
+    if abs(shares[most]) < 0.5 * abs(shares).sum():
+        return ""
+    return f", fetched mostly from {shown(seen.tokens[most])} at position {most}"
+
+
+def say(seen: Attribution) -> Words:
+    """Which part votes the most for it, and which against."""
+    token = f"{shown(seen.tokens[seen.position])} at position {seen.position}"
+    pair = f"{shown(seen.first)} over {shown(seen.second)}"
+    values, names = seen.parts.values, seen.parts.axes["part"].labels
+    if not np.isfinite(values).all():
+        title = f"At step {seen.step} the logits are not numbers: the training has diverged"
+    else:
+        answer = f"{'the right answer ' if seen.judged else ''}{shown(seen.first)}"
+        leads = f"leads {shown(seen.second)}" if seen.total > 0 else f"is behind {shown(seen.second)}"
+        title = f"After {token}, {answer} {leads} by {abs(seen.total):.2f} logits"
+        votes = [
+            f"{names[k]} {verb}{'' if names[k] == 'biases' else 's'} {signed(abs(values[k]))[1:]}"
+            f"{_fetched(seen, names[k])}"
+            for k, verb in ((int(values.argmax()), "add"), (int(values.argmin()), "subtract"))
+            if abs(values[k]) >= LITTLE and (values[k] > 0) == (verb == "add")
+        ]
+        title += f"; {'; '.join(votes)}" if votes else ""
+    who = (
+        "the right token (the likeliest, if several are) minus the best wrong one"
+        if seen.judged
+        else "the winner minus the runner-up"
+    )
+    caption = (
+        f"The input {' '.join(map(shown, seen.tokens))}; the logit difference {pair} after {token}: {who}. Each bar is "
+        "what one part, writing directly to the stream, adds (red) or takes (blue); the bars add up to the sum. "
+        + ("Right: attention's part, by the positions it was fetched from. " if len(seen.keys.values) else "")
+        + ("Norms are held at the size they have on this input. " if seen.normed else "")
+        + "Exact. The rival is the nearest one: over any other wrong token the lead is larger. Only direct votes "
+        "count: what a part does through later ones (attention through the "
+        "feed-forward) is in their bars; `patching` and `ablation` show that."
+    )  # fmt: skip
+    return Words(title, caption, f"Bars of the parts of a logit difference. {title}.")

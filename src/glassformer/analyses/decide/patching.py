@@ -1,0 +1,220 @@
+"""Where the difference travels: what each value carries between two inputs that differ in one token."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.analyses import _clock, _decide
+from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, result
+from glassformer.errors import CallError, Error
+from glassformer.run import Run
+
+ORDER = 110
+ANSWERS = ("new",)
+COST = "b"
+
+IN_BLOCK = ("query", "key", "value", "mixed", "attended", "middle", "fed", "out")
+LEAST = 1e-3  # a smaller difference of the logits cannot be shared out
+DIRECTIONS = ("restored", "removed")
+PLAIN = {
+    "embedded": "embedding", "mixed": "mixed values", "attended": "attention's output", "middle": "after attention",
+    "fed": "feed-forward's output", "out": "after feed-forward",
+}  # fmt: skip
+
+
+@result
+class Patching(Result):
+    """Share of a logit difference that one value at one position carries over, in both directions."""
+
+    share: Labelled  # (direction, point, position); the last position is all of them at once
+    tokens: tuple[str, ...]
+    other: tuple[str, ...]
+    changed: int  # the position at which the two inputs differ
+    position: int  # where the answer is read
+    first: str  # the answer of the input
+    second: str  # the answer of the other
+    clean: float  # logit of first minus logit of second on the input
+    corrupt: float  # and on the other
+    nearest: bool  # whether second is the best wrong token on the input, as in `attribution`
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The points in words."""
+        return tuple(_plain(name) for name in self.share.axes["point"].labels)
+
+
+def patching(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    other: str | None = None,
+    position: int | None = None,
+    step: int = -1,
+    member: int = 0,
+) -> Patching:
+    """Values of one input put into the run of another that differs in one token, point by point, position by position.
+
+    Without `other`, the token that holds the answer is exchanged for one that changes the answer, if possible to the
+    best wrong one: then the difference is the one that `attribution` splits.
+    """
+    a = run.architecture
+    step = _clock.resolve(run, step)
+    ids = run.tokens(sequence)
+    want = _decide.asked(run, ids)
+    place = _decide.place(want, position)
+    w = _decide.params(run, step, member, precise=True)
+    clean, seen = reference.forward(w, ids, a)
+    rival = run.tokens(other) if other is not None else _rival(run, ids, want, place, clean[place])
+    if rival.shape != ids.shape or (rival != ids).sum() != 1:
+        raise CallError("the other input must have the same length and differ in exactly one token")
+    corrupt, there = reference.forward(w, rival, a)
+    first, second = _answers(want, _decide.asked(run, rival), place, clean[place], corrupt[place])
+
+    def gap(logits: Array) -> Array:
+        found: Array = logits[..., place, first] - logits[..., place, second]
+        return found
+
+    whole = float(gap(clean) - gap(corrupt))
+    points = [("embedded", None)] + [(name, block) for block in range(a.blocks) for name in IN_BLOCK if name in seen]
+    points = [each for each in points if each[0] != "mixed" or a.output_projection]  # otherwise it is `attended`
+    if not a.feed_forward:
+        points = [each for each in points if each[0] != "out"]
+    n = len(ids)
+    found = np.full((2, len(points), n + 1), np.nan)
+    for k, (name, block) in enumerate(points):
+        for way, (source, base) in enumerate(((seen, rival), (there, ids))):
+            given = source[name] if block is None else source[name][block]
+            logits, _ = reference.forward(w, np.broadcast_to(base, (n + 1, n)), a, {name: _put(given, block, n)})
+            moved = gap(logits) - float(gap(corrupt)) if way == 0 else float(gap(clean)) - gap(logits)
+            found[way, k] = moved / whole if abs(whole) > LEAST else np.nan
+    tokens = tuple(run.task.vocabulary[token] for token in ids)
+    names = tuple(name if block is None or a.blocks == 1 else f"{name}, block {block}" for name, block in points)
+    return Patching(
+        step=step,
+        clock=_clock.text(run, step, member),
+        share=Labelled(found, {"direction": DIRECTIONS, "point": names, "position": (*placed(tokens), "all")}, "share"),
+        tokens=tokens,
+        other=tuple(run.task.vocabulary[token] for token in rival),
+        changed=int(np.flatnonzero(rival != ids)[0]),
+        position=place,
+        first=run.task.vocabulary[first],
+        second=run.task.vocabulary[second],
+        clean=float(gap(clean)),
+        corrupt=float(gap(corrupt)),
+        nearest=second == best_wrong(want, place, clean[place]),
+    )
+
+
+def _put(given: Array, wanted: int | None, n: int) -> reference.Edit:
+    """In row i of the batch, position i comes from the other input; in the last row, all of them do."""
+
+    def edit(value: Array, block: int | None) -> Array:
+        if block != wanted:
+            return value
+        value = value.copy()
+        for row in range(n):
+            value[row, ..., row, :] = given[..., row, :]
+        value[n] = given
+        return value
+
+    return edit
+
+
+def best_wrong(want: _decide.Asked, place: int, logits: Array) -> int:
+    """The likeliest of the tokens that are not right."""
+    return int(np.where(want.allowed[place], -np.inf, logits).argmax())
+
+
+def _rival(run: Run, ids: Array, want: _decide.Asked, place: int, logits: Array) -> Array:
+    """The same input with one token exchanged so that the answer changes; the answer's own position first."""
+    nearest = best_wrong(want, place, logits)
+    groups = [list(members) for members in run.task.groups.values()]
+    source = want.source[place] if want.source[place] >= 0 else place
+    for at in dict.fromkeys([source, *range(len(ids) - 1, -1, -1)]):
+        family = next(members for members in groups if int(ids[at]) in members)
+        found: Array | None = None
+        for token in [*family, *range(len(run.task.vocabulary))]:
+            if token == ids[at]:
+                continue
+            other = ids.copy()
+            other[at] = token
+            try:
+                then = _decide.asked(run, other)
+            except (Error, ValueError, IndexError, KeyError):
+                continue
+            if not want.answerable[place]:
+                return other  # no answer to change: any other token will do
+            if (
+                then.answerable[place]
+                and then.constrained[place]
+                and not (then.allowed[place] & want.allowed[place]).any()
+            ):
+                if then.allowed[place, nearest]:
+                    return other
+                found = other if found is None else found
+        if found is not None:
+            return found
+    other = ids.copy()
+    other[place] = (ids[place] + 1) % len(run.task.vocabulary)
+    return other
+
+
+def _answers(want: _decide.Asked, then: _decide.Asked, place: int, clean: Array, corrupt: Array) -> tuple[int, int]:
+    """The right answer of each input, or where there is none (or it is the same) what the model prefers in each."""
+    if want.answerable[place] and then.answerable[place] and not (want.allowed[place] & then.allowed[place]).any():
+        return (
+            int(np.where(each.allowed[place], logits, -np.inf).argmax())
+            for each, logits in ((want, clean), (then, corrupt))
+        )  # type: ignore[return-value]
+    change = clean - corrupt
+    return int(change.argmax()), int(change.argmin())
+
+
+def _plain(name: str) -> str:
+    """`middle, block 1` → after attention 1."""
+    point, _, block = name.partition(", block")
+    return f"{PLAIN.get(point, point)}{block}"
+
+
+def _told(seen: Patching) -> str:
+    """How much the best of the first block's queries, keys and values, and the stream after attention, bring back."""
+    names, shares, parts = seen.share.axes["point"].labels, seen.share.values[0, :, :-1], []
+    block = ", block 0" if "value, block 0" in names else ""
+    offers = [
+        k for k, name in enumerate(names) if name in tuple(f"{kind}{block}" for kind in ("query", "key", "value"))
+    ]
+    if offers:
+        k, at = divmod(int(np.nanargmax(shares[offers])), shares.shape[1])
+        name = names[offers[k]].replace(", block", " of block")
+        parts.append(f"the {name} at position {at} restores {percent(float(shares[offers[k], at]))}")
+    if (point := f"middle{block}") in names:
+        k = names.index(point)
+        at = int(np.nanargmax(shares[k]))
+        parts.append(f"position {at} {seen.points[k]} {'' if parts else 'restores '}{percent(float(shares[k, at]))}")
+    return listed(parts)
+
+
+def say(seen: Patching) -> Words:
+    """Where the difference is, before and after attention."""
+    swap = f"{shown(seen.tokens[seen.changed])} for {shown(seen.other[seen.changed])} at position {seen.changed}"
+    if not np.isfinite([seen.clean, seen.corrupt]).all():
+        title = f"At step {seen.step} the logits are not numbers: the training has diverged"
+    elif not np.isfinite(seen.share.values).any():
+        title = f"Exchanging {swap} changes the logits by less than {LEAST}: nothing to trace"
+    else:
+        mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
+        title = f"With {other} for {mine} at position {seen.changed}, putting back {_told(seen)} of the answer's lead"
+    caption = (
+        f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. After position "
+        f"{seen.position} the logit of {shown(seen.first)} minus that of {shown(seen.second)} is {seen.clean:+.2f} on "
+        f"the first{' (split by `attribution`)' if seen.nearest else ''} and {seen.corrupt:+.2f} on the second. "
+        "Left: one value of the first input put into the run on the "
+        "second, and how much of this difference comes back. Right: one value of the second put into the run on the "
+        "first, and how much is lost. Rows are in the order of the computation; numbers are percent, empty cells round "
+        "to 0; below 0 or above 100 a value does more than carry the difference. Exact. If the model did not use the "
+        "exchanged token, all cells would be empty."
+        + ("" if seen.nearest else " `attribution` takes the best wrong token instead, whose logit is nearer.")
+    )
+    return Words(title, caption, f"Two tables of restored and removed share by point and position. {title}.")

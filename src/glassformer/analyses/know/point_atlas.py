@@ -1,0 +1,210 @@
+"""Every token at every position at one point inside the model, and how far the context moves it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._pairs import pairs, shown
+from glassformer.analyses._plane import Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, result
+from glassformer.analyses.know.embeddings import few, members, projection
+from glassformer.errors import CallError, unknown
+from glassformer.glossary import WHOLE
+from glassformer.run import Run
+
+ORDER = 40
+ANSWERS = ("4.05", "4.r token–position space")
+COST = "b"
+
+EXACT = ("embedded", "query", "key", "value")
+DEEPER = ("normed_1", "mixed", "attended", "middle", "normed_2", "fed", "out", "final")
+HEADS = ("query", "key", "value", "mixed")
+NAMES = {
+    "embedded": "as embedded", "query": "as queries", "key": "as keys", "value": "as values",
+    "attended": "in what attention adds", "middle": "after attention", "fed": "in what the feed-forward adds",
+    "out": "after the feed-forward",
+}  # fmt: skip
+WINDOWS = 512
+PLACES = 8192  # of long windows fewer are looked at
+
+
+@result
+class Atlas(Result):
+    """Mean place of every pair at a point; where context counts, its spread over validation windows."""
+
+    mean: Labelled  # (token, position, feature); NaN for pairs that do not occur
+    drawn: Labelled  # (token, position, axis)
+    count: Labelled  # (token, position): windows behind each mean; 0 everywhere for exact points
+    spread: Labelled  # (token, position): root of the mean square distance from the pair's mean; 0 where exact
+    ellipse: Labelled  # (token, position, axis, other): covariance in the plane
+    moved: Labelled  # (token,): root mean square distance by which context, or where exact position, moves a token
+    plane: Plane
+    groups: dict[str, tuple[str, ...]]
+    point: str
+    block: int
+    head: int
+    exact: bool
+    windows: int
+    settled: float  # share of the spread of all points that token and position settle
+    by_token: float  # share that the token alone settles
+    width: int
+    blocks: int
+    heads: int
+
+
+def point_atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 0, step: int = -1, member: int = 0) -> Atlas:
+    """All pairs at `point`: exact for embedded, query, key and value of block 0, else means over validation windows."""
+    step, ids = _clock.resolve(run, step), few(run)
+    if point not in (*EXACT, *DEEPER):
+        raise unknown(point, "the points", (*EXACT, *DEEPER))
+    if not 0 <= block < run.architecture.blocks:
+        raise CallError(f"block = {block} is not between 0 and {run.architecture.blocks - 1}")
+    exact = point == "embedded" or (point in EXACT and block == 0)
+    windows = np.zeros((0, run.architecture.context), dtype=np.int64)
+    if exact:
+        mean = pairs(run, step=step, member=member).at(point, head)[ids].astype(np.float64)
+        flat = plane(mean)
+        count, square, shape = np.zeros(mean.shape[:2]), np.zeros(mean.shape[:2]), np.zeros((*mean.shape[:2], 2, 2))
+        settled, by_token = _shares(mean, np.ones(mean.shape[:2]), 0.0)
+    else:
+        context, many = run.architecture.context, len(ids)
+        most = int(np.clip(PLACES // context, 8, WINDOWS))
+        windows = run.task.examples(context, "validation", most).windows[:, :context].astype(np.int64)
+        values = _values(run, windows, point, block, head, step, member)  # (window, position, feature)
+        place = np.full(len(run.task.vocabulary), many)  # tokens that are not drawn share one row, which is dropped
+        place[ids] = np.arange(many)
+        rows = place[windows]
+        mean, count, square = (each[:many] for each in _means(values, rows, many + 1))
+        flat = plane(mean)
+        shape = _covariances(flat.points(values), rows, many + 1)[:many]
+        settled, by_token = _shares(mean, count, float(np.nansum(square * count)))
+    words = tuple(run.task.vocabulary[k] for k in ids)
+    pair = {"token": words, "position": numbers(run.architecture.context)}
+    axes = ("across", "up")
+    fan = np.broadcast_to(np.linspace(0, 1, run.architecture.context), mean.shape[:2])
+    return Atlas(
+        step=step,
+        clock=_clock.text(run, step, member),
+        mean=Labelled(mean, pair | {"feature": numbers(mean.shape[-1])}),
+        drawn=Labelled(flat.points(mean, fan), pair | {"axis": axes}),
+        count=Labelled(count, pair, "windows"),
+        spread=Labelled(np.sqrt(square), pair),
+        ellipse=Labelled(shape, pair | {"axis": axes, "other": axes}),
+        moved=Labelled(_moved(mean, count, square, exact), {"token": words}),
+        plane=flat,
+        groups=members(run, ids),
+        point=point,
+        block=block,
+        head=head,
+        exact=exact,
+        windows=len(windows),
+        settled=settled,
+        by_token=by_token,
+        width=mean.shape[-1],
+        blocks=run.architecture.blocks,
+        heads=run.architecture.heads,
+    )
+
+
+def _values(run: Run, windows: Array, point: str, block: int, head: int, step: int, member: int) -> Array:
+    seen = run.trace(windows, step=step, member=member)
+    if point not in seen:
+        raise unknown(point, "the points of this model", [name for name in (*EXACT, *DEEPER) if name in seen])
+    values = seen[point] if point in WHOLE else seen[point][:, block]
+    if point in HEADS:
+        if not 0 <= head < values.shape[1]:
+            raise CallError(f"head = {head} is not between 0 and {values.shape[1] - 1}")
+        values = values[:, head]
+    found: Array = values.astype(np.float64)
+    return found
+
+
+def _means(values: Array, windows: Array, many: int) -> tuple[Array, Array, Array]:
+    """Mean (token, position, feature), count, and mean square distance from the mean, per pair; NaN where none."""
+    length, width = values.shape[1:]
+    at = (windows * length + np.arange(length)).ravel()
+    flat = values.reshape(-1, width)
+    count = np.bincount(at, minlength=many * length).astype(np.float64)
+    there = np.where(count > 0, count, np.nan)
+    mean = np.stack([np.bincount(at, flat[:, k], many * length) for k in range(width)], axis=1) / there[:, None]
+    square = np.bincount(at, ((flat - mean[at]) ** 2).sum(axis=1), many * length) / there
+    return mean.reshape(many, length, width), count.reshape(many, length), square.reshape(many, length)
+
+
+def _covariances(points: Array, windows: Array, many: int) -> Array:
+    """(token, position, 2, 2)."""
+    mean, count, _ = _means(points, windows, many)
+    length = points.shape[1]
+    off = points - mean[windows, np.arange(length)]
+    at = (windows * length + np.arange(length)).ravel()
+    there = np.where(count > 0, count, np.nan).ravel()
+    entries = [
+        np.bincount(at, (off[..., a] * off[..., b]).ravel(), many * length) / there for a in (0, 1) for b in (0, 1)
+    ]
+    return np.stack(entries, axis=-1).reshape(many, length, 2, 2)
+
+
+def _moved(mean: Array, count: Array, square: Array, exact: bool) -> Array:
+    """(token,): how far a token's points lie from its mean at each position; where exact, from that over positions."""
+    if exact:
+        off: Array = np.sqrt(((mean - mean.mean(axis=1, keepdims=True)) ** 2).sum(axis=-1).mean(axis=1))
+        return off
+    total = count.sum(axis=1)
+    found: Array = np.sqrt((np.nan_to_num(square, nan=0.0) * count).sum(axis=1) / np.where(total > 0, total, np.nan))
+    return np.where(np.isfinite(square).any(axis=1), found, np.nan)
+
+
+def _shares(mean: Array, weight: Array, within: float) -> tuple[float, float]:
+    """Share of the variance that pairs settle, and that tokens alone settle, weighted by how often they occur."""
+    some = (weight > 0) & np.isfinite(mean).all(axis=-1)
+    w = np.where(some, weight, 0.0)
+    safe = np.where(some[..., None], mean, 0.0)
+    centre = (safe * w[..., None]).sum(axis=(0, 1)) / max(w.sum(), 1e-300)
+    of_pairs = float((w * ((safe - centre) ** 2).sum(axis=-1)).sum())
+    sums = w.sum(axis=1)
+    tokens = (safe * w[..., None]).sum(axis=1) / np.where(sums > 0, sums, 1)[:, None]
+    of_tokens = float((sums * ((tokens - centre) ** 2).sum(axis=-1)).sum())
+    total = of_pairs + within
+    return (of_pairs / total, of_tokens / total) if total > 0 else (1.0, 1.0)
+
+
+def say(seen: Atlas) -> Words:
+    """How much of a point's place is settled by token and position, and whom context moves most."""
+    what = f"`{seen.point}`" + (f" of block {seen.block}" if seen.point not in WHOLE else "")
+    what += f", head {seen.head}" if seen.point in HEADS else ""
+    shades = (
+        "Marker shapes are the token groups, later positions are darker (lighter on a dark page); where there are not "
+        "too many, thin lines join a token's positions. Bars: how far "
+        + ("position" if seen.exact else "context")
+        + " moves each token (root mean square distance, in all features). "
+    )
+    if seen.exact:
+        caption = (
+            f"Every token at every position at {what}, exact: nothing else enters there. {shades}The cross is zero. "
+            "If position did not matter here, each token's line would shrink to a dot."
+        )
+    else:
+        caption = (
+            f"Every token at every position at {what}, where the other tokens in view have entered: each mark is the "
+            f"mean over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate; "
+            f"where there are many, only marks with a label have theirs). {shades}The cross is zero. If context did "
+            "not matter here, every ellipse would shrink to a dot."
+        )
+    here = NAMES.get(seen.point, f"at “{seen.point}”") + (
+        f" of block {seen.block}" if seen.point not in WHOLE and seen.blocks > 1 else ""
+    )
+    here += f", head {seen.head}" if seen.point in HEADS and seen.heads > 1 else ""
+    start = here[0].upper() + here[1:]
+    if not np.isfinite(seen.mean.values[seen.count.values > 0] if not seen.exact else seen.mean.values).all():
+        title = f"At step {seen.step} {what} is not a number: the training has diverged"
+    elif seen.exact:
+        title = f"{start}, the token alone settles {percent(seen.by_token)} of all pairs' spread, its position the rest"
+    else:
+        most = int(np.nanargmax(seen.moved.values))
+        title = (
+            f"{start}, token and position settle {percent(seen.settled)} of where a point lies; "
+            f"context moves “{shown(seen.mean.axes['token'].labels[most])}” most, by {seen.moved.values[most]:.2f} on average"
+        )
+    title += projection({"": seen.plane})
+    return Words(title, caption, f"Plane of all token and position pairs at {what}. {title}.")

@@ -1,0 +1,264 @@
+"""When each part became necessary: every part taken out at every kept step, and the step from which that hurts."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock, _removal
+from glassformer.analyses._removal import SMALL, WAYS, Part, nats
+from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands, result
+from glassformer.errors import CallError
+from glassformer.run import Run
+from glassformer.tasks import Examples
+
+ORDER = 20
+ANSWERS = ("new",)
+COST = "c"
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    if run.parameters < LARGE:
+        return None
+    return f"taking every part out of a model of {thousands(run.parameters)} parameters at every step takes minutes"
+
+
+SURE = 3.0  # sampling errors by which the loss must rise
+LITTLE = 1e-3  # nats below which a rise counts as none, however sure it is
+STAY = 0.05  # share of the training for which it must last up to the end: the last noise is no birth
+LARGE = 200_000  # parameters; larger models are looked at less often
+CHECKPOINTS, NEURONS = (100, 12, 6), (64, 12, 4)  # of small, larger and large models
+CANDIDATES = 4  # neurons tried for each that is followed
+WORTH = 0.05  # share of the largest cost that a part must reach to be named
+MEMBERS, COARSE = 8, 24  # members of a population that are compared, and at how many steps
+
+
+@result
+class Birth(Result):
+    """The effect of removing each part over a life, and the first kept step from which it is needed for good."""
+
+    effect: Labelled  # (part, way, step): rise of the loss without the part
+    sampling_error: Labelled  # (part, way, step): of that rise, over windows
+    born: Labelled  # (part, way): NaN where it is not needed at the end
+    before: Labelled  # (part, way): the latest step looked at that lies before; NaN where there is none
+    members: dict[str, Labelled]  # born: (part, member), at a coarser grain and by the mean; empty for single runs
+    windows: int
+    checkpoints: int
+    followed: int  # neurons followed
+    left_out: int  # neurons not followed
+    last: int  # the last kept step
+
+
+@shared
+def birth(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    checkpoints: int | None = None,
+    windows: int | None = None,
+    neurons: int | None = None,
+    ways: tuple[str, ...] = WAYS,
+) -> Birth:
+    """Ablation of every part over a life, in these ways; necessary is worse by 3 sampling errors for good.
+
+    Looked at are so many checkpoints, then ever smaller halves of the stretch in which a part is born; as many as there
+    are kept steps (or more) are all of them. Of many neurons, of all blocks, `neurons` are followed, those that cost
+    most to average at the end; as many as there are (or more) are all of them, which takes its time.
+    """
+    for name, value, least in (("checkpoints", checkpoints, 1), ("windows", windows, 2), ("neurons", neurons, 0)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+            raise CallError(f"{name} = {value!r} is not a whole number of at least {least}")
+    asked = None if step == -1 else _clock.resolve(run, step)
+    big = (run.parameters >= SMALL) + (run.parameters >= LARGE)
+    given = _removal.held_out(run, windows)
+    steps = _clock.looks(run, checkpoints or CHECKPOINTS[big], member)
+    parts, left_out = _followed(run, given, member, NEURONS[big] if neurons is None else neurons)
+    with np.errstate(all="ignore"):  # models that diverged are said to have, not warned about
+        looks = [_look(run, given, at, member, parts, ways) for at in steps]
+        effect, error = (np.stack([look[k] for look in looks], -1) for k in (0, 1))
+        born, before = _births(run, given, member, parts, ways, steps, needed(effect, error))
+    names = tuple(part.name for part in parts)
+    axes = {"part": names, "way": ways}
+    life = axes | {"step": tuple(map(str, steps))}
+    return Birth(
+        step=asked,
+        clock=_clock.text(run, step, member),
+        effect=Labelled(effect, life, "nats per token"),
+        sampling_error=Labelled(error, life, "nats per token"),
+        born=Labelled(born, axes, "step"),
+        before=Labelled(before, axes, "step"),
+        members=_members(run, given, [part for part in parts if part.kind != "neuron"]),
+        windows=len(given.windows),
+        checkpoints=len(steps),
+        followed=sum(part.kind == "neuron" for part in parts),
+        left_out=left_out,
+        last=steps[-1],
+    )
+
+
+def needed(effect: Array, error: Array) -> Array:
+    """Whether taking a part out makes the loss worse, by more than chance explains and by an amount worth naming."""
+    found: Array = (effect > SURE * error) & (effect > LITTLE)
+    return found
+
+
+def for_good(needed: Array) -> Array:
+    """(..., step) → (...,): the place of the first step from which it is needed to the end; one too far for none."""
+    found: Array = needed.shape[-1] - np.cumprod(needed[..., ::-1], axis=-1).sum(-1)
+    return found
+
+
+def _followed(run: Run, given: Examples, member: int, most: int) -> tuple[list[Part], int]:
+    """The parts to follow: of many neurons, those that cost most to average at the end, whatever their block."""
+    everything = _removal.parts(run.architecture)
+    parts = [part for part in everything if part.kind != "neuron"]
+    neurons = [part for part in everything if part.kind == "neuron"]
+    if len(neurons) <= most:
+        return everything, 0
+    if not most:
+        return parts, len(neurons)
+    with np.errstate(all="ignore"):
+        last = int(run.steps[-1])
+        tried = _removal.Model(run, given, last, member).strongest(neurons, CANDIDATES * most)
+        effect, _ = _look(run, given, last, member, tried, ("mean",))
+    chosen = np.sort(np.argsort(-np.nan_to_num(effect[:, 0]), kind="stable")[:most])
+    return parts + [tried[k] for k in chosen], len(neurons) - len(chosen)
+
+
+def _look(
+    run: Run, given: Examples, step: int, member: int, parts: list[Part], ways: tuple[str, ...] = WAYS
+) -> tuple[Array, Array]:
+    """(part, way) each: the rise of the loss without each part at one step, and its sampling error."""
+    model = _removal.Model(run, given, step, member)
+    rise = model.losses(parts, ways) - model.loss(model.logits)
+    return rise.mean(-1), rise.std(-1, ddof=1) / np.sqrt(rise.shape[-1])
+
+
+def _births(
+    run: Run,
+    given: Examples,
+    member: int,
+    parts: list[Part],
+    ways: tuple[str, ...],
+    steps: list[int],
+    needed_at: Array,
+) -> tuple[Array, Array]:
+    """(part, way) each: the first kept step from which a part is needed for good, and the latest one known before."""
+    at = np.searchsorted(run.steps, steps)
+    first = for_good(needed_at)
+    high = {key: int(at[first[key]]) for key in np.ndindex(first.shape) if first[key] < len(steps)}
+    low = {key: int(at[first[key] - 1]) if first[key] else -1 for key in high}
+    while halves := _halves(low, high):
+        for middle, keys in halves.items():
+            found = _asked(run, given, int(run.steps[middle]), member, parts, ways, keys)
+            for key, is_needed in found.items():
+                (high if is_needed else low)[key] = middle
+    born, before = np.full(first.shape, np.nan), np.full(first.shape, np.nan)
+    late = steps[-1] - STAY * (steps[-1] - steps[0])
+    for key in (key for key in high if run.steps[high[key]] <= late):
+        born[key] = run.steps[high[key]]
+        before[key] = run.steps[low[key]] if low[key] >= 0 else np.nan
+    return born, before
+
+
+def _halves(low: dict[tuple[int, ...], int], high: dict[tuple[int, ...], int]) -> dict[int, list[tuple[int, ...]]]:
+    """Places in the middle of what is still open, and who asks about them."""
+    found = defaultdict(list)
+    for key in high:
+        if low[key] >= 0 and high[key] - low[key] > 1:
+            found[(low[key] + high[key]) // 2].append(key)
+    return found
+
+
+def _asked(
+    run: Run,
+    given: Examples,
+    step: int,
+    member: int,
+    parts: list[Part],
+    ways: tuple[str, ...],
+    keys: list[tuple[int, ...]],
+) -> dict[tuple[int, ...], bool]:
+    """Whether each of some parts, each in its way, is needed at a step."""
+    model = _removal.Model(run, given, step, member)
+    base = model.loss(model.logits)
+    found: dict[tuple[int, ...], bool] = {}
+    for way in range(len(ways)):
+        some = [key for key in keys if key[1] == way]
+        rise = model.losses([parts[part] for part, _ in some], ways[way : way + 1])[:, 0] - base
+        error = rise.std(-1, ddof=1) / np.sqrt(rise.shape[-1])
+        found |= dict(zip(some, needed(rise.mean(-1), error).tolist(), strict=True))
+    return found
+
+
+def _members(run: Run, given: Examples, parts: list[Part]) -> dict[str, Labelled]:
+    """Births in the members of a population, at a coarse grain and without single neurons."""
+    if run.members == 1:
+        return {}
+    steps = _clock.kept(run, COARSE)
+    found = []
+    for member in range(min(run.members, MEMBERS)):
+        with np.errstate(all="ignore"):
+            looks = [_look(run, given, at, member, parts, ("mean",)) for at in steps]
+        effect, error = (np.stack([look[k][:, 0] for look in looks], -1) for k in (0, 1))
+        first = for_good(needed(effect, error))
+        late = steps[-1] - STAY * (steps[-1] - steps[0])
+        found.append([steps[k] if k < len(steps) and steps[k] <= late else np.nan for k in first])
+    seeds = tuple(str(seed) for seed in run.seeds[: len(found)])
+    axes = {"part": tuple(part.name for part in parts), "member": seeds}
+    return {"born": Labelled(np.array(found, dtype=float).T, axes, "step")}
+
+
+def steps_of(seen: Birth) -> Array:
+    """The steps looked at."""
+    return np.array([int(step) for step in seen.effect.axes["step"].labels])
+
+
+def say(seen: Birth) -> Words:
+    """In which order the large parts became necessary, and which costs most to lose in the end."""
+    names, born = seen.born.axes["part"].labels, seen.born.values[:, WAYS.index("mean")]
+    large = [k for k, name in enumerate(names) if not name.startswith("neuron")]
+    order = sorted((k for k in large if np.isfinite(born[k])), key=lambda k: (born[k], k))
+    if not np.isfinite(seen.effect.values[..., -1]).all():
+        title = f"At step {thousands(seen.last)} the loss is not a number, so no part can be called necessary"
+    elif not order:
+        title = f"By step {thousands(seen.last)} no part has become necessary for good"
+    else:
+        last = seen.effect.values[:, WAYS.index("mean"), -1]
+        top = max(large, key=lambda k: float(last[k]))
+        order = [k for k in order if last[k] >= WORTH * last[top]] or order  # a trifle may be sure, and is no news
+        title = f"First needed is {_the(names[order[0]])}, from step {thousands(int(born[order[0]]))} on"
+        if order[1:]:
+            title += f", then {_the(names[order[1]])} from step {thousands(int(born[order[1]]))}"
+        title += f"; in the end averaging {_the(names[top])} costs most, {nats(float(last[top]))} nats"
+    caption = (
+        "One row per part, in the order of birth: the rise of the loss when the part is replaced by its mean over "
+        "windows, by kept step, all rows on one scale (the last value is printed). A part is necessary from the "
+        f"first step from which taking it out raises the loss by more than {SURE:g} sampling errors and {LITTLE:g} "
+        f"nats at every later step looked at, for the last {percent(STAY)} of the training at least: "
+        f"{seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller halves of the stretch "
+        "between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
+        + (
+            f"Of {seen.followed + seen.left_out} neurons only {seen.followed} are followed, those that cost most to "
+            f"average at the end among the {CANDIDATES * seen.followed} whose output changes most from window to "
+            "window. "
+            if seen.left_out
+            else ""
+        )
+        + "Drawn are only neurons that cost a twentieth of the costliest part or more. "
+        "Two parts that can stand in for each other may both look unnecessary; a dip below the threshold later "
+        "on moves a birth back; – stands for parts that are not needed at the end. The title names parts that cost a "
+        "twentieth of the costliest or more." + (_over(seen) if seen.members else "")
+    )
+    return Words(title, caption, f"Small curves of the loss without each part, with the step of its birth. {title}.")
+
+
+def _over(seen: Birth) -> str:
+    many = len(seen.members["born"].axes["member"])
+    return f" The last column is the median over {many} members, with the range of those in which it was ever needed."
+
+
+def _the(name: str) -> str:
+    return f"the {name}" if name.endswith("embedding") or name == "feed-forward" else name

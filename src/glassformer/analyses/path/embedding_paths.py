@@ -1,0 +1,111 @@
+"""How the embeddings came to lie where they do: the way of every token and position through training."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._plane import Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, thousands, result
+from glassformer.analyses.know.embeddings import few, members, projection, vectors
+from glassformer.run import Run
+
+ORDER = 80
+ANSWERS = ("4.D1", "1.P7")
+COST = "b"
+
+MOST_STEPS = 32
+HALF = 2  # steps on both sides over which a trail is averaged
+
+
+@result
+class EmbeddingPaths(Result):
+    """Places at the kept steps, in one fixed plane each, and how far each one came in all features."""
+
+    drawn: dict[str, Labelled]  # token: (step, token, axis); position: (step, position, axis), if positions are learned
+    trails: dict[str, Labelled]  # the same as running means over five of the steps, ends as they are
+    moved: dict[str, Labelled]  # token: (token,); position: (position,): distance from the first to the chosen step
+    travelled: dict[str, Labelled]  # the same along the way, over the kept steps that are drawn
+    planes: dict[str, Plane]
+    groups: dict[str, tuple[str, ...]]
+    first: int
+
+
+def embedding_paths(run: Run, *, step: int = -1, member: int = 0) -> EmbeddingPaths:
+    """The ways from the first kept step to `step`; each plane is fitted once, on the last kept step."""
+    step, ids = _clock.resolve(run, step), few(run)
+    steps = _moments(run, step)
+    life = [vectors(run, at, member) for at in steps]
+    last = vectors(run, _clock.resolve(run), member)
+    labels = {"token": tuple(run.task.vocabulary[k] for k in ids)}
+    points = {"token": np.array([token[ids] for token, _ in life])}  # (step, token, feature)
+    ends = {"token": last[0][ids]}
+    if run.architecture.positions == "learned":
+        labels["position"] = numbers(run.architecture.context)
+        points["position"] = np.array([position for _, position in life])
+        ends["position"] = np.array(last[1])
+    planes = {kind: plane(end) for kind, end in ends.items()}
+    drawn, trails, moved, travelled = {}, {}, {}, {}
+    for kind, way in points.items():
+        fan = np.broadcast_to(np.linspace(0, 1, way.shape[1]), way.shape[:2])
+        axes = {"step": tuple(map(str, steps)), kind: labels[kind], "axis": ("across", "up")}
+        drawn[kind] = Labelled(planes[kind].points(way, fan), axes)
+        trails[kind] = Labelled(smoothed(drawn[kind].values), axes)
+        moved[kind] = Labelled(np.linalg.norm(way[-1] - way[0], axis=-1), {kind: labels[kind]})
+        along = np.linalg.norm(np.diff(way, axis=0), axis=-1).sum(axis=0)
+        travelled[kind] = Labelled(along, {kind: labels[kind]})
+    return EmbeddingPaths(
+        step=step,
+        clock=_clock.text(run, step, member),
+        drawn=drawn,
+        trails=trails,
+        moved=moved,
+        travelled=travelled,
+        planes=planes,
+        groups=members(run, ids),
+        first=steps[0],
+    )
+
+
+def smoothed(way: Array) -> Array:
+    """(step, …): the mean over so many steps on both sides, fewer near the ends, which stay where they are."""
+    many = len(way)
+    reach = [min(HALF, k, many - 1 - k) for k in range(many)]
+    return np.array([way[k - each : k + each + 1].mean(axis=0) for k, each in enumerate(reach)])
+
+
+def _moments(run: Run, step: int) -> list[int]:
+    """Kept steps up to this one, evenly apart in the root of the step: most of the way is made early."""
+    kept = np.array([at for at in run.steps if at <= step])
+    wanted = kept[0] + (step - kept[0]) * np.linspace(0, 1, MOST_STEPS) ** 2
+    return [int(at) for at in np.unique(kept[np.abs(kept[:, None] - wanted).argmin(axis=0)])]
+
+
+def say(seen: EmbeddingPaths) -> Words:
+    """Who went farthest."""
+    token = seen.moved["token"]
+    many = len(seen.drawn["token"].axes["step"])
+    caption = (
+        f"The way of each vector over {many} kept steps, evenly apart in the root of the step and shaded by it as the "
+        f"bar says, each place between start and end the mean of up to {2 * HALF + 1} of them, so that the direction "
+        "shows and not every swing; a ring marks the start, the label the end, positions are empty squares, and the "
+        "way of the token that ends farthest from its start is heavy. Every plane is fitted once, on the last kept "
+        "step, so nothing moves because the view does; the cross is zero. Distances are exact and counted in all "
+        "features. A vector that training never needed to move would end inside its ring."
+    )
+    if not np.isfinite(token.values).all():
+        title = f"By step {seen.step} the embeddings are not numbers: the training has diverged"
+    elif many == 1:
+        title = f"At step {thousands(seen.first)}, the first one kept, nothing has moved yet"
+    else:
+        far = int(np.argmax(token.values))
+        width = seen.planes["token"].width
+        title = (
+            f"“{shown(token.axes['token'].labels[far])}” ends farthest from its start, {token.values[far]:.2f} away"
+            f"{f' in all {width} features' if width > 2 else ''}; tokens end {token.values.mean():.2f} away on average"
+        )
+        if "position" in seen.moved:
+            title += f", positions {seen.moved['position'].values.mean():.2f}"
+        title += projection(seen.planes)
+    return Words(title, caption, f"Trails of all token and position embeddings through training. {title}.")

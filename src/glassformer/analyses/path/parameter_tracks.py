@@ -1,0 +1,237 @@
+"""Individual parameters followed through training: all of a small model, some of a large one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glassformer.analyses import _clock, _named
+from glassformer.analyses._life import flat, spread, steps_per_pass, tensors
+from glassformer.analyses._primer import short
+from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, shared, thousands, result
+from glassformer.analyses.know.weights import spoken
+from glassformer.errors import CallError, unknown
+from glassformer.run import Run
+
+ORDER = 30
+ANSWERS = ("1.P7", "1.P2")
+COST = "b"
+
+ALL = 1000  # parameters up to which every one is followed
+CHOSEN = 8  # tensors of a larger model of which one number is followed
+MOST_STEPS = 200
+MOST_WEIGHTS = 16  # named ones
+PRESETS = ("all", "read_out_bias")
+BANDS = ("0.05", "0.25", "0.75", "0.95")
+NAMES = {"token": "token embedding", "position": "position embedding", "read out": "read-out"}
+
+
+@result
+class ParameterTracks(Result):
+    """Values by step. Of a small model every number; of a large one some, with the spread of their tensor behind."""
+
+    tracks: dict[str, Labelled]  # tensor (or a weight asked for) → (step, parameter)
+    bands: dict[str, Labelled]  # the same → (step, quantile) of all of the tensor's values; where one is followed
+    moved: Labelled  # (tensor,): root of the mean square of end minus start
+    begin: Labelled  # (tensor,): root of the mean square at the start
+    groups: dict[str, tuple[str, ...]]  # token group → tokens, for the read-out's biases
+    group_change: Labelled | None  # (group,): mean change of the read-out biases
+    looked_at: tuple[int, ...]
+    per_pass: float
+    parameters: int
+    blocks: int
+    followed: int
+    preset: str
+    called: tuple[str, ...]  # the weights that were asked for by name, in words
+
+
+@shared
+def parameter_tracks(
+    run: Run, *, step: int = -1, member: int = 0, preset: str = "all", weights: tuple[str, ...] = ()
+) -> ParameterTracks:
+    """Every parameter of a model up to 1 000; of a larger one one number each of 8 tensors.
+
+    Those are embedding, read-out and the matrices that moved furthest, and in each the number that ended furthest from
+    where it began; the read-out's biases, which are few, are all followed. `preset="read_out_bias"`: those alone.
+    `weights`: other ones, by name, such as `("token[15,0]", "blocks.0.query[0,0]")`, counted from 0.
+    """
+    if preset not in PRESETS:
+        raise unknown(preset, "the presets", PRESETS)
+    asked = _asked(run, weights, preset)
+    if preset == "read_out_bias" and "read_out_bias" not in run.architecture.shapes():
+        raise CallError("this model has no read-out bias")
+    at = spread(run, MOST_STEPS, member)
+    life, places = flat(run, at, member), tensors(run)
+    change = life[-1] - life[0]
+    size = {name: float(np.sqrt(np.mean(change[place] ** 2))) for name, place in places.items()}
+    start = {name: float(np.sqrt(np.mean(life[0, place] ** 2))) for name, place in places.items()}
+    small = run.parameters <= ALL
+    names = ["read_out_bias"] if preset == "read_out_bias" else list(places) if small else _few(run, size)
+    labels = {"step": tuple(map(str, at))}
+    tracks, bands = {}, {}
+    for weight, (name, within) in asked.items():
+        values = life[:, places[name]]
+        tracks[weight] = Labelled(values[:, [within]], {**labels, "parameter": (_words(run, name)[within],)})
+        bands[weight] = _band(values, labels)
+    for name in names if not asked else ():
+        values, words = life[:, places[name]], _words(run, name)
+        if small or name == "read_out_bias":
+            tracks[name] = Labelled(values, {**labels, "parameter": words})
+            continue
+        far = int(np.argmax(np.nan_to_num(np.abs(change[places[name]]), nan=-1)))
+        tracks[name] = Labelled(values[:, [far]], {**labels, "parameter": (words[far],)})
+        bands[name] = _band(values, labels)
+    groups = {name: tuple(run.task.vocabulary[k] for k in ids) for name, ids in run.task.groups.items()}
+    mine = {"tensor": tuple(places)}
+    return ParameterTracks(
+        step=None if step == -1 else _clock.resolve(run, step),
+        clock=_clock.text(run, step, member),
+        tracks=tracks,
+        bands=bands,
+        moved=Labelled(np.array(list(size.values())), mine),
+        begin=Labelled(np.array(list(start.values())), mine),
+        groups=groups,
+        group_change=_by_group(run, change, places),
+        looked_at=tuple(at),
+        per_pass=steps_per_pass(run),
+        parameters=run.parameters,
+        blocks=run.architecture.blocks,
+        followed=sum(each.values.shape[1] for each in tracks.values()),
+        preset=preset,
+        called=tuple(_named.named(run, weight) for weight in asked),
+    )
+
+
+def _asked(run: Run, weights: Sequence[str], preset: str) -> dict[str, tuple[str, int]]:
+    """The weights asked for by name, each with its tensor and its place there."""
+    if isinstance(weights, str) or len(weights) > MOST_WEIGHTS:
+        raise CallError(f"weights = {weights!r} is not a list of up to {MOST_WEIGHTS} names, such as ['token[0,0]']")
+    if weights and preset != "all":
+        raise CallError(f"weights names what to follow, and preset = {preset!r} does too; leave one of them out")
+    return {re.sub(r"\s", "", str(each)): _named.place(run, each, "weights") for each in weights}
+
+
+def _band(values: Array, labels: Mapping[str, tuple[str, ...]]) -> Labelled:
+    return Labelled(np.quantile(values, [float(q) for q in BANDS], axis=1).T, {**labels, "quantile": BANDS})
+
+
+def _few(run: Run, size: Mapping[str, float]) -> list[str]:
+    """Embedding, read-out and its biases, then the matrices that moved furthest; in the order of the computation."""
+    always = [name for name in ("token", "read_out", "read_out_bias") if name in size]
+    matrices = [name for name, shape in run.architecture.shapes().items() if len(shape) > 1 and name not in always]
+    top = sorted(matrices, key=lambda name: -np.nan_to_num(size[name], nan=np.inf))[: CHOSEN - len(always)]
+    return [name for name in size if name in (*always, *top)]
+
+
+def _words(run: Run, name: str) -> tuple[str, ...]:
+    """A word for each number of a tensor: token or place, then feature."""
+    shape = run.architecture.shapes()[name]
+    if name == "token":
+        sides: list[Sequence[str]] = [run.task.vocabulary, numbers(shape[1])]
+    elif name == "read_out":
+        sides = [numbers(shape[0]), run.task.vocabulary[: shape[1]]]
+    elif name == "read_out_bias":
+        return tuple(run.task.vocabulary[: shape[0]])
+    else:
+        sides = [numbers(length) for length in shape]
+    words = [""]
+    for side, said in zip(sides, _sides(name, len(sides)), strict=True):
+        words = [f"{word} {said}{each}".strip() for word in words for each in side]
+    return tuple(words)
+
+
+def _sides(name: str, many: int) -> tuple[str, ...]:
+    """What the numbers along each side of a tensor are called."""
+    leaf = name.rpartition(".")[2]
+    if leaf == "expand":
+        return ("feature ", "→ neuron ")
+    if leaf == "contract":
+        return ("neuron ", "→ feature ")
+    known = {"token": ("token ", "feature "), "position": ("position ", "feature "), "read_out": ("feature ", "→ ")}
+    return known.get(name, ("feature ", "→ ") if many == 2 else ("",) * many)
+
+
+def _by_group(run: Run, change: Array, places: Mapping[str, slice]) -> Labelled | None:
+    if "read_out_bias" not in places:
+        return None
+    biases = change[places["read_out_bias"]]
+    groups = {name: [k for k in ids if k < len(biases)] for name, ids in run.task.groups.items()}
+    groups = {name: ids for name, ids in groups.items() if ids}
+    means = np.array([float(np.mean(biases[ids])) for ids in groups.values()])
+    return Labelled(means, {"group": tuple(groups)})
+
+
+def say(seen: ParameterTracks) -> Words:
+    """Which tensor moved most, or how the read-out's biases of each group moved."""
+    every = seen.followed == seen.parameters
+    how = (
+        "weights asked for by name, each in front of the range of 5 to 95 % and of the middle half of its tensor"
+        if seen.called
+        else f"every one of the {thousands(seen.parameters)} parameters"
+        if every
+        else "the read-out's biases"
+        if seen.preset == "read_out_bias"
+        else (
+            "one number each of embedding, read-out and the matrices that moved furthest: the one that ended furthest "
+            "from where it began (chosen for that, so not typical), in front of the range of 5 to 95 % and of the "
+            "middle half of its tensor; and all of the read-out's biases"
+        )
+    )
+    biases = (
+        "Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is its token. "
+        if "read_out_bias" in seen.tracks
+        else ""
+    )
+    caption = (
+        f"Value by training step of {how}, at {len(seen.looked_at)} kept steps. One panel per "
+        f"{'weight' if seen.called else 'tensor'}, each with its own scale. {biases}Values are exact. A weight "
+        "that ends where it began may still have moved a lot on the way."
+    )
+    moved, begin = seen.moved.values, seen.begin.values
+    first, last = (thousands(seen.looked_at[k]) for k in (0, -1))
+    if not np.isfinite(moved).all():
+        title = f"At step {last} parameters are not numbers: the training has diverged"
+    elif seen.preset == "read_out_bias" and seen.group_change is not None:
+        words = [
+            f"{group} {_signed(value)}"
+            for group, value in zip(seen.group_change.axes["group"].labels, seen.group_change.values, strict=True)
+        ]
+        title = f"From step {first} to {last} the mean read-out bias changes by: {listed(words)}"
+    elif seen.called:
+        title = _told(seen)
+    elif len(seen.looked_at) == 1:
+        title = f"Only step {last} was kept: {thousands(seen.parameters)} parameters, none of which can be seen moving"
+    else:
+        k = int(np.argmax(moved))
+        name = titled(seen.moved.axes["tensor"].labels[k], seen.blocks == 1)
+        grew = f" (at the start they measure {begin[k]:.2g})" if begin[k] > 1e-6 else ""
+        title = (
+            f"Between steps {first} and {last}, the weights of the {name} move most, typically by {moved[k]:.2g}{grew}"
+        )
+    return Words(title, caption, f"Lines of parameter values over training steps, one panel each. {title}.")
+
+
+def _told(seen: ParameterTracks) -> str:
+    """From where to where the weights asked for go; of many, the one that moves most."""
+    ends = [(float(each.values[0, 0]), float(each.values[-1, 0])) for each in seen.tracks.values()]
+    first, last = (thousands(seen.looked_at[k]) for k in (0, -1))
+    if len(ends) <= 3:
+        ways = [f"{name} goes from {short(a)} to {short(b)}" for name, (a, b) in zip(seen.called, ends, strict=True)]
+        return f"Between steps {first} and {last}, {listed(ways)}"
+    far = int(np.argmax([abs(b - a) for a, b in ends]))
+    a, b = ends[far]
+    return (
+        f"Of {len(ends)} weights, between steps {first} and {last} {seen.called[far]} moves most, from {short(a)} to "
+        f"{short(b)}"
+    )
+
+
+def titled(name: str, single: bool) -> str:
+    """`blocks.1.key` → key (block 1), without its block where there is one; `token` → token embedding."""
+    said = spoken(name).removesuffix(" (block 0)" if single else "")
+    return NAMES.get(said, said)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "\u2212")

@@ -1,0 +1,31 @@
+"""How a figure is drawn: where, in which colours, how large, and which of its pages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from glassformer.analyses._result import Result, Words
+from glassformer.figures._draw.sheet import Host, Sheet
+
+
+@dataclass(frozen=True)
+class Look:
+    """What every figure can be asked for beside its numbers; `options` are what the analysis was asked, for the .json."""
+
+    ax: Host = None
+    theme: str = "light"
+    size: str = "screen"
+    page: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def sheet(
+        self, seen: Result, caption: str, alt: str = "", *, title: str = "", height: float = 6.0, least: float = 0.0
+    ) -> Sheet:
+        """A sheet for what was seen, with its title and clock; `title` where a page has a sentence of its own.
+
+        The caption says how to read the picture, `alt` what it shows to who cannot see it: the title where it is empty.
+        """
+        words = Words(title or seen.title, caption, alt or f"{title or seen.title}.")
+        made = Sheet(self.ax, self.theme, self.size, words, seen.clock, height, least)
+        made.seen, made.page, made.options = seen, self.page, self.options
+        return made

@@ -1,0 +1,1 @@
+"""How does it attend?"""

@@ -1,0 +1,118 @@
+"""What each head does, measured against looking everywhere alike."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses.attend.attention import named
+from glassformer.analyses.attend.head_roles import HAS, INDUCTION, HeadRoles, head_roles, say
+from glassformer.figures import _attend, _draw
+from glassformer.figures.attend.attention import applies as applies
+from glassformer.run import Run
+
+MOST_PANELS = 6
+
+
+@_draw.drawing
+def plot_head_roles(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Head × role: attention beyond what looking everywhere alike gives; entropy, distance; the roles over life."""
+    seen = head_roles(run, step=step, member=member)
+    blocks, heads, roles = seen.excess.values.shape
+    every = [(b, h) for b in range(blocks) for h in range(heads)]
+    names = seen.excess.axes["role"].labels
+    strongest = sorted(every, key=lambda at: -float(np.nanmax(seen.excess.values[at], initial=-100)))
+    most = 2 if size == "slide" and len(every) > 2 else MOST_PANELS
+    small = sorted(strongest[:most])
+    across = min(2 if size == "slide" else 3, len(small))
+    down = -(-len(small) // across)
+    table = 1.45 + 0.42 * len(every)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + table + 2.6 * down, least=60)
+    cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.6 if len(every) <= 2 else 0.44
+    many = len(every) > 1
+    labels = [named(b, h, blocks) if many else "head" for b, h in every]
+    left = 1.5 + _attend.longest(labels)
+    room = 0.9 * (sheet.room[0] - left - 24) / roles * sheet.em  # inches for the name of a role
+    wrapped = [_draw.wrap(name, sheet.size.text, room) for name in names]
+    fits = all(_draw.text_width(line, sheet.size.text) < room for each in wrapped for line in each)
+    texts = ["\n".join(each) for each in wrapped] if fits else list(names)
+    top = 4.6 if fits else 2 + 0.6 * _attend.longest(names)
+    grid = sheet.panels(1, 1, left=left, right=24, bottom=2.2, top=top, within=(0, cut, 1, 1))[0, 0]
+    grid.xaxis.tick_top()
+    _table(grid, seen, labels, sheet)
+    grid.set_xticks(range(roles), texts, rotation=0 if fits else 35, ha="center" if fits else "left")
+    beside = 3 + max(_draw.text_width(role, 72) for role in seen.excess.axes["role"].labels)  # ems beside each panel
+    lines = sheet.panels(
+        down, across, left=5, right=beside, bottom=4.4, top=2.4, gap=(beside + 2.5, 3.4), within=(0, 0, 1, cut)
+    )
+    life = seen.life.values
+    span = (min(float(np.nanmin(life, initial=0)), 0), max(float(np.nanmax(life, initial=0)), 1))
+    for k, (b, h) in enumerate(small):
+        panel = lines.flat[k]
+        last = life[-1, b, h]
+        told = np.argsort(-np.abs(np.nan_to_num(last)), kind="stable")[:3]
+        for r in range(roles):
+            chosen = r in told
+            panel.plot(
+                seen.steps,
+                life[:, b, h, r],
+                color=sheet.theme.query if chosen else sheet.theme.faint,
+                linewidth=sheet.size.line * (1.0 if chosen else 0.5),
+                linestyle=("-", "--", ":")[list(told).index(r)] if chosen else "-",
+                zorder=3 if chosen else 2,
+            )
+        panel.axhline(0, color=sheet.theme.ink, linewidth=0.5 * sheet.size.line)
+        panel.set_ylim(span[0] * 1.1, span[1] * 1.1)
+        end = seen.steps[-1]
+        high = panel.get_window_extent().height / panel.figure.dpi
+        least = 1.2 * sheet.em / high * (span[1] - span[0]) * 1.1
+        free = np.inf
+        for r in sorted(told, key=lambda r: -last[r]):
+            y = min(float(last[r]), free)
+            free = y - least
+            panel.annotate(
+                f"{names[r]}", (end, y), xytext=(3, 0), textcoords="offset points", va="center", annotation_clip=False
+            )
+        panel.set_xlim(0, max(end, 1))
+        panel.set_xticks([0, end])
+        _draw.steps_axis(panel, "step" if k + across >= len(small) else "")
+        panel.set_title(
+            f"{named(b, h, blocks)}, over life" if many else "its three clearest roles over life (the others grey)"
+        )
+        if k % across == 0:
+            panel.set_ylabel("percentage points")
+        if seen.marked >= 0:
+            panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
+    for panel in lines.flat[len(small) :]:
+        panel.remove()
+    return sheet.done(seen)
+
+
+def _table(ax: Axes, seen: HeadRoles, labels: list[str], sheet: _draw.Sheet) -> None:
+    """Head × role in colour, and beside it each head's entropy, distance and, where measured, induction."""
+    names = seen.excess.axes["role"].labels
+    flat = seen.excess.values.reshape(len(labels), len(names))
+    _draw.heat(ax, flat, kind="signed", theme=sheet.theme, limit=_draw.limits("signed", flat), numbers=True, digits=0)
+    _draw.outline(ax, [(k, r) for k, r in np.argwhere(np.round(flat) >= HAS).tolist()], sheet.theme.ink, 1.0)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.tick_params(length=0)
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    ax.set_xlabel(f"percentage points more than looking everywhere alike (framed: {HAS:g} or more)")
+    beside = [("entropy", seen.entropy), ("distance", seen.distance)]
+    if np.isfinite(seen.induction.values).any():
+        beside.append(("induction", seen.induction))
+    for k, (title, values) in enumerate(beside):
+        x = 1 + (6.6 * k + 7.8) * sheet.em / wide  # in shares of the map's width
+        unit = {"entropy": "nats", "distance": "positions", "induction": "share"}[title]
+        ax.text(x, 1.02, f"{title}\n({unit})", transform=ax.transAxes, ha="right", va="bottom")
+        for row, value in enumerate(values.values.ravel()):
+            strong = title == "induction" and value >= INDUCTION
+            ax.text(x, row, _draw.number(float(value), 2), transform=ax.get_yaxis_transform(), ha="right", va="center",
+                    fontweight="bold" if strong else "normal")  # fmt: skip

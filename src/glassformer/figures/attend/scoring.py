@@ -1,0 +1,119 @@
+"""From queries and keys to attention, step by step, on one input."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._attend import not_asking
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import Array
+from glassformer.analyses.attend.scoring import Scoring, say, scoring, spoken
+from glassformer.figures import _attend, _draw, _on_grey, _style
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_scoring(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    block: int = 0,
+    head: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Queries, keys, both on a plane, masked scores, attention: one input through one head."""
+    seen = scoring(run, sequence=sequence, block=block, head=head, step=step, member=member)
+    length, names = len(seen.tokens), seen.attention.axes["key_position"].labels
+    sheet = _draw.Sheet(
+        ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 101) if size == "print_narrow" else 8.4
+    )
+    queries, keys = seen.drawn_query.values, seen.drawn_key.values
+    grey = [each.values for each in seen.others.values()]
+    top, plane, scores, attention = _panels(sheet, np.vstack([queries, keys, *grey]))
+    limit = _draw.limits("signed", seen.query.values, seen.key.values)
+    for panel, each, part in ((top[0], seen.query, "query"), (top[1], seen.key, "key")):
+        features = each.axes["feature"].labels
+        _draw.heat(
+            panel,
+            each.values,
+            kind="signed",
+            theme=sheet.theme,
+            limit=limit,
+            rows=names,
+            columns=features,
+            row_name=f"{part} position",
+            column_name="feature",
+            numbers=None if len(features) <= 4 else False,
+            digits=1,
+        )
+        if len(features) > 8:
+            _draw.places(panel, features, "x", most=5)
+        panel.set_title("queries" if part == "query" else "keys", color=sheet.theme[part])
+    _draw.bar(sheet, "signed", limit, "value", beside=list(top)[-1:], wide=0.7, gap=0.6)
+    _draw.plane_axes(plane, seen.plane, np.vstack([queries, keys, *grey]), theme=sheet.theme)
+    for part, each in seen.others.items():
+        _draw.dots(plane, each.values, colour=sheet.theme.faint, marker=_style.MARKER[part], scale=0.45)
+    _draw.dots(plane, queries, colour=sheet.theme.query, marker=_style.MARKER["query"], zorder=3)
+    _draw.dots(plane, keys, colour=sheet.theme.key, marker=_style.MARKER["key"], zorder=3)
+    told = spoken(seen)  # of many positions, first those that the title is about
+    asks = [(told, int(np.argmax(seen.attention.values[told])))]
+    asks += [(q, s) for q, s in reversed(list(enumerate(seen.source))) if s >= 0]
+    _on_grey.named(
+        plane,
+        np.vstack([queries, keys]),
+        drawn(names) * 2,
+        colours=[sheet.theme.query] * length + [sheet.theme.key] * length,
+        theme=sheet.theme,
+        first=[*(k for q, s in asks for k in (q, length + s)), *range(length, 2 * length)],
+        most=2 * length if length <= 8 else 2 * _on_grey.MOST,
+    )
+    _draw.heading(plane, "● queries, ■ keys" + (" (others grey)" if grey else ""))
+    _scores_and_attention(sheet, scores, attention, seen, _attend.span(_attend.allowed(seen)))
+    return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
+
+
+def _scores_and_attention(
+    sheet: _draw.Sheet, left: Axes, right: Axes, seen: Scoring, limit: tuple[float, float]
+) -> None:
+    """The scores of an input and their softmax, side by side, the answers framed."""
+    names, length = seen.attention.axes["key_position"].labels, len(seen.tokens)
+    future = ~np.tri(length, dtype=bool) if seen.causal else None
+    scores, shares = _attend.allowed(seen), seen.attention.values
+    fine = _draw.numbers_fit(left, np.nan_to_num(scores), 1)  # else whole numbers, where those fit
+    for panel, values, kind, limits, title, digits in (
+        (left, seen.scores.values, "signed", limit, f"scores: {seen.product}", 1 if fine else 0),
+        (right, shares, "share", (0.0, 1.0), "attention: the softmax of each row", 2),
+    ):
+        _draw.heat(panel, values, kind=kind, theme=sheet.theme, limit=limits, masked=future, rows=names, columns=names,
+                   row_name="query position" if panel is left else "", column_name="key position",
+                   numbers=None if length <= 12 else False, digits=digits)  # fmt: skip
+        panel.set_title(title)
+        _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right)
+    _attend.score_bar(sheet, limit, scores, beside=left)
+    _draw.bar(sheet, "share", (0.0, 1.0), "share of attention", beside=right)
+
+
+def _panels(sheet: _draw.Sheet, cloud: Array) -> tuple[list[Axes], Axes, Axes, Axes]:
+    """Places for queries and keys, the plane, scores and attention, in the order of the computation.
+
+    A cloud that is taller than wide gets a tall plane in the middle; another a wide one at the top.
+    """
+    if sheet.size.name == "print_narrow":  # one column: below each other
+        first = sheet.panels(1, 2, left=5.4, right=6.8, bottom=4.4, top=2.4, gap=(5.4, 0), within=(0, 0.76, 1, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0, 0.5, 1, 0.76))[0, 0]
+        last = sheet.panels(2, 1, left=5.4, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 1, 0.5))
+        return list(first.flat), plane, *last.flat
+    wide, high = np.ptp(cloud[np.isfinite(cloud).all(axis=1)], axis=0) if np.isfinite(cloud).any() else (1.0, 1.0)
+    if high > 1.3 * wide:
+        first = sheet.panels(2, 1, left=5.4, right=5.6, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 0.26, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0.26, 0, 0.5, 1))[0, 0]
+        last = sheet.panels(2, 1, left=6, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0.5, 0, 1, 1))
+        return list(first.flat), plane, *last.flat
+    first = sheet.panels(1, 2, left=5, right=7.2, bottom=3.6, top=2.4, gap=(7, 0), within=(0, 0.5, 0.56, 1))
+    plane = sheet.panels(1, 1, left=5.4, right=1.5, bottom=3.6, top=2.4, within=(0.56, 0.5, 1, 1))[0, 0]
+    last = sheet.panels(1, 2, left=6, right=7.5, bottom=4.6, top=2.6, gap=(14, 0), within=(0, 0, 1, 0.5))
+    return list(first.flat), plane, *last.flat

@@ -1,0 +1,172 @@
+"""What would be said at every point: one map of probability for each token that can come next."""
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Array, percent
+from glassformer.analyses.decide.landscape import CLEARLY, TELLING, Landscape, landscape, say, telling
+from glassformer.figures import _draw, _regions, _style
+from glassformer.run import Run
+
+MOST = {"slide": 8}  # panels on one page; else 24
+NAMED = 4  # pairs named in each panel
+
+
+@_draw.drawing
+def plot_landscape(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    points: str | None = None,
+    at: str = "middle",
+    plane: tuple[int, int] | None = None,
+    page: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """One panel per token: its probability over the plane of the stream; `points` are drawn on it.
+
+    By default these are the embedded pairs; after several blocks, where none of them stands, one input's positions.
+    """
+    points = points or ("embedded" if run.architecture.blocks == 1 else "middle")
+    size = _style.widened(size)
+    seen = landscape(run, sequence=sequence, points=points, at=at, step=step, member=member, plane=plane, shape=None)  # type: ignore[arg-type]
+    if seen.plane.width == 1:
+        return _curves(seen, ax, theme, size)
+    every = telling(seen)
+    most = MOST.get(size, 24)
+    most = -(-len(every) // -(-len(every) // most))  # pages equally full
+    picked, pages = _draw.paged(every, most, page)
+    s, shape = _style.size(size), (seen.frame[1] - seen.frame[0]) / (seen.frame[3] - seen.frame[2])
+    columns = _columns(most, shape) if size == "slide" else _across(most)
+    rows = -(-most // columns)
+    each = (s.width * 72 / s.text - 12 - 0.8 * columns) / columns / shape
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 11.5 + rows * (each + 2.2)))
+    panels = sheet.panels(rows, columns, left=5, right=6.5, bottom=5, top=2.2, gap=(0.8, 2.2), square=shape)
+    marks = _style.markers(run.task)
+    for k, panel in enumerate(panels.flat):
+        if k >= len(picked):
+            panel.remove()
+            continue
+        _regions.field(panel, seen.probabilities.values[picked[k]], seen.frame, kind="probability", theme=sheet.theme)
+        said = "answer" if run.task.answers != "next" else "next is"
+        panel.set_title(f"{said} {shown(seen.words[seen.shown_tokens[picked[k]]])}", parse_math=False)
+        _half(panel, seen, picked[k])
+        _marks(panel, seen, seen.shown_tokens[picked[k]], sheet.theme, marks)
+        _regions.ticks(panel, seen.plane, x=k // columns == (len(picked) - 1) // columns, y=k % columns == 0)
+        panel.set_xlabel(seen.plane.labels[0] if k == len(picked) - 1 - (len(picked) - 1) % columns else "")
+    _draw.bar(sheet, "probability", (0, 1), "probability", beside=panels[: len(picked) // columns or 1, -1])
+    if seen.shown_points == "embedded" and seen.at == "middle":
+        sheet.legend([_key(name, marks[name], sheet.theme) for name in marks if name in seen.pair_groups])
+    left = len(seen.words) - len(every)
+    notes = ["line: one half", *([f"page {page + 1} of {pages}"] if pages > 1 else [])]
+    if seen.shown_points == "embedded" and seen.at == "middle":
+        notes.append(f"large: says this token{', filled with its true P' if seen.is_slice else ''}")
+    notes += [f"{left} tokens under {percent(TELLING)} have no map"] if left else []
+    sheet.note(" · ".join(notes))
+    return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page, pages=pages)
+
+
+def _half(ax: Axes, seen: Landscape, token: int) -> None:
+    """A line around where a token has more than half: beyond it, being the likeliest is no decision."""
+    values = seen.probabilities.values[token]
+    if np.isfinite(values).all() and values.min() < CLEARLY < values.max():
+        x, y = (np.linspace(seen.frame[k], seen.frame[k + 1], values.shape[1 - k // 2]) for k in (0, 2))
+        line = 0.5 * float(matplotlib.rcParams["lines.linewidth"])
+        ax.contour(x, y, values, levels=[CLEARLY], colors=[_style.theme("dark").ink], linewidths=line, zorder=1)
+
+
+def _across(many: int) -> int:
+    """Panels side by side where the page may be as high as it needs."""
+    return next(
+        columns
+        for most, columns in ((4, many), (6, 3), (12, min((4, 5), key=lambda n: -many % n)), (10**9, 6))
+        if many <= most
+    )
+
+
+def _columns(many: int, shape: float) -> int:
+    """How many panels side by side make them largest on a slide, which is 68 ems wide and 38 high."""
+    across = range(1, many + 1)
+    side = [min((57 - 0.8 * n) / n / shape, (27 - 2.2 * -(-many // n)) / -(-many // n)) for n in across]
+    return across[int(np.argmax(np.round(side, 1)))]
+
+
+def _key(name: str, mark: str, theme: _style.Theme) -> Line2D:
+    light, dark = _style.theme("dark").ink, _style.theme("light").ink
+    edge = dark if theme.name == "light" else light
+    return Line2D([], [], linestyle="", marker=mark, markerfacecolor=light, markeredgecolor=edge, label=name or "other")
+
+
+def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: dict[str, str]) -> None:
+    """The points asked for, in white with dark edges: readable anywhere on the map."""
+    light, dark = _style.theme("dark").ink, _style.theme("light").ink
+    kind = seen.shown_points if seen.at == "middle" or seen.shown_points == "none" else "middle"
+    if kind == "embedded":
+        xy, groups = seen.points["embedded"].values, np.array(seen.pair_groups)
+        saying = seen.said.values.argmax(-1) == token
+        _draw.dots(ax, xy[~saying], colour=light, scale=0.22, alpha=0.45)
+        for name, mark in marks.items():
+            mine = saying & (groups == name)
+            filled = _style.colormap("probability")(seen.said.values[mine, token]) if seen.is_slice else light
+            _draw.dots(
+                ax,
+                xy[mine],
+                colour=filled,
+                marker=mark,
+                scale=0.7,
+                edgecolors=light if seen.is_slice else dark,
+                linewidths=0.5,
+            )
+        best = _named(seen, np.flatnonzero(saying)) if not seen.is_slice else []
+        names = drawn(seen.points["embedded"].axes["pair"].labels)
+        if best:
+            _draw.labels(ax, xy[best], [names[k] for k in best], colours=light, keep_clear=xy[saying], tied=True)
+    elif kind == "value" and "value" in seen.points:
+        for xy in seen.points["value"].values:
+            _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=0.9, edgecolors=dark, linewidths=0.7)
+        names = drawn(seen.points["value"].axes["key_position"].labels)
+        _draw.labels(ax, seen.points["value"].values[0], names, colours=light)
+    elif kind == "middle":
+        xy, names = seen.points["end"].values, drawn(seen.points["end"].axes["position"].labels)
+        read = [k for k in _regions.important(seen.verdicts) if seen.verdicts[k]]  # at the others nothing is read out
+        near = np.maximum(0.3, seen.near["end"].values)
+        _draw.dots(ax, xy[read], colour=light, scale=0.9, edgecolors=dark, linewidths=0.7, alpha=near[read])
+        mine = [k for k in read if token in seen.right[k] or seen.at_end.values[k].argmax() == token]
+        texts = [_regions.signed(names[k], seen.verdicts[k]) for k in mine]
+        if mine:
+            _draw.labels(ax, xy[mine], texts, colours=light)
+    _regions.halo(ax, theme, dark)
+
+
+def _named(seen: Landscape, saying: Array) -> list[int]:
+    """Of the pairs that would say a token, one for each token they are made of, the farthest to the right first."""
+    words = [pair.rpartition("@")[0] for pair in seen.points["embedded"].axes["pair"].labels]
+    found: dict[str, int] = {}
+    for k in sorted(saying.tolist(), key=lambda k: -seen.points["embedded"].values[k, 0]):
+        found.setdefault(words[k], k)
+    return list(found.values())[:NAMED]
+
+
+def _curves(seen: Landscape, ax: _draw.Host, theme: str, size: str) -> Figure:
+    """One feature: probability of each token along the line."""
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5)
+    panel = sheet.panels(1, 1, right=6)[0, 0]
+    x = np.linspace(seen.frame[0], seen.frame[1], seen.probabilities.values.shape[-1])
+    for k, values in enumerate(seen.probabilities.values[:, 0]):
+        panel.plot(x, values, color=sheet.theme.ink, linewidth=0.7 * sheet.size.line)
+        if np.isfinite(values).all() and values.max() > 0.15:
+            best = int(values.argmax())
+            panel.annotate(shown(seen.words[seen.shown_tokens[k]]), (x[best], values[best]), xytext=(0, 3),
+                           textcoords="offset points", ha="center", va="bottom")  # fmt: skip
+    panel.set_ylim(0, 1.08)
+    panel.set_xlabel(seen.plane.labels[0])
+    panel.set_ylabel("probability of the next token")
+    return sheet.done(seen, sequence=" ".join(seen.tokens))

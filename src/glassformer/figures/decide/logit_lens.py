@@ -1,0 +1,74 @@
+"""When the answer appears: the most probable token if the stream were read out at each point."""
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses.decide.logit_lens import LogitLens, logit_lens, say
+from glassformer.figures import _draw, _regions, _style
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_logit_lens(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Rows are points from the embedding to the end, columns positions (or answers, if there is one position)."""
+    seen = logit_lens(run, sequence=sequence, step=step, member=member)
+    rows = len(seen.points)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=3.0 + 0.55 * rows)
+    t = sheet.theme
+    panel = sheet.panels(1, 1, left=11.5, right=7.5, bottom=5, top=3.4)[0, 0]
+    if sum(map(bool, seen.said[-1])) == 1:
+        _one(panel, seen, t)
+        _draw.bar(sheet, "probability", (0, 1), "probability", beside=panel)
+        sheet.legend([("right answer", "s", t.right)] if seen.judged else [])
+        if (drawn := len(seen.chances.axes["token"])) < run.architecture.answers:
+            sheet.note(f"columns: the {drawn} tokens that get likeliest in any row")
+    else:
+        _every(panel, seen, t)
+        _draw.bar(sheet, "probability", (0, 1), "P(right token)", beside=panel)
+        free = {verdict for row in seen.verdicts for verdict in row}
+        sheet.legend([verdict for verdict in ("unconstrained", "not_in_view") if verdict in free])
+    _regions.rows_named(panel, seen.points)
+    return sheet.done(seen, sequence=" ".join(seen.tokens))
+
+
+def _one(ax: Axes, seen: LogitLens, theme: _style.Theme) -> None:
+    """One position is asked: the tokens that get likely, at each point."""
+    words = seen.chances.axes["token"].labels
+    _draw.heat(ax, seen.chances.values, kind="probability", theme=theme, columns=words,
+               column_name=f"said by {shown(seen.tokens[seen.place])} at position {seen.place}")  # fmt: skip
+    right = [(row, words.index(w)) for w in seen.wanted[seen.place] if w in words for row in range(len(seen.points))]
+    _draw.outline(ax, right, theme.right)
+    ax.set_title("probability if read out here")
+
+
+def _every(ax: Axes, seen: LogitLens, theme: _style.Theme) -> None:
+    """What each position would say at each point, and above what it should."""
+    values, palette = seen.right.values, _style.colormap("probability", theme.name)
+    ax.set_facecolor(theme.unconstrained)
+    _draw.heat(ax, values, kind="probability", theme=theme, columns=seen.right.axes["position"].labels, numbers=False,
+               column_name="position of the input")  # fmt: skip
+    for row, (says, verdicts) in enumerate(zip(seen.said, seen.verdicts, strict=True)):
+        for column, (said, verdict) in enumerate(zip(says, verdicts, strict=True)):
+            value = values[row, column]
+            ink = theme.ink if np.isnan(value) else _style.on(palette(float(value)))
+            sign = f" {_style.GLYPH[verdict]}" if _style.GLYPH.get(verdict) else ""
+            ax.text(column, row, f"{shown(said)}{sign}" if said else "", ha="center", va="center", color=ink,
+                    parse_math=False)  # fmt: skip
+    told = [k for k in seen.judged if len(seen.wanted[k]) == 1]
+    for k in told:
+        ax.text(k, -0.58, shown(seen.wanted[k][0]), ha="center", va="bottom", parse_math=False)
+    if told:
+        ax.text(-0.65, -0.58, "right answer", ha="right", va="bottom")
+    ax.set_title("said if read out here", pad=2.3 * float(matplotlib.rcParams["font.size"]) if told else None)

@@ -1,0 +1,78 @@
+"""Where the difference travels: share of a logit difference carried by each value at each position."""
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Array, percent
+from glassformer.analyses.decide.patching import patching, say
+from glassformer.figures import _draw, _regions, _style
+from glassformer.run import Run
+
+LEAST = 0.005  # a smaller share is written as nothing
+
+
+@_draw.drawing
+def plot_patching(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    other: str | None = None,
+    position: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Named point × position: how much of the difference between two inputs one value restores, and removes."""
+    seen = patching(run, sequence=sequence, other=other, position=position, step=step, member=member)
+    shares = seen.share.values
+    rows, columns = shares.shape[1:]
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=3.1 + 0.38 * rows, least=60)
+    t = sheet.theme
+    left = max(_draw.text_width(name, sheet.size.text) for name in seen.points) / sheet.em + 1.2
+    panels = sheet.panels(1, 2, left=left, right=8.5, bottom=6.2, top=3.6, gap=(1.6, 3))[0]
+    mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
+    titles = (
+        f"input with {other}, one part put back from the one with {mine}: percent restored",
+        f"input with {mine}, one part taken from the one with {other}: percent lost",
+    )
+    for k, panel in enumerate(panels):
+        _draw.heat(panel, shares[k], kind="share", theme=t, columns=seen.share.axes["position"].labels,
+                   column_name="position", numbers=False)  # fmt: skip
+        _numbers(panel, shares[k], t)
+        if k == 0:
+            _regions.rows_named(panel, seen.points)
+        _draw.heading(panel, titles[k])
+        for edge in np.arange(rows + 1) - 0.5:  # pale cells are cells too
+            panel.axhline(edge, color=t.faint, linewidth=0.3 * sheet.size.line)
+        for edge in np.arange(columns + 1) - 0.5:
+            panel.axvline(edge, color=t.faint, linewidth=0.3 * sheet.size.line)
+        panel.axvline(columns - 1.5, color=t.quiet, linewidth=sheet.size.line)
+        ticks = panel.get_xticklabels()
+        for at in {seen.changed, seen.position}:
+            if at < len(ticks) and len(ticks) == columns:
+                ticks[at].set_fontweight("bold")
+    scale = _draw.bar(sheet, "share", (0, 1), "share of the difference", beside=panels[1])
+    scale.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
+    sheet.note(
+        f"empty: rounds to 0 · bold: position {seen.changed}, where the inputs differ, and {seen.position}, where "
+        "the answer is read"
+    )
+    return sheet.done(seen, sequence=" ".join(seen.tokens), other=" ".join(seen.other), position=seen.position)
+
+
+def _numbers(ax: Axes, shares: Array, theme: _style.Theme) -> None:
+    """Percent, where they do not round to zero and cells are wide enough."""
+    size, box = float(matplotlib.rcParams["font.size"]), ax.get_window_extent()
+    if box.width / ax.figure.dpi / shares.shape[1] < 1.05 * _draw.text_width("100", size):
+        return
+    palette = _style.colormap("share", theme.name)
+    for row, column in np.argwhere(np.abs(np.nan_to_num(shares)) >= LEAST):
+        value = float(shares[row, column])
+        ax.text(column, row, _draw.number(100 * value, 0), ha="center", va="center",
+                color=_style.on(palette(float(np.clip(value, 0, 1)))))  # fmt: skip

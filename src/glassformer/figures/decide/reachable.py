@@ -1,0 +1,146 @@
+"""What attention can reach: one position held, the plane is what may be added to it, the hull what can be."""
+
+import dataclasses
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
+from matplotlib.ticker import MaxNLocator
+
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Array, listed
+from glassformer.analyses.decide.reachable import Frozen, reachable, say
+from glassformer.analyses.decide.landscape import Landscape
+from glassformer.figures import _draw, _regions, _style
+from glassformer.run import Run
+
+SMALL = {"slide": 4}  # maps of single tokens; else nine
+NAMED = 4  # values with a name, if there are several heads
+
+
+@_draw.drawing
+def plot_reachable(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    position: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """The winning token for every push to one position, the hull of the values in view, and the push that happens."""
+    seen = reachable(run, sequence=sequence, position=position, step=step, member=member)
+    s = _style.size(size)
+    narrow = size == "print_narrow"  # one column: the small maps stand below the large one
+    side = (1.0 if narrow else 0.45) * s.width * 72 / s.text - 6
+    below = 2 * (side / 3 + 3) + 9 if narrow else 0.0
+    height = _style.inches(size, 12.5 + side + below)  # as high as the large square needs
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=height)
+    t, edge = sheet.theme, below / sheet.room[1]
+    first, second = ((0, edge, 1, 1), (0, 0, 1, edge)) if narrow else ((0, 0, 0.45, 1), (0.45, 0, 1, 1))
+    big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]
+    lines = _along(seen)
+    _regions.winners(big, _as_land(seen), t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), lines]))
+    _inside(big, seen)
+    grounds = len(big.texts)
+    lines = np.array([*lines, *(text.get_position() for text in big.texts)])
+    _hull(big, seen, t.ink, 1.4 * sheet.size.line)
+    values, weights = seen.values.values, seen.weights.values
+    names = drawn(seen.values.axes["key_position"].labels)
+    for head in range(len(values)):
+        _draw.dots(big, values[head], colour=t.value, marker=_style.MARKER["value"], scale=1.1, zorder=4)
+    push = seen.push.values
+    _draw.arrows(big, np.zeros((1, 2)), push[None], colours=[_regions.colour(seen.verdict, t)], width=1.5, zorder=5)
+    big.plot([0], [0], marker="+", color=t.ink, markersize=1.4 * sheet.size.text)
+    flat = values.reshape(-1, 2)
+    texts = [name if len(values) == 1 else f"{name} (head {h})" for h in range(len(values)) for name in names]
+    order = np.argsort(-np.nan_to_num(weights.ravel()), kind="stable").tolist()
+    most = NAMED if len(values) > 1 else len(flat)
+    _draw.labels(big, flat, texts, colours=t.value, first=order, most=most, keep_clear=np.concatenate([flat, lines]))
+    for text in big.texts[grounds:]:
+        _regions.halo_one(text, t)
+    big.set_xlabel(f"added along {seen.plane.labels[0]}")
+    big.set_ylabel(f"added along {seen.plane.labels[1]}")
+    big.xaxis.set_major_locator(MaxNLocator(4))
+    big.yaxis.set_major_locator(MaxNLocator(4))
+    big.set_title(f"what {shown(seen.tokens[seen.position])} at position {seen.position} would say", parse_math=False)
+    every = _picked(seen)
+    picked = every[: SMALL.get(size, 9)]
+    columns = 3 if len(picked) > 4 else 2
+    rows = -(-len(picked) // columns)
+    small = sheet.panels(
+        rows, columns, left=2, right=6.5, bottom=6 if narrow else 3.4, top=2.4, gap=(1, 2.4), within=second, square=True
+    )
+    light = _style.theme("dark")
+    for k, panel in enumerate(small.flat):
+        if k >= len(picked):
+            panel.remove()
+            continue
+        token = picked[k]
+        _regions.field(panel, seen.probabilities.values[token], seen.frame, kind="probability", theme=t)
+        for colour, width in (
+            (_style.theme("light").ink, 2.2),
+            (light.ink, 0.8),
+        ):  # dark below light: seen on any ground
+            _hull(panel, seen, colour, width * sheet.size.line)
+            _draw.arrows(panel, np.zeros((1, 2)), push[None], colours=[colour], width=width)
+        sign = f" {_style.GLYPH['right']}" if token in seen.right else ""
+        name = f"P({shown(seen.words[token])}) = {seen.said.values[token]:.2f}{sign}"
+        panel.set_title(name, parse_math=False)
+    _draw.bar(sheet, "probability", (0, 1), "probability", beside=small[0, min(columns, len(picked)) - 1])
+    several = "all sums that the heads can add" if len(values) > 1 else "all that attention can add"
+    hull = Line2D([], [], linestyle="--", color=t.ink, label=f"hull: {several}")
+    glyph = f" {_style.GLYPH[seen.verdict]}" if seen.verdict in ("right", "wrong") else ""
+    added = Line2D([], [], color=_regions.colour(seen.verdict, t), marker=">", label=f"what it does add{glyph}")
+    sheet.legend(["value", hull, added], columns=2 if narrow else 8)
+    if rest := every[len(picked) :]:
+        few = listed([shown(seen.words[k]) for k in rest]) if len(rest) < 6 else f"{len(rest)} more tokens"
+        sheet.note(f"in reach too, without a map of their own: {few}")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)
+
+
+def _inside(ax: Axes, seen: Frozen) -> None:
+    """Take away the names of regions of which only a corner is drawn: the edge would cut them."""
+    x0, x1, y0, y1 = seen.frame
+    for text in list(ax.texts):
+        (x, y), edge = text.get_position(), 0.04 * (x1 - x0)
+        if not (x0 + edge < x < x1 - edge and y0 + edge < y < y1 - edge):
+            text.remove()
+
+
+def _along(seen: Frozen) -> Array:
+    """Points along the hull and the push, which names should not cover."""
+    corners = seen.corners.values
+    ends = [(np.zeros(2), seen.push.values), *zip(corners, np.roll(corners, -1, 0), strict=True)]
+    share = np.linspace(0, 1, 25)[:, None]
+    return np.concatenate([begin + share * (end - begin) for begin, end in ends])
+
+
+def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:
+    if len(seen.corners.values) > 1:
+        ax.add_patch(
+            Polygon(
+                seen.corners.values, closed=True, fill=False, edgecolor=colour, linewidth=line, linestyle="--", zorder=3
+            )
+        )
+
+
+def _picked(seen: Frozen) -> list[int]:
+    """The right tokens, the winner, then the others that attention can reach, those with most of the hull first."""
+    said, reach = np.nan_to_num(seen.said.values), seen.reachable.values
+    others = [int(k) for k in np.argsort(-reach, kind="stable") if reach[k] > 0]
+    right = list(seen.right) if len(seen.right) <= 2 else []
+    return list(dict.fromkeys([*right, int(said.argmax()), *others]))
+
+
+def _as_land(seen: Frozen) -> Landscape:
+    """The regions of the pushes, in the shape the shared part draws."""
+    every = tuple(range(len(seen.words)))
+    return dataclasses.replace(
+        seen.land, probabilities=seen.probabilities, regions=seen.regions, best=seen.best, frame=seen.frame,
+        shown_tokens=every,
+    )  # fmt: skip

@@ -1,0 +1,105 @@
+"""Was it learned or memorised? Training against held-out loss, the leak meter, and answers by how new they are."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.health.generalisation import Generalisation, generalisation, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear
+FEW = 40  # logged lines under which each is marked
+SMALL = 0.03  # share of the highest excess under which the last one needs a logarithmic axis
+TICKS = (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10)
+
+
+@_draw.drawing
+def plot_generalisation(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Excess of train, validation and test with the gap shaded; accuracy by how new a question is; what leaked."""
+    seen = generalisation(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6, least=60)
+    top = sheet.panels(1, 1, left=6.5, right=12, bottom=4.2, top=2.2, within=(0, 0.42, 1, 1))[0, 0]
+    _excess(top, seen, sheet)
+    names = min(17.0, 0.24 * sheet.room[0])
+    right = sheet.panels(1, 1, left=names, right=8.5, bottom=4.2, top=2.4, within=(0, 0, 1, 0.42))[0, 0]
+    _accuracy(right, seen, sheet, names)
+    sheet.note(_leak(seen))
+    return sheet.done(seen, member=member)
+
+
+def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
+    t = sheet.theme
+    names, low, high = [], 0.0, 10 * LINEAR
+    for part, curve in seen.excess.items():
+        steps = [int(s) for s in curve.axes["step"].labels]
+        colour = t.train if part == "train" else t.validation
+        ax.plot(steps, curve.values, color=colour, linestyle=_style.LINE[part], linewidth=sheet.size.line,
+                marker="o" if len(steps) < FEW else "", markersize=0.36 * sheet.size.text)  # fmt: skip
+        known = curve.values[np.isfinite(curve.values)]
+        if len(known):
+            low, high = min(low, float(known.min())), max(high, float(known.max()))
+            names.append((float(known[-1]), f"{part}  {known[-1]:.3f}", colour))
+    if {"train", "validation"} <= set(seen.excess):
+        steps = [int(s) for s in seen.gap.axes["step"].labels]
+        ax.fill_between(steps, seen.excess["train"].values, seen.excess["validation"].values, color=t.validation,
+                        alpha=0.25, linewidth=0)  # fmt: skip
+    ends = [abs(height) for height, _, _ in names]
+    if names and min(ends) < SMALL * high:  # what is left at the end could not be seen on a plain axis
+        ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
+        ax.set_ylim(-2 * LINEAR if low > -LINEAR else 1.6 * low, 1.6 * high)
+        ax.set_yticks([v for v in TICKS if 1.6 * low <= v <= 1.6 * high], minor=False)
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.minorticks_off()
+    else:
+        ax.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
+    names.append((0.0, "floor", t.ink))
+    ax.axhline(0, color=t.ink, linestyle="--", linewidth=sheet.size.line, zorder=1)
+    ax.set_ylabel("excess (nats)")
+    ax.set_xlim(0, max(seen.steps, 1))
+    _draw.steps_axis(ax)
+    if seen.step is not None:
+        ax.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    _draw.beside(ax, names, most=9)
+
+
+def _leak(seen: Generalisation) -> str:
+    """The leak meter, in words: one or two shares are no chart."""
+    shares = [f"{percent(float(share))} of {part}" for part, share in
+              zip(seen.leaked.axes["part"].labels, seen.leaked.values, strict=True)]  # fmt: skip
+    return f"held-out {'questions' if seen.questions else 'windows'} also in training: {', '.join(shares)}"
+
+
+def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) -> None:
+    t = sheet.theme
+    for k, (low, right, high) in enumerate(seen.accuracy.values):
+        if not np.isfinite(right):
+            ax.text(0.5, k, "there are none", ha="center", va="center", color=t.quiet)
+            continue
+        ax.barh([k], [right], color=t.right, height=0.55, alpha=0.55)
+        ax.hlines([k], low, high, color=t.ink, linewidth=0.8 * sheet.size.line)
+        text = f"{percent(float(right))} of {thousands(int(seen.judged.values[k]))}"
+        ax.annotate(text, (high, k), xytext=(0.5 * sheet.size.text, 0), textcoords="offset points", va="center")
+    labels = [
+        "\n".join(_draw.wrap(name, sheet.size.text, (names - 1) * sheet.em)) for name in seen.accuracy.axes["kind"].labels
+    ]
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    _shares(ax, "share right")
+    _draw.heading(ax, "right answers, by how new they are")
+
+
+def _shares(ax: Axes, name: str) -> None:
+    ax.set_xlabel(name)
+    ax.set_xlim(0, 1)
+    ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])

@@ -1,0 +1,144 @@
+"""How large is the stream? Sizes of stream and branches by depth, means and spreads around the norms."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from glassformer.analyses._result import Labelled, percent, thousands
+from glassformer.analyses.health.stream_size import IDENTITY, Signal, say, stream_size
+from glassformer.figures import _draw, _life, _style
+from glassformer.run import Run
+
+LOST = 0.02  # a share under which the axis is logarithmic
+DEEP = 4  # blocks, beyond which points are not named one by one
+UPRIGHT = 3.3  # ems under a panel, beyond which its names stand upright
+FAR = 15  # times between branches, beyond which their axis is logarithmic
+
+
+@_draw.drawing
+def plot_stream_size(
+    run: Run,
+    *,
+    steps: tuple[int, ...] | None = None,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Stream and branches by depth; branch over stream; mean, spread and dependence on the input by depth."""
+    seen = stream_size(run, steps=steps, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6, least=60)
+    below = _below(seen, (sheet.room[0] - 13.5) / 2)
+    upright = below > UPRIGHT
+    panels = sheet.panels(
+        2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 4.4 + (1.8 if upright else below))
+    )
+    end = 0.85 if sheet.theme.name == "light" else 1.0  # away from the colour of the paper
+    shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, end, len(seen.steps)))
+    _lines(panels[0, 0], seen.stream, shades, sheet, "size", log=True)
+    if upright:
+        panels[0, 0].set_xticklabels([])  # they stand under the panel below
+    _draw.heading(panels[0, 0], "size of the stream by depth")
+    _branches(panels[0, 1], seen, shades, sheet)
+    _lines(panels[1, 0], seen.spread, shades, sheet, "size")
+    _lines(panels[1, 0], seen.mean, shades, sheet, "size", style=":")
+    _draw.heading(panels[1, 0], "over the features: spread (solid), mean (dotted)")
+    _lines(panels[1, 1], seen.differs, shades, sheet, "share")
+    low = float(np.nanmin(seen.differs.values, initial=1.0))
+    if low < LOST:
+        panels[1, 1].set_ylim(max(low, 1e-9) / 2, 2)
+        _life.logarithmic(panels[1, 1])
+    else:
+        panels[1, 1].set_ylim(-0.03, 1.05)
+    _draw.heading(panels[1, 1], "share of the stream that depends on the window")
+    sheet.legend([Line2D([], [], color=shade, marker=".", label=f"step {thousands(step)}")
+                  for shade, step in zip(shades, seen.steps, strict=True)])  # fmt: skip
+    return sheet.done(seen, member=member)
+
+
+def _lines(
+    ax: Axes, table: Labelled, shades: np.ndarray, sheet: _draw.Sheet, unit: str, log: bool = False, style: str = "-"
+) -> None:
+    names = table.axes["point"].labels
+    for row, shade in zip(table.values, shades, strict=True):
+        ax.plot(range(len(names)), row, color=shade, linestyle=style, marker=".", linewidth=0.8 * sheet.size.line)
+    finite = table.values[np.isfinite(table.values)]
+    if log and len(finite) and finite.min() > 0 and finite.max() > 20 * finite.min():
+        _life.logarithmic(ax)
+    elif log:
+        ax.set_ylim(bottom=0)
+    ax.set_ylabel(unit)
+    ax.set_xlim(-0.4, len(names) - 0.6)
+    _depth(ax, names, sheet)
+
+
+def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet, kind: str = "point") -> None:
+    """Names of points along the depth, upright where they would touch; of many blocks only the numbers."""
+    blocks = [name.rpartition(" ")[2] for name in names]
+    names = tuple(spoken(name) for name in names)
+    if kind == "branch":
+        names = tuple(name.replace(", ", "\n") for name in names)
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    if len(names) * 1.3 * sheet.em > wide or len(set(blocks)) > DEEP:
+        first = {block: k for k, block in reversed(list(enumerate(blocks))) if block.isdigit()}
+        every = -(-len(first) * 2 * sheet.em // wide)
+        ax.set_xticks(list(first.values())[:: -int(every)], list(first)[:: -int(every)])
+        ax.set_xlabel("block")
+        return
+    longest = max((_draw.text_width(line, sheet.size.text) for name in names for line in name.split("\n")), default=0)
+    ax.set_xticks(range(len(names)), names, rotation=90 if longest > 0.95 * wide / max(len(names), 1) else 0)
+    ax.tick_params(axis="x", length=0)
+
+
+SAID = {
+    "embedded": "embedding", "attended": "attention", "fed": "feed-forward", "middle": "+ attention",
+    "out": "+ feed-forward", "normed_1": "norm 1", "normed_2": "norm 2", "final": "final norm",
+}  # fmt: skip
+
+
+def spoken(name: str) -> str:
+    """`middle 0` → + attention, block 0: the stream with what attention added."""
+    stem, _, block = name.partition(" ")
+    return SAID.get(stem, stem) + (f", block {block}" if block else "")
+
+
+def _below(seen: Signal, across: float) -> float:
+    """Ems that the names under a panel so many ems wide take."""
+    names = seen.stream.axes["point"].labels
+    if seen.blocks > DEEP or len(names) * 1.3 > across:
+        return 3.2
+    longest = max((_draw.text_width(spoken(name), 72) for name in names), default=0.0)
+    return longest + 1.0 if longest > 0.95 * across / max(len(names), 1) else 1.8
+
+
+def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) -> None:
+    """What each branch adds, as a share of the stream it meets: bars, or dots where the axis has no zero."""
+    names = seen.ratio.axes["branch"].labels
+    wide = 0.8 / max(len(seen.steps), 1)
+    tall = seen.ratio.values[np.isfinite(seen.ratio.values) & (seen.ratio.values > 0)]
+    far = bool(len(tall) and tall.max() > FAR * tall.min())
+    for k, (row, shade) in enumerate(zip(seen.ratio.values, shades, strict=True)):
+        at = np.arange(len(names)) + (k - (len(seen.steps) - 1) / 2) * wide
+        if far:
+            ax.plot(at, row, linestyle="", marker="o", color=shade)
+        else:
+            ax.bar(at, np.nan_to_num(row), width=0.92 * wide, color=shade)
+    if seen.residual:
+        ax.axhline(IDENTITY, color=sheet.theme.rung, linestyle="--", linewidth=0.6 * sheet.size.line)
+        sheet.note(f"dashed: {percent(IDENTITY)}, under which a branch hardly changes the stream")
+    ax.set_xlim(-0.6, max(len(names), 1) - 0.4)
+    _depth(ax, names, sheet, "branch")
+    if far:
+        ax.set_ylim(min(float(tall.min()), IDENTITY) / 1.5, 1.5 * float(tall.max()))
+        _life.logarithmic(ax)
+        ax.yaxis.set_major_formatter(lambda value, _: percent(value))
+    else:
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+        ax.yaxis.set_major_formatter(lambda value, _: percent(value))
+    ax.set_ylabel("of the stream")
+    _draw.heading(ax, "what each branch adds to the stream" if seen.residual
+                  else "size of a branch against what it replaces")  # fmt: skip
+
+

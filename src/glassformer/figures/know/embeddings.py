@@ -1,0 +1,197 @@
+"""What the model starts from: tokens, positions and their sums, as numbers and in the plane."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+from glassformer.analyses._pairs import at_position, drawn, shown
+from glassformer.analyses._plane import Plane
+from glassformer.analyses._result import Labelled, percent
+from glassformer.analyses.know.embeddings import Embeddings, embeddings, say
+from glassformer.errors import CallError
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+TANGLE = 120  # more points than this, and the lines that join them are a tangle
+CLUSTERS = 0.6  # of the variance in the plane, from which the points are named by position
+TIED = 26  # labels of a plane, at most
+MOST_ENDS = 10  # pairs named in the plane of the sums
+NAMES = {"token": "token", "position": "position", "sum": "token + position"}
+
+
+@_draw.drawing
+def plot_embeddings(
+    run: Run,
+    *,
+    layout: str = "both",
+    step: int = -1,
+    member: int = 0,
+    page: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Heat maps above their planes (on slides, one page each); layout="scatter" draws the planes alone, larger."""
+    if layout not in ("both", "scatter"):
+        raise CallError(f"layout = {layout!r} is neither 'both' nor 'scatter'")
+    seen = embeddings(run, step=step, member=member)
+    large = layout == "scatter"
+    pages = 2 if size == "slide" and not large else 1
+    _draw.paged(range(pages), 1, page)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.6 if large else 9.4, least=60)
+    split = 0.52 if pages == 1 else 0.0
+    if not large and page == 0:
+        _maps(sheet, seen, (0, split, 1, 1))
+    if pages == 1 or page:
+        marks = _style.markers(run.task)
+        _planes(sheet, seen, marks, (0, 0, 1, split if pages == 1 and not large else 1))
+        if len(seen.groups) > 1:
+            sheet.legend(keys(seen.groups, marks, sheet.theme))
+    if pages > 1:
+        sheet.note(f"page {page + 1} of 2")
+    return sheet.done(seen, layout=layout, page=page, pages=pages)
+
+
+def _planes(
+    sheet: _draw.Sheet, seen: Embeddings, marks: dict[str, str], part: tuple[float, float, float, float]
+) -> None:
+    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
+    widths = [1.0] * (len(kinds) - 1) + [1.5]
+    panels = sheet.panels(
+        1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
+    )[0]
+    for panel, kind in zip(panels, kinds, strict=True):
+        flat = seen.planes[kind]
+        kept = f" ({percent(flat.kept)} kept)" if flat.is_projection else ""
+        panel.set_title(f"{NAMES[kind]}{kept if len(kinds) > 2 or kind == 'token' else ' (no position is added)'}")
+        draw = {"token": tokens, "position": positions, "sum": sums}[kind]
+        draw(panel, seen.drawn[kind], seen.planes[kind], of_tokens(seen.groups, marks), sheet.theme)
+
+
+def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float, float]) -> None:
+    features = seen.features[:2]
+    tables = list(seen.tables)
+    wide = min(1.0 + 0.06 * seen.width, 2.0)
+    widths = [wide] * len(tables) + [1.9] * len(features)
+    longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"].labels) / sheet.em
+    panels = sheet.panels(
+        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
+        gap=(max(4.6, longest + 1.2), 0), within=part,
+    )[0]  # fmt: skip
+    limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
+    for panel, kind in zip(panels, tables, strict=False):
+        table = seen.tables[kind]
+        _draw.heat(
+            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind].labels,
+            columns=table.axes["feature"].labels, column_name="feature", row_name=kind,
+        )  # fmt: skip
+        roomy(panel, table.axes["feature"].labels, table.axes[kind].labels)
+        panel.yaxis.labelpad = 0.6 * sheet.size.text
+        panel.set_title(NAMES[kind])
+    for panel, feature in zip(panels[len(tables) :], features, strict=True):
+        _draw.heat(
+            panel, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit,
+            rows=seen.summed.axes["token"].labels, columns=seen.summed.axes["position"].labels, column_name="position",
+        )  # fmt: skip
+        roomy(panel, seen.summed.axes["position"].labels, seen.summed.axes["token"].labels)
+        panel.set_title(sum_title(panel, feature))
+    _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
+
+
+def sum_title(ax: Axes, feature: int) -> str:
+    """The heading of the sums' heat map, short where the panel is narrow."""
+    whole = f"{NAMES['sum']}, feature {feature}"
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    return whole if _draw.text_width(whole, float(ax.title.get_fontsize())) <= wide else f"sum, feature {feature}"
+
+
+def roomy(ax: Axes, columns: Sequence[str] = (), rows: Sequence[str] = ()) -> None:
+    """Label the columns and rows of a heat map, as many as can be read without turning or touching them."""
+    box, size = ax.get_window_extent(), float(ax.xaxis.label.get_fontsize())
+    if len(columns):
+        widest = max(_draw.text_width(label, size) for label in drawn(columns)) + 0.5 * size / 72
+        _draw.places(ax, columns, "x", most=max(1, int(box.width / ax.figure.dpi / widest)), name=ax.get_xlabel())
+        for text in ax.xaxis.get_ticklabels():
+            text.set_rotation(0)
+    if len(rows):
+        most = max(1, int(box.height / ax.figure.dpi / (1.0 * size / 72)))
+        _draw.places(ax, rows, "y", most=most, name=ax.get_ylabel())
+
+
+def keys(groups: Iterable[str], marks: dict[str, str], theme: _style.Theme) -> list[tuple[str, str, str]]:
+    """Entries of a legend that names these token groups by their marks."""
+    return [(name or "other", marks[name], theme.ink) for name in groups]
+
+
+def of_tokens(groups: dict[str, tuple[str, ...]], marks: dict[str, str]) -> dict[str, str]:
+    """Token → the mark of its group."""
+    return {word: marks[name] for name, own in groups.items() for word in own}
+
+
+def tokens(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:
+    """Every token at its place, its mark by group."""
+    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
+    words = at.axes["token"].labels
+    for word, place in zip(words, at.values, strict=True):
+        _draw.dots(ax, place, colour=theme.ink, marker=marks[word])
+    named(ax, at.values, [shown(word) for word in words], theme.ink)
+
+
+def positions(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:  # noqa: ARG001
+    """The positions joined in order."""
+    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
+    ax.plot(*at.values.T, color=theme.faint, linewidth=0.8, zorder=1)
+    _draw.squares(ax, at.values, theme=theme)
+    many = len(at.axes["position"])
+    _draw.labels(ax, at.values, at.axes["position"].labels, colours=theme.ink, first=[0, many - 1], tied=many <= TIED)
+
+
+def sums(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:
+    """Every token at every position, the outermost named; where they are not many, a line joins one token's places."""
+    _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
+    many, length = at.values.shape[:2]
+    joined = many * length <= TANGLE
+    for word, way in zip(at.axes["token"].labels, at.values, strict=True):
+        if joined:
+            ax.plot(*way.T, color=theme.faint, linewidth=0.6, zorder=1)
+        _draw.dots(ax, way, colour=theme.quiet if joined else theme.rung, marker=marks[word], scale=0.5)
+    if not np.ptp(at.values, axis=1).any():  # no position: one place per token
+        named(ax, at.values[:, 0], [shown(word) for word in at.axes["token"].labels], theme.ink)
+        return
+    middle = at.values.mean(axis=0)  # (position, axis)
+    if middle.var(axis=0).sum() >= CLUSTERS * at.values.reshape(-1, 2).var(axis=0).sum():  # a cluster for each position
+        names = [f"position {place}" for place in at.axes["position"].labels]
+        inward = np.sign(
+            middle[:, 0].mean() - middle[:, 0]
+        )  # of each cluster, the point nearest to the middle is named
+        near = at.values[(at.values[..., 0] * inward).argmax(axis=0), np.arange(length)]
+        _draw.labels(
+            ax, near, names, colours=theme.ink, first=outside(near), most=TIED, keep_clear=at.values.reshape(-1, 2)
+        )
+        for text in ax.texts:
+            text.set_path_effects([withStroke(linewidth=0.25 * text.get_fontsize(), foreground=theme.paper)])
+        return
+    ends = [(k, place) for place in (length - 1, 0) for k in range(many)]
+    where = np.array([at.values[end] for end in ends])
+    texts = [at_position(at.axes["token"].labels[k], place) for k, place in ends]
+    written = _draw.labels(
+        ax, where, texts, colours=theme.ink, keep_clear=at.values, first=outside(where), most=MOST_ENDS, tied=True
+    )
+    for k in written:
+        _draw.dots(ax, where[k], colour=theme.ink, marker=marks[at.axes["token"].labels[ends[k][0]]], scale=0.8, zorder=3)
+
+
+def named(ax: Axes, points: np.ndarray, texts: Sequence[str], colour: str) -> None:
+    """Labels of points, those that lie close together tied to theirs by a line; of many points only the outermost."""
+    flat = np.reshape(points, (-1, 2))
+    _draw.labels(ax, flat, texts, colours=colour, first=outside(flat), tied=True, most=TIED)
+
+
+def outside(points: np.ndarray) -> Sequence[int]:
+    """The points from the outermost inwards: those whose labels tell most."""
+    safe = np.nan_to_num(points)
+    far = np.linalg.norm(safe - safe.mean(axis=0), axis=-1) if len(safe) else np.zeros(0)
+    return [int(k) for k in np.argsort(-far, kind="stable")]

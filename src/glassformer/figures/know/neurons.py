@@ -1,0 +1,225 @@
+"""What each neuron of the feed-forward part answers to, measured."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
+
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import Array, Labelled
+from glassformer.analyses.know.neurons import Neurons, neurons, say
+from glassformer.figures import _draw
+from glassformer.figures.know.embeddings import roomy
+from glassformer.run import Run
+
+MOST_LINES = 5  # borders in the plane, of the most selective neurons that fire
+MOST_ROWS = {"screen": 20, "slide": 10}  # neurons with a row; else 12
+
+
+@_draw.drawing
+def plot_neurons(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    block: int | None = None,
+    step: int = -1,
+    member: int = 0,
+    page: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Mean activations by label, selectivity in bits, boundaries in the plane, hidden values, descriptions.
+
+    Without `block`, one page per block, the last block first.
+    """
+    every = list(range(run.architecture.blocks))[::-1] if block is None else [block]
+    (block,), pages = _draw.paged(every, 1, page)
+    seen = neurons(run, sequence=sequence, block=block, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6, least=60)
+    slide = sheet.size.name == "slide"
+    split = 0.47 if slide else 0.44
+    most = MOST_ROWS.get(sheet.size.name, 12) - 2 * (slide and "role" in seen.mean)  # its labels are long
+    shown_rows = min(len(seen.mean["token"].axes["neuron"]), most)
+    _means(sheet, seen, shown_rows, (0, split, 1, 1))
+    left = 0.28 if seen.lines is not None else 0.0
+    if seen.lines is not None:
+        panel = sheet.panels(1, 1, left=4.8, right=1, bottom=3.6, top=2.2, within=(0, 0, left, split), square=True)[
+            0, 0
+        ]
+        _boundaries(panel, seen, sheet)
+    begin = 0.64 if left else 0.5 if slide else 0.68
+    panel = sheet.panels(1, 1, left=4.2, right=7, bottom=3.6, top=2.2, within=(left, 0, begin, split))[0, 0]
+    _hidden(panel, seen, sheet)
+    panel = sheet.panels(1, 1, left=1, right=0.5, bottom=1, top=2.2, within=(begin, 0, 1, split))[0, 0]
+    _described(panel, seen, sheet)
+    if pages > 1:
+        sheet.note(f"page {page + 1} of {pages}: block {seen.block}")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), block=seen.block, page=page, pages=pages)
+
+
+def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, float, float, float]) -> None:
+    kinds = list(seen.mean)
+    widths = [max(4.0, seen.mean[kind].values.shape[1]) for kind in kinds] + [10.0]
+    limit = _draw.limits("signed", *(each.values[:rows] for each in seen.mean.values()))
+    names = [label for kind in kinds if kind in ("kind", "role") for label in _short(seen.mean[kind])]
+    longest = max((_draw.text_width(name, 72) for name in names), default=0.0)
+    panels = sheet.panels(
+        1,
+        len(widths),
+        widths=widths,
+        left=4.2,
+        right=8,
+        bottom=max(3.6, 1.4 + min(longest, 6)),
+        top=2.2,
+        gap=(1.6, 0),
+        within=part,
+    )[0]
+    names = list(seen.mean["token"].axes["neuron"].labels[:rows])
+    for k, (panel, kind) in enumerate(zip(panels, kinds, strict=False)):
+        table = seen.mean[kind]
+        panel_labels = _short(table)
+        _draw.heat(
+            panel, table.values[:rows], kind="signed", theme=sheet.theme, limit=limit, rows=names if k == 0 else (),
+            columns=panel_labels,
+            row_name="neuron" if k == 0 else "", numbers=False,
+        )  # fmt: skip
+        back = kind == "kind" and any("back" in label for label in table.axes["label"].labels)
+        panel.set_title(
+            {
+                "token": "mean hidden value by token here",
+                "position": "by position",
+                "kind": "by answer's distance" if back else "by kind",
+                "role": "by role",
+            }[kind]
+        )
+        if (
+            _draw.text_width(panel.get_title(loc="left"), 1.1 * sheet.size.text)
+            > panel.get_window_extent().width / panel.figure.dpi
+        ):
+            panel.set_title({"token": "by token", "kind": "distance" if back else "kind"}.get(kind, kind))
+        if all(label.isdigit() for label in panel_labels):
+            roomy(panel, panel_labels)
+        if k == 0:
+            roomy(panel, (), names)
+    silent = int((seen.rate.values == 0).sum())
+    if rows + silent < len(seen.order):
+        panels[0].set_ylabel(f"neuron (first {rows} of {len(seen.order)})")
+    elif silent:
+        panels[0].set_ylabel(f"neuron ({silent} more never fire)")
+    _bits(panels[-1], seen, rows, sheet)
+    panels[-1].set_xlabel("bits on the token, or as said")
+    _bar(sheet, limit, "mean hidden value", panels[-1], [each.values[:rows] for each in seen.mean.values()])
+
+
+def _short(table: Labelled) -> list[str]:
+    return [label.replace(" or more", "+").replace(" back", "") for label in table.axes["label"].labels]
+
+
+def _bar(sheet: _draw.Sheet, limit: tuple[float, float], label: str, beside: Axes, values: list[Array]) -> None:
+    """A colour bar; where no value is below 0, as after a ReLU, only its upper half."""
+    made = _draw.bar(sheet, "signed", limit, label, beside=beside)
+    if min(float(np.nanmin(each, initial=0)) for each in values) >= 0:
+        made.set_ylim(0, limit[1])
+
+
+def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
+    t, line = sheet.theme, sheet.size.line
+    bits, base = seen.bits.values[:rows], seen.baseline.values[:rows]
+    best = (bits - base).argmax(axis=1)
+    at = np.arange(rows)
+    ax.barh(at, bits[at, best], color=t.feed_forward, height=0.7)
+    ax.vlines(base[at, best], at - 0.42, at + 0.42, color=t.ink, linewidth=line)
+    ax.set_ylim(rows - 0.5, -0.5)
+    ax.set_yticks([])
+    ax.set_xlim(0, max(float(np.nanmax(bits, initial=0)) * 1.45, 1e-3))
+    room = ax.get_window_extent().height / ax.figure.dpi / sheet.em / rows
+    kinds = seen.bits.axes["label_kind"].labels
+    if room > 1.0:
+        for row in range(rows):
+            if bits[row, best[row]] > 0 and kinds[best[row]] != "token":
+                ax.annotate(
+                    kinds[best[row]],
+                    (bits[row, best[row]], row),
+                    xytext=(3, 0),
+                    textcoords="offset points",
+                    va="center",
+                    color=t.quiet,
+                )
+    ax.set_title("selectivity")
+    ax.xaxis.set_major_locator(MaxNLocator(3))
+    ax.xaxis.set_major_formatter("{x:g}")
+
+
+def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+    assert seen.lines is not None
+    assert seen.middle is not None
+    t, points = sheet.theme, seen.middle.values
+    _draw.plane_axes(ax, seen.plane, points, theme=t, margin=0.12)
+    _draw.dots(ax, points, colour=t.faint, scale=0.5, zorder=1)
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+    middle, reach = np.array([(x0 + x1) / 2, (y0 + y1) / 2]), max(x1 - x0, y1 - y0)
+    names: list[tuple[float, float, str]] = []
+    alive = int((seen.rate.values > 0).sum())
+    for k, (across, up, bias) in enumerate(seen.lines.values[: min(alive, MOST_LINES)]):
+        normal = np.array([across, up])
+        size = float(np.linalg.norm(normal))
+        if not size > 0:
+            continue
+        normal /= size
+        foot = middle - normal * (normal @ middle + bias / size)  # the line's point nearest to the middle of the panel
+        if not (x0 <= foot[0] <= x1 and y0 <= foot[1] <= y1):
+            continue
+        along = np.array([-normal[1], normal[0]])
+        ends = np.array([foot - along * 2 * reach, foot + along * 2 * reach])
+        ax.plot(*ends.T, color=t.feed_forward, linewidth=0.7 * sheet.size.line, zorder=3, scalex=False, scaley=False)
+        tick = np.array([foot, foot + normal * 0.05 * reach])
+        ax.plot(*tick.T, color=t.feed_forward, linewidth=1.4 * sheet.size.line, zorder=3)
+        names.append((*tick[1], seen.order[k]))
+    if names:
+        where = np.array([[x, y] for x, y, _ in names])
+        _draw.labels(ax, where, [name for _, _, name in names], colours=t.ink, tied=True)
+    for text in ax.texts:
+        text.set_path_effects([withStroke(linewidth=0.25 * sheet.size.text, foreground=t.paper)])
+    ax.set_title("where they begin to fire")
+
+
+def _hidden(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+    values = seen.hidden.values
+    many, alive = len(seen.order), values.shape[1]
+    limit = _draw.limits("signed", values)
+    where = seen.hidden.axes["position"].labels
+    if seen.grid is not None:
+        _draw.heat(ax, seen.grid.values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
+        ax.set_title(f"all {many} hidden values at {drawn(where)[seen.read]}")
+        ax.set_xlabel("most selective first, row by row")
+    else:
+        _draw.heat(
+            ax, values, kind="signed", theme=sheet.theme, limit=limit, rows=where, columns=seen.hidden.axes["neuron"].labels,
+            column_name="neuron, most selective first", numbers=False,
+        )  # fmt: skip
+        roomy(ax, seen.hidden.axes["neuron"].labels, where)
+        ax.set_title("hidden values of the input" if many == alive else f"hidden values of the {alive} that fire")
+    _bar(sheet, limit, "hidden value", ax, [values])
+
+
+def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+    _draw.bare(ax)
+    ax.set_xlim(0, 1)
+    box = ax.get_window_extent()
+    inches, high = box.width / ax.figure.dpi, box.height / ax.figure.dpi
+    line = 1.35 * sheet.em / high
+    y, many = 0.97, 0
+    best = zip(seen.specialists.axes["neuron"].labels, seen.specialities, strict=True) if seen.specialists else ()
+    told = list(dict.fromkeys([*best, *zip(seen.order, seen.descriptions, strict=False)]))
+    for name, text in told:
+        rows = _draw.wrap(text, sheet.size.text, inches - 2.6 * sheet.em)
+        if y - line * len(rows) < -0.02:
+            break
+        ax.text(1.8 * sheet.em / inches, y, name, ha="right", va="top", color=sheet.theme.feed_forward)
+        ax.text(2.4 * sheet.em / inches, y, "\n".join(rows), ha="left", va="top")
+        y, many = y - 1.25 * line - line * (len(rows) - 1), many + 1
+    most = "the most selective" if many == 1 else f"the {many} most selective"
+    ax.set_title("best by kind, by role, of all" if seen.specialists else most)
+    ax.set_ylim(0, 1)

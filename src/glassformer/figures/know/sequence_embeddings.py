@@ -1,0 +1,144 @@
+"""Where one input begins: its tokens and positions among all that there could be."""
+
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses.know.sequence_embeddings import SequenceEmbeddings, say, sequence_embeddings
+from glassformer.figures import _draw, _regions, _style
+from glassformer.figures.know.embeddings import TIED, keys, named, of_tokens, roomy, sum_title
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_sequence_embeddings(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    page: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """The input's rows framed in the embedding tables, and its points in front of all others in the planes.
+
+    On slides the tables and the planes are a page each.
+    """
+    pages = 2 if size == "slide" else 1
+    _draw.paged(range(pages), 1, page)
+    seen = sequence_embeddings(run, sequence=sequence, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.4, least=60)
+    split = 0.52 if pages == 1 else 0.0
+    if page == 0:
+        _maps(sheet, seen, (0, split, 1, 1))
+    if pages == 1 or page:
+        _planes(sheet, seen, _style.markers(run.task), (0, 0, 1, split or 1))
+    if pages > 1:
+        sheet.note(f"page {page + 1} of 2")
+    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
+
+
+def _planes(
+    sheet: _draw.Sheet, seen: SequenceEmbeddings, shapes: dict[str, str], part: tuple[float, float, float, float]
+) -> None:
+    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
+    widths = [1.0] * (len(kinds) - 1) + [1.5]
+    panels = sheet.panels(
+        1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
+    )[0]
+    marks = of_tokens(seen.groups, shapes)
+    words, t = seen.drawn["token"].axes["token"].labels, sheet.theme
+    used = sorted({row for row in seen.rows if row >= 0})
+    for panel, kind in zip(panels, kinds, strict=True):
+        panel.set_title({"token": "token", "position": "position", "sum": "token + position"}[kind])
+        at = seen.drawn[kind].values
+        _draw.plane_axes(panel, seen.planes[kind], at, theme=t)
+        if kind == "sum":
+            for word, way in zip(words, at, strict=True):
+                _draw.dots(panel, way, colour=t.faint, marker=marks[word], scale=0.6)
+            own = seen.drawn["input"].values
+            _way(panel, own, drawn(seen.drawn["input"].axes["position"].labels), sheet)
+            for word, place in zip(seen.tokens, own, strict=True):
+                _draw.dots(panel, place, colour=t.ink, marker=marks.get(word, "o"), zorder=3)
+        elif kind == "position":
+            many = len(seen.tokens)
+            _way(panel, at[:many], list(seen.drawn[kind].axes["position"].labels[:many]), sheet)
+            _draw.squares(panel, at, theme=t, zorder=3)
+        else:
+            for k, (word, place) in enumerate(zip(words, at, strict=True)):
+                _draw.dots(panel, place, colour=t.ink if k in used else t.masked, marker=marks[word])
+            named(panel, at[used], [shown(words[k]) for k in used], t.ink)
+    if len(seen.groups) > 1:
+        sheet.legend(keys(seen.groups, shapes, t))
+
+
+def _way(ax: Axes, points: np.ndarray, names: list[str], sheet: _draw.Sheet) -> None:
+    """The order of reading, as thin arrows from each point to the next."""
+    for begin, end in pairwise(points):
+        ax.annotate("", xy=end, xytext=begin, zorder=2, arrowprops={
+            "arrowstyle": "->", "color": sheet.theme.quiet, "linewidth": 0.4 * sheet.size.line,
+            "shrinkA": 0.3 * sheet.size.text, "shrinkB": 0.3 * sheet.size.text})  # fmt: skip
+    way = np.concatenate([np.linspace(a, b, 24) for a, b in pairwise(points)]) if len(points) > 1 else points
+    since = len(ax.texts)
+    _draw.labels(ax, points, names, colours=sheet.theme.ink, first=[0, len(names) - 1], keep_clear=way, tied=True,
+                 most=TIED)  # fmt: skip
+    for text in ax.texts[since:]:
+        _regions.halo_one(text, sheet.theme)
+
+
+def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float, float, float]) -> None:
+    tables, feature = list(seen.tables), seen.features[0]
+    wide = min(1.0 + 0.06 * seen.width, 2.0)
+    widths = [*[wide] * len(tables), 1.9, wide]
+    longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"].labels) / sheet.em
+    panels = sheet.panels(
+        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
+        gap=(max(5.2, longest + 1.6), 0), within=part,
+    )[0]  # fmt: skip
+    limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
+    ink = sheet.theme.ink
+    for panel, kind in zip(panels, tables, strict=False):
+        table = seen.tables[kind]
+        _draw.heat(
+            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind].labels,
+            columns=table.axes["feature"].labels, column_name="feature", row_name=kind,
+        )  # fmt: skip
+        roomy(panel, table.axes["feature"].labels, table.axes[kind].labels)
+        panel.yaxis.labelpad = 0.6 * sheet.size.text
+        panel.set_title(kind)
+        used = {row for row in seen.rows if row >= 0} if kind == "token" else set(range(len(seen.tokens)))
+        if len(used) < len(table.values):  # a frame around everything says nothing
+            _frames(panel, used, table.values.shape[1], ink)
+    pair = panels[len(tables)]
+    _draw.heat(
+        pair, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit, numbers=False,
+        rows=seen.summed.axes["token"].labels, columns=seen.summed.axes["position"].labels, column_name="position",
+    )  # fmt: skip
+    pair.set_title(sum_title(pair, feature))
+    roomy(pair, seen.summed.axes["position"].labels, seen.summed.axes["token"].labels)
+    _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows) if row >= 0), ink)
+    for frame in pair.patches:
+        frame.set_clip_on(False)  # else the outermost lose half of their line
+    own = seen.embedded
+    _draw.heat(
+        panels[-1], own.values, kind="signed", theme=sheet.theme, limit=limit, rows=own.axes["position"].labels,
+        columns=own.axes["feature"].labels, column_name="feature",
+    )  # fmt: skip
+    roomy(panels[-1], own.axes["feature"].labels, own.axes["position"].labels)
+    panels[-1].set_title("this input")
+    _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
+
+
+def _frames(ax: Axes, rows: set[int], columns: int, colour: str) -> None:
+    """Frame whole rows of a heat map; neighbours share one frame."""
+    for row in sorted(rows):
+        ax.plot([-0.5, -0.5], [row - 0.5, row + 0.5], color=colour, clip_on=False, zorder=4)
+        ax.plot([columns - 0.5] * 2, [row - 0.5, row + 0.5], color=colour, clip_on=False, zorder=4)
+        for edge, other in ((row - 0.5, row - 1), (row + 0.5, row + 1)):
+            if other not in rows:
+                ax.plot([-0.5, columns - 0.5], [edge, edge], color=colour, clip_on=False, zorder=4)

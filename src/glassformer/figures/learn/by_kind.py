@@ -1,0 +1,127 @@
+"""Which kinds of question are learnt when: accuracy and excess of each kind, over life and at one step."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
+
+from glassformer.analyses._judged import exactly
+from glassformer.analyses._result import thousands
+from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, ByKind, by_kind, say
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+STYLES = ("-", "--", "-.", ":")
+SPARSE = 40  # looks up to which each is marked
+MARKS = (("o", "●"), ("D", "◆"), ("^", "▲"), ("s", "■"), ("v", "▼"), ("P", "✚"))  # on the curve, in its label
+
+
+@_draw.drawing
+def plot_by_kind(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Accuracy and excess loss of every kind of question, and the accuracies at one step."""
+    seen = by_kind(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.2, least=60)
+    rows = sheet.panels(2, 1, left=6, right=11, bottom=3.8, top=2.4, gap=(0, 3.6), within=(0, 0, 0.66, 1))[:, 0]
+    bars = sheet.panels(1, 1, left=9, right=2, bottom=3.8, top=2.4, within=(0.66, 0, 1, 1))[0, 0]
+    _curves(rows[0], seen, sheet, accuracy=True)
+    _curves(rows[1], seen, sheet, accuracy=False)
+    _bars(bars, seen, sheet)
+    for panel in rows:
+        panel.set_xlim(0, max(seen.steps, 1))
+        panel.locator_params(axis="x", nbins=6)
+        _draw.steps_axis(panel, "step" if panel is rows[1] else "")
+        if step != -1 and seen.step is not None:
+            panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    rows[0].tick_params(labelbottom=False)
+    return sheet.done(seen, member=member)
+
+
+def _look(seen: ByKind, kind: int, sheet: _draw.Sheet) -> tuple[str, str]:
+    """Colour and line of a kind: ink for questions, grey for what cannot be known or is not asked."""
+    name = seen.accuracy.axes["kind"].labels[kind]
+    if name in (NOT_IN_VIEW, FREE):
+        return sheet.theme.rung, "-" if name == NOT_IN_VIEW else "--"
+    return sheet.theme.ink, STYLES[kind % len(STYLES)]
+
+
+def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> None:
+    table = seen.accuracy if accuracy else seen.excess
+    at = np.array([int(s) for s in table.axes["step"].labels])
+    names = []
+    for k, kind in enumerate(table.axes["kind"].labels):
+        values = table.values[k]
+        if not np.isfinite(values).any():
+            continue
+        colour, style = _look(seen, k, sheet)
+        marker, glyph = MARKS[k % len(MARKS)] if colour == sheet.theme.ink else ("", "")
+        every = (2 * k % 5, 5) if len(at) > SPARSE else 1
+        ax.plot(at, values, color=colour, linestyle=style, marker=marker or ".", markevery=every,
+                markersize=0.36 * sheet.size.text)  # fmt: skip
+        last = float(values[np.isfinite(values)][-1])
+        told = accuracy and seen.step == at[-1]  # the bars tell it
+        value = "" if told else exactly(last) if accuracy else _draw.number(last, 3)
+        names.append(
+            (
+                last,
+                f"{glyph} {kind}  {value}".rstrip(),
+                sheet.theme.ink if colour == sheet.theme.ink else sheet.theme.quiet,
+            )
+        )
+    if accuracy:
+        _passes(ax, seen, sheet)
+        ax.axhline(PASSED, color=sheet.theme.rung, linestyle=":", linewidth=0.6 * sheet.size.line, zorder=0)
+        ax.set_ylim(-0.03, 1.05)
+        ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+        ax.set_ylabel("right answers")
+        some = np.isfinite(seen.passed.values).any()
+        ax.set_title("right answers by kind" + ("; large open mark: first at 95 %" if some else ""))
+    else:
+        values = table.values[np.isfinite(table.values)]
+        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+        ax.set_ylim(min(-0.14 * high, 1.1 * low), 1.08 * max(high, 0.1))
+        ax.axhline(0, color=sheet.theme.ink, linestyle="--", linewidth=0.8 * sheet.size.line, zorder=0)
+        ax.set_ylabel("excess (nats)")
+        ax.set_title(f"loss above {seen.predictor}, on the same tokens")
+    _draw.beside(ax, names, most=10)
+
+
+def _passes(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
+    """A large open mark where each kind first passes 95 %; those of the same step stand side by side."""
+    at, size = list(seen.accuracy.axes["step"].labels), 0.9 * sheet.size.text
+    for when in np.unique(seen.passed.values[np.isfinite(seen.passed.values)]):
+        there = np.flatnonzero(seen.passed.values == when)
+        for n, k in enumerate(there):
+            colour = _look(seen, int(k), sheet)[0]
+            marker = MARKS[k % len(MARKS)][0] if colour == sheet.theme.ink else "o"
+            height = float(seen.accuracy.values[k, at.index(str(int(when)))])
+            aside = ScaledTranslation(1.15 * size * n / 72, 0, ax.figure.dpi_scale_trans)
+            ax.plot([when], [height], marker=marker, color=colour, markersize=size, zorder=5, clip_on=False,
+                    markerfacecolor=sheet.theme.paper, transform=ax.transData + aside)  # fmt: skip
+
+
+def _bars(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
+    t = sheet.theme
+    kinds = [k for k in range(len(seen.now.values)) if np.isfinite(seen.now.values[k, 0])]
+    for row, k in enumerate(kinds):
+        right, low, high, _, count = seen.now.values[k]
+        away = seen.now.axes["kind"].labels[k] == NOT_IN_VIEW
+        ax.barh(
+            row,
+            right,
+            height=0.6,
+            facecolor=t.unconstrained if away else (t.right, 0.7),
+            edgecolor=t.masked if away else t.right,
+            hatch="////" if away else None,
+        )
+        ax.plot([low, high], [row, row], color=t.ink, linewidth=sheet.size.line, zorder=4)
+        ax.text(0.01, row - 0.33, f"{exactly(float(right))} of {thousands(int(count))}", ha="left", va="bottom")
+    names = [seen.now.axes["kind"].labels[k] for k in kinds]
+    ax.set_yticks(range(len(names)), ["\n".join(_draw.wrap(n, sheet.size.text, 8 * sheet.em)) for n in names])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(max(len(names), 2) - 0.4, -0.9)
+    ax.set_xlim(0, 1.01)
+    ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    ax.set_xlabel("right, with 95 % interval")
+    ax.set_title(f"at step {thousands(seen.step or 0)}")

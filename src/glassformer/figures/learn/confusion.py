@@ -1,0 +1,160 @@
+"""What is answered when it is wrong: the token that came against the likeliest token."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Array, Labelled, thousands
+from glassformer.analyses.learn.confusion import Confusion, confusion, diagonal, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+SIDE = 0.33  # of a slide for the tokens, so that beside them every operation of four steps has room for its name
+
+
+@_draw.drawing
+def plot_confusion(
+    run: Run,
+    *,
+    step: int = -1,
+    steps: Sequence[int] | None = None,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """True token down, likeliest token across, at a few steps; below, which operation the answers fit, if there are."""
+    seen = confusion(run, step=step, steps=steps, member=member)
+    tall = 9.6 if seen.answered_as is not None else 7
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall, least=60)
+    if seen.answered_as is None or seen.beyond_chance is None:
+        _tokens(sheet, seen)
+    else:
+        _operations(sheet, seen, seen.answered_as, seen.beyond_chance)
+    t = sheet.theme
+    named = [Patch(fill=False, edgecolor=t.right, label="answered with the token that came")]
+    if np.isnan(seen.share.values).any():
+        named.append(Patch(facecolor=t.paper, edgecolor=t.masked, hatch="xxxx", label="no number"))
+    sheet.legend(named)
+    if seen.unused:
+        said = "1 token is" if seen.unused == 1 else f"{seen.unused} tokens are"
+        sheet.note(f"{said} neither asked for nor said")
+    return sheet.done(seen, steps=list(seen.steps), member=member)
+
+
+def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
+    """The earlier steps, and beside them the last one large."""
+    words, early = seen.share.axes["predicted"].labels, len(seen.steps) - 1
+    side = 0.36 if early else 0.0
+    widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
+    foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
+    edge: dict[str, Any] = {"left": 3.2 + widest, "bottom": foot, "top": 2.4}
+    if early:
+        smalls = sheet.panels(early, 1, right=0.5, gap=(0, 1.8 + foot - 3), within=(0, 0, side, 1), **edge)[:, 0]
+        for k, small in enumerate(smalls):
+            _map(small, seen, k, sheet, counts=False, across=k == early - 1)
+    large = sheet.panels(1, 1, right=7, within=(side, 0, 1, 1), **edge)[0, 0]
+    _map(large, seen, len(seen.steps) - 1, sheet)
+    _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=large)
+
+
+def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Labelled) -> None:
+    """One column per step: the tokens, the operations whose answer was given, and what of that is no coincidence."""
+    many = len(seen.steps)
+    flat = sheet.room[1] < 0.6 * sheet.room[0]  # a slide has room for the tokens of one step, beside the operations
+    first = many - 1 if flat else 0
+    above = sheet.panels(
+        1, many - first, bottom=6.2, right=0.5 if flat else 7.0, gap=(1.2, 0),
+        within=(0, 0, SIDE, 1) if flat else (0, 0.5, 1, 1), left=5.5 if flat else 6.5, top=2.2,
+    )[0]  # fmt: skip
+    for k, ax in enumerate(above, first):
+        _map(ax, seen, k, sheet, down=k == first, across=k == first)
+    below = sheet.panels(
+        2, many, bottom=6.4, right=7.0, gap=(1.2, 4.2 if flat else 2.6),
+        within=(SIDE, 0, 1, 1) if flat else (0, 0, 1, 0.5), left=6.5, top=2.2,
+    )  # fmt: skip
+    most = _draw.limits("signed", beyond.values)
+    looks = (("probability", (0.0, 1.0), fits, ()), ("signed", most, beyond, fits.axes["answered_as"].labels))
+    for row, (kind, limit, table, columns) in enumerate(looks):
+        for k, ax in enumerate(below[row]):
+            _draw.heat(
+                ax, table.values[k], kind=kind, limit=limit, theme=sheet.theme, columns=columns, numbers=False,
+                rows=fits.axes["asked"].labels if k == 0 else (), row_name="operation asked" if k == 0 else "",
+            )  # fmt: skip
+            _percent(ax, table.values[k], kind, limit, sheet)
+    for ax, step in zip(below[1], beyond.values, strict=True):
+        if (np.abs(step) < 0.005).all():
+            ax.text(0.5, 0.5, "nothing beyond\ncoincidence", ha="center", va="center", transform=ax.transAxes,
+                    color=sheet.theme.quiet)  # fmt: skip
+    below[0, 0].set_title("which operation's answer was given, in %")
+    below[1, 0].set_title("the same less what coincidence gives, in points")
+    for ax, step in zip(below[0], seen.steps if flat else (), strict=flat):  # else they stand at the top
+        ax.set_xlabel(f"step {thousands(step)}")
+    beside = [below[0, -1]] if flat else [above[-1], below[0, -1]]
+    _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=beside)
+    _draw.bar(sheet, "signed", (100 * most[0], 100 * most[1]), "points", beside=below[1, -1])
+
+
+def _percent(ax: Axes, values: Array, kind: str, limit: tuple[float, float], sheet: _draw.Sheet) -> None:
+    """Write shares that are not 0 into the cells in whole percent, where there is room for three signs."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    wide, high = box.width / dpi / values.shape[1], box.height / dpi / values.shape[0]
+    if wide < 1.1 * _draw.text_width("100", sheet.size.text) or high < 1.1 * sheet.em:
+        return
+    palette = _style.colormap(kind, sheet.theme.name)
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value) and (whole := _draw.number(100 * value, 0)) != "0":
+            colour = palette((value - limit[0]) / (limit[1] - limit[0]))
+            ax.text(column, row, whole, ha="center", va="center", color=_style.on(colour))
+
+
+def _map(
+    ax: Axes,
+    seen: Confusion,
+    k: int,
+    sheet: _draw.Sheet,
+    *,
+    counts: bool = True,
+    down: bool = True,
+    across: bool = True,
+) -> None:
+    """The tokens of one step, with what stands `down` and `across`, and counts where there is room."""
+    values, empty = seen.share.values[k], np.isnan(seen.share.values[k])
+    _draw.heat(
+        ax,
+        values,
+        kind="probability",
+        theme=sheet.theme,
+        numbers=False,
+        masked=empty if empty.any() else None,
+        rows=seen.share.axes["true"].labels if down else (),
+        columns=seen.share.axes["predicted"].labels,
+        row_name="the token that came" if down else "",
+        column_name="likeliest token of the model" if across else "",
+    )
+    ax.set_title(f"step {thousands(seen.steps[k])}")
+    same = ((int(row), int(column)) for row, column in np.argwhere(diagonal(seen) & ~empty))
+    _draw.outline(ax, same, sheet.theme.right, 0.6)
+    for frame in ax.patches:
+        frame.set_clip_on(False)  # the outermost lie on the edge
+    if counts:
+        _counts(ax, values, seen.count.values[k], sheet)
+
+
+def _counts(ax: Axes, values: Array, counts: Array, sheet: _draw.Sheet) -> None:
+    """Write counts that are not 0 into the cells, where there is room."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    rows, columns = (max(side, 1) for side in counts.shape)
+    widest = max((_draw.text_width(f"{int(c)}", sheet.size.text) for c in np.unique(counts)), default=0)
+    if box.width / dpi / columns < 1.1 * widest or box.height / dpi / rows < 1.1 * sheet.em:
+        return
+    palette = _style.colormap("probability", sheet.theme.name)
+    for (row, column), count in np.ndenumerate(counts):
+        if count:
+            colour = _style.on(palette(values[row, column]))
+            ax.text(column, row, f"{int(count)}", ha="center", va="center", color=colour)

@@ -1,0 +1,76 @@
+"""What it helps to see more: the loss at each position of the window, beside that of the best other predictor."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from glassformer.analyses._result import thousands
+from glassformer.analyses.learn.context_position import ContextPosition, context_position, say
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_context_position(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Loss over positions with its spread, and the difference to the exact predictor or the count table."""
+    seen = context_position(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.6, least=60)
+    gap = 10.5 if seen.of == "count table" else 7.0  # room for a second axis
+    loss, apart = sheet.panels(1, 2, widths=[1.4, 1], left=5, right=2, bottom=6.4, top=2.6, gap=(gap, 0))[0]
+    t, line = sheet.theme, sheet.size.line
+    where = np.array([int(label) for label in seen.floor.axes["position"].labels])
+    mean, error, low, _, high = seen.loss.values
+    loss.fill_between(where, low, high, color=t.validation, alpha=0.13, linewidth=0)
+    loss.fill_between(where, mean - 2 * error, mean + 2 * error, color=t.validation, alpha=0.4, linewidth=0)
+    loss.plot(where, mean, color=t.validation, linewidth=1.3 * line)
+    loss.plot(where, seen.floor.values, color=t.ink, linestyle=(0, (4, 2)), linewidth=1.3 * line)
+    loss.set_ylabel("loss (nats per token)")
+    loss.set_ylim(bottom=0)
+    if seen.of == "count table":
+        _perplexity(loss)
+    gap, spread = seen.excess.values
+    apart.axhline(0, color=t.ink, linestyle=(0, (4, 2)), linewidth=1.3 * line)
+    apart.fill_between(where, gap - 2 * spread, gap + 2 * spread, color=t.validation, alpha=0.4, linewidth=0)
+    apart.plot(where, gap, color=t.validation, linewidth=1.3 * line)
+    apart.set_ylabel(f"model minus {seen.of} (nats)")
+    for panel in (loss, apart):
+        panel.set_xlabel("position in the window")
+        panel.set_xlim(where[0] - 0.3, where[-1] + 0.3)
+        panel.xaxis.get_major_locator().set_params(integer=True)
+    _draw.heading(loss, f"{seen.windows} windows of the validation part")
+    _draw.heading(apart, _verdict(seen))
+    sheet.legend([
+        Line2D([], [], color=t.validation, linewidth=1.3 * line, label="the model: mean"),
+        Patch(facecolor=t.validation, alpha=0.4, label="± 2 standard errors"),
+        Patch(facecolor=t.validation, alpha=0.13, label="middle half of the tokens"),
+        Line2D([], [], color=t.ink, linestyle=(0, (4, 2)), linewidth=1.3 * line, label=f"the {seen.of}"),
+    ], columns=4)  # fmt: skip
+    return sheet.done(seen, member=member)
+
+
+def _perplexity(ax: Axes) -> None:
+    """The same axis once more, as e to the loss."""
+    high = ax.get_ylim()[1]
+    marks = [each for each in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000) if np.log(each) <= high]
+    other = ax.secondary_yaxis("right")
+    other.set_yticks([float(np.log(each)) for each in marks], [thousands(each) for each in marks])
+    other.set_ylabel("perplexity")
+
+
+def _verdict(seen: ContextPosition) -> str:
+    """What the second panel shows; of a count table also at how many positions the model beats it, beyond chance."""
+    if seen.of == "exact predictor":
+        return "above the exact predictor"
+    gap, spread = seen.excess.values
+    below = int(np.sum(gap < -2 * spread))
+    return f"below the {seen.of} at {below} of {len(gap)} positions"

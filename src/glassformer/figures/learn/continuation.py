@@ -1,0 +1,133 @@
+"""How a text goes on, what the model expected at each place, and what it writes by itself."""
+
+from itertools import accumulate
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from glassformer.analyses import _passage
+from glassformer.analyses._pairs import shown
+from glassformer.analyses.learn.continuation import LINES, Continuation, continuation, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+NAMES = {"text": "really follows", "expected": "likeliest there", "greedy": "greedy", "sampled": "sampled"}
+BLOCK = len(LINES) + 0.9  # rows of a block and the space under it
+ROW = 1.55  # ems
+BESIDE = 20  # ems for the names of the rows and the colour bar
+
+
+@_draw.drawing
+def plot_continuation(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    member: int = 0,
+    seed: int = 0,
+    temperature: float = 1.0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Rows of tokens after a prompt: the text shaded by its probability, the likeliest, and two free continuations."""
+    seen = continuation(run, sequence=sequence, step=step, member=member, seed=seed, temperature=temperature)
+    widths, style = _widths(seen), _style.size(_style.size(size).wider or size)
+    page = style.width * 72 / style.text  # ems
+    height = ROW * BLOCK * len(_blocks(widths, page - BESIDE)) + 12
+    sheet = _draw.Sheet(ax, theme, style.name, say(seen), seen.clock, height=_style.inches(style.name, height))
+    wide = max(sheet.room[0] - BESIDE, max(widths))
+    fitting = max(1, round((sheet.room[1] - 7.6) / (ROW * BLOCK)))  # a slide has its own height
+    blocks = _blocks(widths, wide)[:fitting]
+    panel = sheet.panels(1, 1, left=9.5, right=9, bottom=3.2, top=4.4)[0, 0]
+    _draw.bare(panel)
+    panel.set_xlim(0, wide)
+    panel.set_ylim(BLOCK * len(blocks) - 0.9, -0.1)
+    for row, (begin, end) in enumerate(blocks):
+        _block(panel, seen, sheet, row * BLOCK, begin, end, widths)
+    said = _short(f"after  {''.join(map(_line, seen.prompt))}", 0.92 * sheet.room[0] * sheet.em, sheet.size.text)
+    panel.annotate(
+        said, (0, 1), xycoords="axes fraction", xytext=(-8.7 * sheet.size.text, 1.2 * sheet.size.text),
+        textcoords="offset points", ha="left", va="bottom", parse_math=False,
+    )  # fmt: skip
+    _draw.bar(sheet, "probability", (0, 1), "probability", beside=panel)
+    if blocks[-1][1] < len(widths):
+        sheet.note(f"the first {blocks[-1][1]} of {len(widths)} tokens")
+    right = sheet.theme.right
+    sheet.legend([Patch(facecolor=(right, 0.22), edgecolor=right, label="✓ same as the text")])
+    return sheet.done(seen, sequence=sequence, seed=seed, temperature=temperature, member=member)
+
+
+def drawn_numbers(figure: Figure) -> list[tuple[list[float], list[float]]]:
+    """The chances behind the shades of the first rows, as drawn and as found."""
+    boxes = [patch for axes in figure.axes for patch in axes.patches if (patch.get_gid() or "").startswith("chance ")]
+    result = _draw.of(figure).result
+    assert isinstance(result, Continuation)
+    drawn = [float(box.get_gid().split()[1]) for box in boxes]
+    return [(drawn, result.chance.values[: len(drawn)].tolist())]
+
+
+def _widths(seen: Continuation) -> list[float]:
+    """Ems that each place needs, whichever line has the longest token there; agreement needs room for its sign."""
+    lines = [(seen.words(line), seen.agrees(line) if line != "text" else ()) for line in LINES]
+    found = []
+    for place in range(len(seen.chance.values)):
+        need = [_draw.text_width(shown(w[place]), 72) + (1.1 if s and s[place] else 0) for w, s in lines]
+        found.append(max(need) + 0.7)
+    return found
+
+
+def _blocks(widths: list[float], wide: float) -> list[tuple[int, int]]:
+    """Places that fit on one row after the other."""
+    blocks, begin, used = [], 0, 0.0
+    for place, width in enumerate(widths):
+        if used + width > wide and place > begin:
+            blocks.append((begin, place))
+            begin, used = place, 0.0
+        used += width
+    return [*blocks, (begin, len(widths))]
+
+
+def _block(
+    ax: Axes, seen: Continuation, sheet: _draw.Sheet, top: float, begin: int, end: int, widths: list[float]
+) -> None:
+    t = sheet.theme
+    starts = list(accumulate(widths[begin:end], initial=0.0))
+    palette = _style.colormap("probability", t.name)
+    for row, line in enumerate(LINES):
+        y = top + row
+        ax.text(-0.7, y + 0.45, NAMES[line], ha="right", va="center", color=t.ink if row == 0 else t.quiet)
+        words, same = seen.words(line), seen.agrees(line)
+        for place in range(begin, end):
+            x, width = starts[place - begin], widths[place]
+            chance = float(seen.chance.values[place])
+            known = row == 0 and seen.known
+            agrees = row > 0 and same[place]
+            face = palette(chance) if known else (t.right, 0.22) if agrees else t.paper
+            edge = t.right if agrees else t.faint
+            gid = f"chance {chance!r}" if row == 0 else None
+            ax.add_patch(
+                Rectangle((x + 0.06, y + 0.05), width - 0.12, 0.86, facecolor=face, edgecolor=edge,
+                          linewidth=(0.7 if agrees else 0.4) * sheet.size.line, gid=gid)
+            )  # fmt: skip
+            word = shown(words[place]) if row == 0 or seen.known else "–"
+            ink = _style.on(palette(chance)) if known else t.ink
+            ax.text(x + width / 2 - (0.5 if agrees else 0), y + 0.46, word, ha="center", va="center", color=ink,
+                    parse_math=False)  # fmt: skip
+            if agrees:
+                ax.text(x + width - 0.3, y + 0.46, _style.GLYPH["right"], ha="right", va="center", color=t.right)
+
+
+def _line(letter: str) -> str:
+    """A letter of the prompt as it is shown in a running text: spaces are spaces, line ends are signs."""
+    return letter if letter == " " else shown(letter)
+
+
+def _short(text: str, inches: float, points: float) -> str:
+    """The end of a text that is too long for one line."""
+    if _draw.text_width(text, points) <= inches:
+        return text
+    while _draw.text_width(f"after  … {text}", points) > inches:
+        text = text[1:]
+    return f"after  … {text}"

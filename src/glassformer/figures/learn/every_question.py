@@ -1,0 +1,164 @@
+"""Which questions are hard: a map of all of them, and the twenty hardest."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import thousands
+from glassformer.analyses.learn.every_question import EveryQuestion, chance, every_question, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+MOST = 14  # hardest questions drawn
+BAR = 3.0  # ems of a probability of 1
+MOST_QUESTION = 14  # ems; of a longer question the end is written
+
+
+@_draw.drawing
+def plot_every_question(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Share right by question, and the questions with the least probability of a right answer."""
+    seen = every_question(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
+    if seen.operations:
+        panels = sheet.panels(2, 3, left=3.5, right=1, bottom=5, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
+        for k, name in enumerate(seen.right.axes["operation"].labels):
+            panel = panels.flat[k]
+            _draw.heat(
+                panel,
+                seen.right.values[k],
+                kind="probability",
+                theme=sheet.theme,
+                numbers=False,
+                rows=seen.right.axes["first"].labels,
+                columns=seen.right.axes["second"].labels,
+                row_name="first digit" if k % 3 == 0 else "",
+                column_name="second digit" if k >= 2 else "",
+            )
+            panel.set_title(name)
+            _draw.outline(panel, ((d, d) for d in range(seen.right.values.shape[1])), sheet.theme.rung, 0.5)
+            for frame in panel.patches:
+                frame.set_clip_on(False)  # the last lies on the edge
+        sheet.note("framed: the same digit twice")
+        panels.flat[5].remove()
+        _draw.bar(sheet, "probability", (0, 1), "share right", beside=panels[1, 1], gap=2.0)
+    elif seen.right.values.shape[1] == 1:
+        _by_answer(sheet.panels(1, 1, left=5, right=3, bottom=3.8, top=2.4, within=(0, 0, 0.42, 1))[0, 0], seen, sheet)
+    else:
+        panel = sheet.panels(1, 1, left=5, right=7, bottom=5.4, top=2.4, within=(0, 0, 0.46, 1))[0, 0]
+        empty = np.isnan(seen.right.values)
+        _draw.heat(
+            panel,
+            seen.right.values,
+            kind="probability",
+            theme=sheet.theme,
+            numbers=False,
+            rows=seen.right.axes["answer"].labels,
+            columns=seen.right.axes["distance"].labels,
+            row_name="answer",
+            column_name="tokens back to look",
+            masked=empty if empty.any() else None,
+        )
+        _counts(panel, seen, sheet)
+        _draw.bar(sheet, "probability", (0, 1), "share right", beside=panel)
+        if empty.any():
+            sheet.note("hatched: no numbers" if seen.count.values[empty].any() else "hatched: did not occur")
+    place = 0.56 if seen.operations else 0.42 if seen.right.values.shape[1] == 1 else 0.48
+    table = sheet.panels(1, 1, left=2, right=1.5, bottom=1.2, top=2.4, within=(place, 0, 1, 1))[0, 0]
+    _hardest(table, seen, sheet)
+    return sheet.done(seen, member=member)
+
+
+def _by_answer(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
+    """All answers lie equally far back: one bar for each of them."""
+    names, right, count = seen.right.axes["answer"].labels, seen.right.values[:, 0], seen.count.values[:, 0]
+    rows = np.arange(len(names))
+    ax.barh(rows, np.nan_to_num(right), height=0.7, facecolor=(sheet.theme.right, 0.3), edgecolor=sheet.theme.right)
+    for row in rows:
+        said = f"{thousands(round(right[row] * count[row]))} of " if np.isfinite(right[row]) else "no number of "
+        ax.text(0.02, row, f"{said}{thousands(int(count[row]))}", va="center")
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlim(0, 1.01)
+    ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    _draw.places(ax, names, "y", name="answer")
+    ax.set_xlabel("share right")
+
+
+def _counts(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
+    palette, counts = _style.colormap("probability", sheet.theme.name), seen.count.values
+    box, most = ax.get_window_extent(), int(counts.max(initial=0))
+    wide, high = box.width / ax.figure.dpi / counts.shape[1], box.height / ax.figure.dpi / counts.shape[0]
+    ax.vlines(
+        np.arange(1, counts.shape[1]) - 0.5, *ax.get_ylim(), color=sheet.theme.paper, linewidth=0.4 * sheet.size.line
+    )
+    ax.hlines(
+        np.arange(1, counts.shape[0]) - 0.5, *ax.get_xlim(), color=sheet.theme.paper, linewidth=0.4 * sheet.size.line
+    )
+    fitting = [
+        f"{{}}{between}{{}}"
+        for between, widest, lines in (("/", f"{most}/{most}", 1.1), ("/\n", f"{most}/", 2.4))
+        if high > lines * sheet.em and wide > 1.1 * _draw.text_width(widest, sheet.size.text)
+    ]
+    if not fitting:
+        return  # no room
+    for (row, column), count in np.ndenumerate(counts):
+        share = seen.right.values[row, column]
+        if np.isfinite(share):
+            ax.text(
+                column,
+                row,
+                fitting[0].format(round(share * count), int(count)),
+                ha="center",
+                va="center",
+                color=_style.on(palette(share)),
+            )
+
+
+def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
+    _draw.bare(ax)
+    t = sheet.theme
+    names, table = seen.hardest.axes["question"].labels, seen.hardest.values
+    box = ax.get_window_extent()
+    em = sheet.size.text * ax.figure.dpi / 72
+    fit = int(box.height / (1.25 * em)) - 2
+    rows = min(len(names), fit, MOST)
+    ax.set_xlim(0, box.width / em)
+    ax.set_ylim(max(rows, 1) + 1.6, -0.5)
+    wide = box.width / em
+    longest = max((_draw.text_width(name, 72) for name in names), default=0)
+    late = wide - 26.5 > min(longest, MOST_QUESTION) + 1  # room for the last column
+    wide = min(wide, max(min(longest, MOST_QUESTION), 8.0) + (28.0 if late else 21.6))  # no wide hole in the table
+    right = wide if late else wide + 6.4
+    at_bar, at_said, at_first, at_last = right - 26.5, right - 18.5, right - 6.4, right
+    ax.set_title(f"the {rows} hardest questions")
+    ax.text(0, 0, "question", color=t.quiet, va="center")
+    ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
+    some_wrong = not table[:rows, 1].all()
+    ax.text(at_said, 0, "said (came)" if some_wrong else "answer", color=t.quiet, va="center")
+    if late:
+        ax.text(at_last, 0, "last wrong", color=t.quiet, va="center", ha="right")
+    ax.text(at_first, 0, "first right", color=t.quiet, va="center", ha="right")
+    tell = bool(((table[:rows, 0] > 0.005) & (table[:rows, 0] < 0.995)).any())  # else all bars would be the same
+    for k in range(rows):
+        p, right, last, first, came, likeliest = table[k]
+        came, likeliest = (shown(seen.vocabulary[int(token)]) for token in (came, likeliest))
+        y = k + 1
+        text = " ".join(shown(word) for word in names[k].split(" "))
+        while _draw.text_width(text, sheet.size.text) > (at_bar - 0.8) * sheet.em and " " in text:
+            text = "…" + text.removeprefix("…").split(" ", 1)[1]
+        ax.text(0, y, text, va="center")
+        if tell:
+            ax.add_patch(_bar(at_bar, y, BAR, t.unconstrained))
+            ax.add_patch(_bar(at_bar, y, BAR * float(np.nan_to_num(p)), t.right if right else t.wrong))
+        ax.text(at_bar + (BAR + 0.4) * tell, y, chance(float(p)), va="center")
+        ax.text(at_said, y, f"{likeliest} ✓" if right else f"{likeliest} ✗ ({came})", va="center", parse_math=False)
+        if late:
+            ax.text(at_last, y, thousands(int(last)) if np.isfinite(last) else "never", va="center", ha="right")
+        ax.text(at_first, y, thousands(int(first)) if np.isfinite(first) else "never", va="center", ha="right")
+
+
+def _bar(x: float, y: float, wide: float, colour: str) -> Rectangle:
+    return Rectangle((x, y - 0.3), wide, 0.6, facecolor=colour, linewidth=0)

@@ -1,0 +1,119 @@
+"""What comes next: the five likeliest tokens after a few inputs, as training goes on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import thousands
+from glassformer.analyses.learn.next_token import NextToken, next_token, say, ticks
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+TOP = 5
+
+
+@_draw.drawing
+def plot_next_token(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    steps: Sequence[int] | None = None,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Bars of the likeliest next tokens: rows are inputs, columns are steps, ticks the exact predictor."""
+    seen = next_token(run, sequence=sequence, step=step, steps=steps, member=member)
+    prompts, times = seen.chances.axes["prompt"].labels, seen.steps
+    shown_prompts = prompts[:2] if size == "slide" and len(prompts) * len(times) > 6 else prompts
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 1.9 * len(shown_prompts))
+    rows, columns = len(shown_prompts), len(times)
+    narrow = sheet.size.name == "print_narrow"  # the legend takes two lines
+    panels = sheet.panels(rows, columns, left=4.5, right=2, bottom=7.4 if narrow else 5.8, top=4.2, gap=(6, 3.2))
+    for row in range(rows):
+        for column in range(columns):
+            _bars(panels[row, column], seen, row, column, sheet)
+            if row == rows - 1:
+                panels[row, column].set_xlabel("probability")
+            else:
+                panels[row, column].tick_params(labelbottom=False)
+        said = f"after  {' '.join(map(shown, prompts[row].split(' ')))}"
+        if np.isfinite(seen.times.values[row]):
+            said += f"  ({thousands(int(seen.times.values[row]))} times in training)"
+        said += "  (answer out of view)" if seen.unseen[row] else ""
+        panels[row, 0].annotate(
+            said,
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(-3.5 * sheet.size.text, 0.5 * sheet.size.text),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            fontsize=1.1 * sheet.size.text,
+        )
+    for column, each in enumerate(times):
+        panels[0, column].annotate(
+            f"step {thousands(each)}",
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(0, 2.2 * sheet.size.text),
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            color=sheet.theme.quiet,
+        )
+    asked = [bool(row.any()) for row in seen.right.values[:rows]]
+    free = ["unconstrained"] if any(not a and not b for a, b in zip(asked, seen.unseen[:rows], strict=True)) else []
+    free += ["not_in_view"] if any(seen.unseen[:rows]) else []
+    judged = ["right", "wrong"] if seen.right.values[:rows].any() else []
+    sheet.legend([*judged, *free, (ticks(seen).removeprefix("the "), "|", sheet.theme.ink)], columns=2 if narrow else 4)
+    return sheet.done(seen, steps=list(times), member=member)
+
+
+def _order(seen: NextToken, row: int, column: int) -> list[int]:
+    """The likeliest tokens, and as last row the one that is likeliest in the end, which the title follows."""
+    chances = np.nan_to_num(seen.chances.values[row])
+    order = [int(token) for token in np.argsort(-chances[column], kind="stable")[:TOP]]
+    best = int(chances[-1].argmax())
+    return order if best in order else [*order, best]
+
+
+def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) -> None:
+    t = sheet.theme
+    chances, truth, right = seen.chances.values[row, column], seen.truth.values[row], seen.right.values[row]
+    order = _order(seen, row, column)
+    asked = right.any()
+    for k, token in enumerate(order):
+        colour = t.unconstrained if not asked else t.right if right[token] else t.wrong
+        ax.barh(
+            k,
+            chances[token],
+            height=0.7,
+            facecolor=(colour, 0.6) if asked else colour,
+            edgecolor=colour if asked else t.masked,
+            hatch="////" if seen.unseen[row] else None,
+        )
+        ax.plot(
+            [truth[token], truth[token]], [k - 0.42, k + 0.42], color=t.ink, linewidth=1.3 * sheet.size.line, zorder=4
+        )
+        said, true = float(np.nan_to_num(chances[token])), float(np.nan_to_num(truth[token]))
+        text = f"{_draw.number(float(chances[token]))}{' ✓' if right[token] else ''}"
+        if true > said + 0.3:  # room between the bar and the tick
+            x = said + 0.02
+        elif max(said, true) > 0.75:  # inside the bar, past a tick that lies there
+            x = true + 0.02 if true < 0.4 else 0.02
+        else:
+            x = max(said, true) + 0.02
+        ax.text(x, k, text, va="center", ha="left", color=t.ink, zorder=5)
+    words = seen.chances.axes["token"].labels
+    ax.set_yticks(range(len(order)), [shown(words[token]) for token in order])
+    ax.tick_params(axis="y", length=0)
+    most = max(len(_order(seen, row, other)) for other in range(len(seen.steps)))
+    ax.set_ylim(most - 0.4, -0.6)
+    ax.set_xlim(0, 1.02)
+    ax.set_xticks([0, 0.5, 1])

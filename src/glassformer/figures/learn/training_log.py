@@ -1,0 +1,68 @@
+"""The training in a table: a dozen lines of its log."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._judged import exactly
+from glassformer.analyses._result import power, thousands
+from glassformer.analyses.learn.training_log import say, training_log
+from glassformer.figures import _draw, _table
+from glassformer.run import Run
+
+LINE, MOST = 2.2, 5.0  # ems: of a row at the most, and between columns beyond the usual gap
+POWERS, SMALL = ("training loss", "held-out loss", "excess", "gradient", "update / weights", "rate"), 5e-4
+SHORT = {"training loss": "train", "held-out loss": "held out", "update / weights": "update", "gradient": "grad."}
+
+
+@_draw.drawing
+def plot_training_log(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Step, epoch, losses, right answers, gradient, updates and rate at a dozen logged steps."""
+    seen = training_log(run, step=step, member=member)
+    steps, names = seen.log.axes["step"].labels, seen.log.axes["quantity"].labels
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + 0.24 * len(steps))
+    panel = sheet.panels(1, 1, left=1.2, right=1.2, bottom=0.8, top=1.6)[0, 0]
+    narrow = sheet.room[0] < 60
+    shown = [k for k, name in enumerate(names) if not narrow or name not in ("excess", "rate", "update / weights")]
+    header = ["step", *(SHORT.get(names[k], names[k]) if narrow else names[k] for k in shown)]
+    columns = [_column(names[k], seen.log.values[:, k]) for k in shown]
+    rows = [[thousands(int(at)), *cells] for at, *cells in zip(steps, *columns, strict=True)]
+    nearest = int(np.argmin([abs(int(at) - (seen.step or 0)) for at in steps])) if seen.step is not None else -1
+    colours = [sheet.theme.query if k == nearest else sheet.theme.ink for k in range(len(rows))]
+    _table.table(panel, sheet.em, header, rows, theme=sheet.theme, align="r" * len(header), colours=colours,
+                 widths=_spread(panel, sheet.em, [header, *rows]), line=LINE)  # fmt: skip
+    return sheet.done(seen, member=member)
+
+
+def _spread(panel: Axes, em: float, rows: list[list[str]]) -> list[float]:
+    """Columns that fill the page, each as much wider than its words as the others."""
+    natural = [max(_draw.text_width(row[k], 72) for row in rows) for k in range(len(rows[0]))]
+    room = _table.ems(panel, em)[0] - sum(natural) - 2.0 * (len(natural) - 1)
+    return [width + (min(max(room, 0) / (len(natural) - 1), MOST) if k else 0) for k, width in enumerate(natural)]
+
+
+def _column(name: str, values: np.ndarray) -> list[str]:
+    """The texts of a column, all in one notation: powers of ten where plain numbers would have many zeros."""
+    known = values[np.isfinite(values) & (values != 0)]
+    powers = name in POWERS and len(known) > 0 and np.abs(known).min() < SMALL
+    return [_cell(name, float(value), powers) for value in values]
+
+
+def _cell(name: str, value: float, powers: bool) -> str:
+    if not np.isfinite(value):
+        return "–"
+    if name == "right":
+        return exactly(value)
+    if name == "epoch":
+        return f"{value:.1f}"
+    if value == 0:
+        return "0"
+    return power(value, 2) if powers else _draw.number(value, 3 if abs(value) < 10 else 1)

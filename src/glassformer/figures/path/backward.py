@@ -1,0 +1,138 @@
+"""The backward pass of one example: value above, gradient below, at every named point."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import Array, percent
+from glassformer.analyses.path.backward import Backward, backward, say
+from glassformer.figures import _draw
+from glassformer.figures._style import Theme
+from glassformer.glossary import PER_BLOCK
+from glassformer.run import Run
+
+FEW = ("embedded", "attention", "mixed", "attended", "middle", "hidden", "fed", "out", "final", "logits")  # on a slide
+PATHS = {"residual": "ink", "branch": "feed_forward"}
+
+
+@_draw.drawing
+def plot_backward(
+    run: Run,
+    *,
+    sequence: str | None = None,
+    step: int = -1,
+    position: int | None = None,
+    block: int = 0,
+    head: int = 0,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Heat maps in pairs along the computation of one block; where the gradient came back; the numerical check."""
+    seen = backward(run, sequence=sequence, step=step, position=position, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6, least=60)
+    points = [name for name in seen.values if size in ("screen", "print") or name in FEW]
+    columns = -(-len(points) // 2)
+    slide = size in ("slide", "print_narrow")
+    foot = 0.26 if slide else 0.2
+    for band, names in enumerate((points[:columns], points[columns:])):
+        within = (0, foot + (1 - foot) * (1 - band) / 2, 1, foot + (1 - foot) * (2 - band) / 2)
+        grid = sheet.panels(2, columns, left=5.6, right=1, bottom=0.8, top=3.4, gap=(0.7, 0.5), within=within)
+        for k, name in enumerate(names):
+            _pair(grid[:, k], seen, name, (block, head), sheet, first=k == 0)
+        for panel in grid[:, len(names) :].flat:
+            panel.remove()
+    several = len(seen.paths.axes["place"]) > 2
+    wide = 1 if slide else 0.64
+    left = sheet.panels(1, 1, left=9, right=14, bottom=4, top=2.2, within=(0, 0, wide, foot))[0, 0]
+    _paths(left, seen, sheet, several)
+    if not slide:
+        right = sheet.panels(1, 1, left=5.5, right=1, bottom=4, top=2.2, within=(wide, 0, 1, foot))[0, 0]
+        _check(right, seen, sheet)
+    return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=head, position=position)
+
+
+def _slice(values: Array, name: str, at: tuple[int, int]) -> Array:
+    """The part of a point's array that one panel shows: (row, column)."""
+    if name in PER_BLOCK:
+        values = values[at[0]]
+        values = values[at[1]] if "head" in PER_BLOCK[name] else values
+    return values
+
+
+def _pair(panels: Array, seen: Backward, name: str, at: tuple[int, int], sheet: _draw.Sheet, *, first: bool) -> None:
+    value, gradient = (_slice(table[name].values, name, at) for table in (seen.values, seen.gradients))
+    rows = next(labels for axis, labels in seen.values[name].axes.items() if "position" in axis)
+    meaning = name if name in ("query", "key", "value") else "feed_forward" if name.startswith("hidden") else "ink"
+    hidden = np.isnan(gradient) if name in ("scores", "attention") and np.isnan(gradient).any() else None
+    kind = "share" if name == "attention" else "signed"
+    for panel, shown, how in ((panels[0], value, kind), (panels[1], gradient, "signed")):
+        limit = _draw.limits(how, shown)
+        _draw.heat(panel, shown, kind=how, theme=sheet.theme, limit=limit, numbers=False, masked=hidden)
+        if first:
+            _draw.places(panel, rows, "y", most=8)
+    scale = "0 to 1" if kind == "share" else _scale(_draw.limits(kind, value)[1])
+    panels[0].set_title(f"{name.replace('_', ' ')}\n{scale}" if len(name) < 11 else f"{_broken(name)}\n{scale}",
+                        color=sheet.theme[meaning], fontsize=sheet.size.text, linespacing=1.1)  # fmt: skip
+    _inside(panels[1], _scale(_draw.limits("signed", gradient)[1]), sheet.theme, sheet.size.text)
+    if first:
+        panels[0].set_ylabel("value")
+        panels[1].set_ylabel("gradient")
+
+
+def _broken(name: str) -> str:
+    return {"token_embedding": "token", "position_embedding": "position"}.get(name, name.replace("_", " "))
+
+
+def _scale(limit: float) -> str:
+    return f"±{limit:.2g}"
+
+
+def _inside(ax: Axes, text: str, theme: Theme, points: float) -> None:
+    """The gradient's scale, in the corner of its map."""
+    ax.text(0.98, 0.03, text, transform=ax.transAxes, ha="right", va="bottom", fontsize=points, color=theme.ink,
+            bbox={"facecolor": theme.paper, "alpha": 0.75, "linewidth": 0, "pad": 0.8}, zorder=6)  # fmt: skip
+
+
+def _paths(ax: Axes, seen: Backward, sheet: _draw.Sheet, blocks: bool) -> None:
+    t = sheet.theme
+    shares, names = seen.paths.values, seen.paths.axes["place"].labels
+    rows = np.arange(len(names))
+    room = max(1, int(ax.get_window_extent().height / ax.figure.dpi / sheet.em / 1.2))
+    if len(names) > room:
+        rows = rows[np.unique(np.linspace(0, len(names) - 1, room).round().astype(int))]
+    begin = np.zeros(len(rows))
+    for k, path in enumerate(seen.paths.axes["path"].labels):
+        ax.barh(range(len(rows)), shares[rows, k], left=begin, color=t[PATHS[path]], height=0.7, alpha=1 if k else 0.55)
+        begin = begin + shares[rows, k]
+    ax.set_xlim(0, 1)
+    ax.set_ylim(max(len(rows), 1) - 0.4, -0.6)
+    ax.set_yticks(range(len(rows)), [names[k] if blocks else names[k].removesuffix(" 0") for k in rows])
+    ax.tick_params(axis="y", length=0)
+    ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    for row, k in enumerate(rows.tolist()):
+        cosine = seen.cosine.values[k]
+        said = f"{percent(shares[k, 0])} : {percent(shares[k, 1])}"
+        said += f", cosine {_draw.number(cosine, 1)}" if np.isfinite(cosine) else ""
+        ax.annotate(said, (1, row), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points",
+                    va="center", ha="left", annotation_clip=False)  # fmt: skip
+    _draw.heading(ax, "gradient by the residual path (grey) : by the branch")
+
+
+def _check(ax: Axes, seen: Backward, sheet: _draw.Sheet) -> None:
+    t = sheet.theme
+    sizes, measured = seen.sizes.values, seen.measured.values
+    good = np.isfinite(sizes) & (sizes > 0) & (measured > 0)
+    ax.plot(sizes[good], measured[good], linestyle="", marker="o", color=t.ink, markersize=0.5 * sheet.size.text)
+    if good.any():
+        ends = [float(sizes[good].min()) / 2, float(sizes[good].max()) * 2]
+        ax.plot(ends, ends, color=t.faint, linewidth=0.7 * sheet.size.line, zorder=0)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlim(ends)
+        ax.set_ylim(ends)
+    ax.minorticks_off()
+    ax.set_xlabel("length of the gradient")
+    ax.set_ylabel("measured")
+    _draw.heading(ax, f"check by moving each point: differs by {seen.worst:.0e} at most".replace("e-", "e\u2212"))

@@ -1,0 +1,98 @@
+"""How the embeddings came to lie where they do: the trail of every token and position."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Array, thousands
+from glassformer.analyses.path.embedding_paths import EmbeddingPaths, embedding_paths, say
+from glassformer.figures import _draw, _style
+from glassformer.figures.know.embeddings import keys, named, of_tokens
+from glassformer.run import Run
+
+PALE = 0.5  # of all trails but the longest
+
+
+@_draw.drawing
+def plot_embedding_paths(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Trails of the token and position vectors from the first kept step on; rings mark starts, labels ends."""
+    seen = embedding_paths(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_height(seen), least=60)
+    kinds = list(seen.drawn)
+    panels = sheet.panels(1, len(kinds), left=6, right=7.5, bottom=5.8, top=2.2, gap=(6, 0))[0]
+    for panel, kind in zip(panels, kinds, strict=True):
+        panel.set_title({"token": "tokens", "position": "positions"}[kind])
+        _trails(panel, seen, kind, sheet, _style.markers(run.task))
+    steps = [int(each) for each in seen.drawn["token"].axes["step"].labels]
+    if len(steps) > 1:
+        bar = _draw.bar(sheet, "time", (0, 1), "step", beside=panels[-1])
+        last = steps[-1] - steps[0]
+        ticks = sorted({round(last * share**2) for share in (0, 0.25, 0.5, 0.75, 1)})
+        bar.set_yticks(shades(ticks, last), [thousands(steps[0] + at) for at in ticks])
+    sheet.legend(
+        [
+            *(keys(seen.groups, _style.markers(run.task), sheet.theme) if len(seen.groups) > 1 else []),
+            Line2D([], [], linestyle="", marker="o", markerfacecolor="none", color=sheet.theme.quiet, label="start"),
+        ]
+    )
+    return sheet.done(seen)
+
+
+def shades(since: Sequence[float], last: float) -> Array:
+    """Steps since the first → 0 to 1 on the bar, by their root, since most of the way is made early."""
+    found: Array = np.sqrt(np.asarray(since, dtype=float) / max(last, 1))
+    return found
+
+
+def _height(seen: EmbeddingPaths) -> float:
+    """Inches of a sheet whose panels have about the shape of what they hold."""
+    shapes = []
+    for trail in seen.trails.values():
+        flat = np.vstack([trail.values[np.isfinite(trail.values).all(axis=-1)], np.zeros((1, 2))])
+        across, up = np.ptp(flat, axis=0)
+        shapes.append(up / max(float(across), 1e-9))
+    side = (10.8 - 0.75 * (len(shapes) - 1)) / len(shapes)
+    return 1.7 + float(np.clip(side * max(shapes), 3.0, 5.3))
+
+
+def _trails(ax: Axes, seen: EmbeddingPaths, kind: str, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
+    t, way, words = sheet.theme, seen.trails[kind].values, seen.drawn[kind].axes[kind].labels
+    _draw.plane_axes(ax, seen.planes[kind], way, theme=t)
+    steps = np.array([int(each) for each in seen.drawn[kind].axes["step"].labels], dtype=float)
+    palette = _style.colormap("time", t.name)
+    hero = int(np.nan_to_num(seen.moved[kind].values).argmax()) if kind == "token" else -1
+    wide = np.where(np.arange(way.shape[1]) == hero, 1.4, 0.6) * sheet.size.line
+    pale = np.where(np.arange(way.shape[1]) == hero, 1.0, PALE)
+    if len(steps) > 1:
+        shade = shades(steps[1:] - steps[0], steps[-1] - steps[0])
+        segments = np.stack([way[:-1], way[1:]], axis=2)  # (step, word, end, axis)
+        lines = LineCollection(
+            segments.swapaxes(0, 1).reshape(-1, 2, 2).tolist(), colors=palette(np.tile(shade, way.shape[1])),
+            alpha=np.repeat(pale, len(steps) - 1), linewidths=np.repeat(wide, len(steps) - 1), zorder=2,
+        )  # fmt: skip
+        ax.add_collection(lines, autolim=False)
+    ax.scatter(
+        *way[0].T,
+        s=(0.7 * sheet.size.text) ** 2,
+        facecolors="none",
+        edgecolors=t.quiet,
+        linewidths=0.5 * wide,
+        zorder=3,
+    )
+    if kind == "position":
+        _draw.squares(ax, way[-1], theme=t, zorder=4)
+    else:
+        sign = of_tokens(seen.groups, marks)
+        for word, end in zip(words, way[-1], strict=True):
+            _draw.dots(ax, end[None], colour=t.ink, marker=sign[word], zorder=4)
+    named(ax, way[-1], [shown(word) for word in words], t.ink)
+    for text in ax.texts:
+        text.set_path_effects([withStroke(linewidth=0.25 * sheet.size.text, foreground=t.paper)])

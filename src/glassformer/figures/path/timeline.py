@@ -1,0 +1,185 @@
+"""What happened when? Rungs, kinds, parts and attention on one axis, and the phases of the loss."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import Labelled, percent
+from glassformer.analyses.attend.head_roles import ANSWER, NEEDED
+from glassformer.analyses.path.timeline import Timeline, say, timeline
+from glassformer.figures import _draw
+from glassformer.run import Run
+
+PHASES = 4.6  # ems for two bars of phases with two lines beside each
+ROWS = 4  # labels of a lane that may stand above each other
+TALL = 6.0  # ems of the chart of the loss from which its unit has room
+FEW = 40  # logged lines under which each is marked
+
+
+@_draw.drawing
+def plot_timeline(
+    run: Run,
+    *,
+    step: int = -1,
+    member: int = 0,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """The loss with its plateaus, four lanes of events, and the phases by the bends of the loss and by time."""
+    seen = timeline(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.8)
+    t = sheet.theme
+    held = ANSWER if seen.copied else NEEDED
+    lanes: tuple[tuple[str, Labelled, str], ...] = (
+        ("rungs reached", seen.rungs, t.ink), ("kinds 95 % right", seen.kinds, t.right),
+        ("parts needed", seen.born, t.ink), (f"mean attention on the {held}", seen.attention, t.query),
+    )  # fmt: skip
+    wide = (sheet.room[0] - 13) * sheet.em
+    rows = [_rows(_happened(events, name), wide, seen.steps, sheet, ROWS)[1] for name, events, _ in lanes]
+    needs = [max(2.0, 1.2 * many) for many in rows]
+    rest = max(sheet.room[1] - 10.7 - sum(needs) - PHASES, 3.0)  # ems for the loss
+    panels = sheet.panels(6, 1, heights=[rest, *needs, PHASES], left=11, right=2, bottom=5.4, top=1.4,
+                          gap=(0, 0.7))[:, 0]  # fmt: skip
+    _loss(panels[0], seen, sheet)
+    for panel, (name, events, colour) in zip(panels[1:5], lanes, strict=True):
+        last = seen.attention_last if events is seen.attention else float("nan")
+        ends = f" (ends at {percent(last)})" if np.isfinite(last) else ""
+        _lane(panel, name, events, colour, sheet, seen.steps, ends)
+    _phases(panels[5], seen, sheet)
+    for panel in panels:
+        panel.set_xlim(0, max(seen.steps, 1))
+        last = panel is panels[-1]
+        if last:
+            _draw.steps_axis(panel)
+        else:
+            panel.set_xticks([])
+        if seen.step is not None:
+            panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+        for begin, end in seen.plateaus.values:
+            panel.axvspan(begin, end, color=t.unconstrained, alpha=0.35, linewidth=0, zorder=-1)
+    if len(seen.plateaus.values):
+        sheet.note("grey background: the loss falls slowly, though much is left to learn")
+    return sheet.done(seen, member=member)
+
+
+def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
+    steps = [int(s) for s in seen.loss.axes["step"].labels]
+    few = np.searchsorted(steps, np.nan_to_num(seen.rungs.values[-1], nan=np.inf), side="right")  # up to the floor
+    dots = list(range(len(steps) if len(steps) < FEW else few if few < FEW else 0))
+    ax.plot(steps, seen.loss.values, color=sheet.theme.validation, linewidth=sheet.size.line, linestyle="--",
+            marker="o", markevery=dots, markersize=0.36 * sheet.size.text)  # fmt: skip
+    tall = ax.get_window_extent().height / ax.figure.dpi > TALL * sheet.em
+    ax.set_ylabel("loss (nats)" if tall else "loss")
+
+
+def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet, steps: int, ends: str = "") -> None:
+    """Ticks at the events with their names, on a few rows so that they do not touch."""
+    labels = next(iter(events.axes.values()))
+    together = _happened(events, name)
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    room = max(1, min(ROWS, int(ax.get_window_extent().height / ax.figure.dpi / (1.15 * sheet.em))))
+    placed, rows = _rows(together, wide, steps, sheet, room)
+    ax.set_ylim(rows, 0)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    for at, (row, left, text) in placed.items():
+        ax.plot([at, at], [row, row + 1], color=colour, linewidth=sheet.size.line)
+        ax.text(at, row + 0.5, f"{text} " if left else f" {text}", ha="right" if left else "left",
+                va="center", color=colour)  # fmt: skip
+    if not labels:
+        ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, ha="center", va="center", color=sheet.theme.quiet)
+    missing = [_named(label, name) for at, label in zip(events.values, labels, strict=True) if not np.isfinite(at)]
+    taken = max((_end(at, text, left, wide, steps, sheet) for at, (row, left, text) in placed.items()
+                 if row == rows - 1), default=0.0)  # fmt: skip
+    said = [f"not reached: {text}{ends}" for text in _shorter(missing)] if missing else []
+    text = next((each for each in said if _draw.text_width(each, sheet.size.text) < wide - taken - 0.5 * sheet.em), "")
+    ax.text(1, 0.5 / rows, f"{text} ", transform=ax.transAxes, ha="right", va="center", color=sheet.theme.quiet)
+    hidden = [f"{sum(len(together[at]) for at in together if at not in placed)} more", f"{len(missing)} not reached"]
+    told = [each for each, is_hidden in zip(hidden, (len(placed) < len(together), said and not text), strict=True)
+            if is_hidden]  # fmt: skip
+    lines = _draw.wrap(name + (f" ({', '.join(told)})" if told else ""), sheet.size.text, 10 * sheet.em)
+    ax.annotate("\n".join(lines), (0, 0.5), xycoords="axes fraction", xytext=(-0.6 * sheet.size.text, 0),
+                textcoords="offset points", ha="right", va="center")  # fmt: skip
+
+
+def _shorter(names: list[str]) -> list[str]:
+    """All names, then fewer and fewer of them and how many more there are."""
+    whole = [", ".join(names)]
+    return whole + [f"{', '.join(names[:k])} +{len(names) - k} more" for k in range(len(names) - 1, 0, -1)]
+
+
+def _happened(events: Labelled, lane: str) -> dict[float, list[str]]:
+    """Step → names of what happened then, in order."""
+    labels = next(iter(events.axes.values()))
+    found: dict[float, list[str]] = {}
+    for at, label in sorted((float(at), _named(label, lane)) for at, label in zip(events.values, labels, strict=True)
+                            if np.isfinite(at)):  # fmt: skip
+        found.setdefault(at, []).append(label)
+    return found
+
+
+def _end(at: float, text: str, left: bool, wide: float, steps: int, sheet: _draw.Sheet) -> float:
+    """How far to the right (inches) a tick and its name reach."""
+    x = at / max(steps, 1) * wide
+    return wide if left else x + _draw.text_width(text, sheet.size.text) + 0.8 * sheet.em
+
+
+def _rows(
+    together: dict[float, list[str]], wide: float, steps: int, sheet: _draw.Sheet, most: int
+) -> tuple[dict[float, tuple[int, bool, str]], int]:
+    """Step → row, whether the name stands at the left of its tick, and the name; and how many rows that takes.
+
+    Names of one step that have no room are counted instead; what then finds no row is left to the name of the lane.
+    """
+    ends: list[float] = [-1.0] * most
+    placed: dict[float, tuple[int, bool, str]] = {}
+    for at, names in together.items():
+        x = at / max(steps, 1) * wide
+        for text in _shorter(names):
+            long = _draw.text_width(text, sheet.size.text) + 0.8 * sheet.em
+            left = x + long > wide  # no room to the right
+            row = next((k for k in range(most) if ends[k] <= (x - long if left else x)), None)
+            if row is not None:
+                ends[row] = _end(at, text, left, wide, steps, sheet)
+                placed[at] = (row, left, text)
+                break
+    return placed, max((row for row, _, _ in placed.values()), default=0) + 1
+
+
+def _named(label: str, lane: str) -> str:
+    if "attention" in lane:
+        return percent(float(label))
+    return label.rpartition(" = ")[2]
+
+
+def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
+    """Phases by the bends of the loss above, by time below, each with its share of the fall of the loss."""
+    t = sheet.theme
+    shades = (t.unconstrained, t.rung, t.unconstrained)
+    per_step = ax.get_window_extent().width / ax.figure.dpi / max(seen.steps, 1)
+    both = (("fall by bends of the loss", seen.phases), ("fall by time", seen.by_time))
+    for row, (name, table) in enumerate(both):
+        waiting: list[str] = []  # of bars too short for their words
+        if not np.isfinite(table.values).all():
+            ax.text(seen.steps / 2, row, "too few logged steps to tell phases", ha="center", va="center", color=t.quiet)
+        for k, (begin, end) in enumerate(table.values):
+            if not np.isfinite(begin) or end <= begin:
+                continue
+            ax.barh([row], [end - begin], left=begin, height=0.72, color=shades[k], edgecolor=t.paper)
+            share = float(seen.fall.values[k, row])
+            own = table.axes["phase"].labels[k] + (f": {percent(share)}" if np.isfinite(share) else "")
+            room = 0.95 * (end - begin) * per_step
+            if _draw.text_width(both_of := ", ".join([*waiting, own]), sheet.size.text) < room:
+                own, waiting = both_of, []
+            if _draw.text_width(own, sheet.size.text) < room:
+                ax.text((begin + end) / 2, row, own, ha="center", va="center", color=t.ink)
+            else:
+                waiting.append(own)
+        name += f" ({', '.join(waiting)})" if waiting else ""
+        lines = _draw.wrap(name, sheet.size.text, 10 * sheet.em)
+        ax.annotate("\n".join(lines), (0, row), xycoords=("axes fraction", "data"), xytext=(-0.6 * sheet.size.text, 0),
+                    textcoords="offset points", ha="right", va="center", linespacing=1.0)  # fmt: skip
+    ax.set_ylim(1.5, -0.5)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)

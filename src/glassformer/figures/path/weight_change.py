@@ -1,0 +1,54 @@
+"""How much the weights change, part by part, for their size, and whether they keep going the same way."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassformer.analyses._result import Labelled
+from glassformer.analyses.path.weight_change import Change, weight_change, say, unit_of
+from glassformer.figures import _draw, _life
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_weight_change(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Mean absolute change by part, the same relative to the weights, and the cosine of successive changes."""
+    seen = weight_change(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.4)
+    entries = _life.key(seen.change.axes["part"].labels, seen.blocks == 1, sheet)
+    each = max(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em for entry in entries) + 4
+    across = int(np.clip((sheet.room[0] - 2) // each, 1, len(entries)))  # entries of the key side by side
+    foot = (5.4 if seen.per_pass else 4.2) + 1.5 * -(-len(entries) // across)
+    down = 2.4 if sheet.room[0] > 60 else 3.8  # room for headings of two lines
+    panels = sheet.panels(3, 1, heights=(1.3, 1.1, 1), left=6.5, right=3, bottom=foot, top=2.2, gap=(0, down))[:, 0]
+    _curves(panels[0], seen, seen.change, sheet, log=True)
+    _draw.heading(panels[0], f"mean absolute change of a parameter per {unit_of(seen)}")
+    _curves(panels[1], seen, seen.relative, sheet, log=True)
+    _draw.heading(panels[1], "the same, as a share of the mean weight of the part")
+    _curves(panels[2], seen, seen.cosine_smooth, sheet, log=False)
+    _draw.heading(panels[2], "cosine with the change before (1: goes on, −1: turns back)")
+    sheet.legend(entries, columns=across)
+    for panel in panels:
+        _life.steps_axis(panel, seen.steps, seen.per_pass, panel is panels[-1], seen.step)
+    return sheet.done(seen, member=member)
+
+
+def _curves(ax: Axes, seen: Change, table: Labelled, sheet: _draw.Sheet, *, log: bool) -> None:
+    t, line = sheet.theme, sheet.size.line
+    few = "o" if len(seen.looked_at) < 3 else ""
+    for name, curve in zip(table.axes["part"].labels, table.values, strict=True):
+        colour, dashes = _life.part_style(name, t)
+        whole = name == "all"
+        drawn = np.where(curve > 0, curve, np.nan) if log else curve
+        ax.plot(seen.looked_at, drawn, color=t.faint if whole else colour, linestyle=dashes, marker=few,
+                linewidth=line * (3.2 if whole else 0.8), zorder=1 if whole else 2)  # fmt: skip
+    if log:
+        ax.set_yscale("log")
+        _life.logarithmic(ax)
+    else:
+        least = np.nanmin(table.values, initial=0.0)
+        ax.set_ylim(-1.05 if least < -0.5 else -0.55 if least < -0.2 else -0.25, 1.05)
+        ax.set_yticks([-1, 0, 1] if least < -0.5 else [0, 0.5, 1])
+        ax.axhline(0, color=t.faint, linewidth=0.5 * line, zorder=0)

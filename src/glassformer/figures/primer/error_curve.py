@@ -1,0 +1,64 @@
+"""How wrong is a prediction? Squared error and surprise over what was predicted, with a table."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses import _primer as numbers
+from glassformer.analyses._primer import short
+from glassformer.analyses.primer.error_curve import error_curve, say
+from glassformer.figures import _draw, _table
+
+MOST = 4.0  # nats drawn; the surprise has no end
+
+
+@_draw.drawing
+def plot_error_curve(
+    *,
+    wanted: float = numbers.WANTED,
+    got: float | None = None,
+    ax: _draw.Host = None,
+    theme: str = "light",
+    size: str = "screen",
+) -> Figure:
+    """Both measures of error as curves, the prediction marked, and a table of wanted, got and loss."""
+    seen = error_curve(wanted=wanted, got=got)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.8, least=60)
+    t, line = sheet.theme, sheet.size.line
+    chart = sheet.panels(1, 1, left=5.5, right=1, bottom=3.8, top=1.5, within=(0, 0, 0.62, 1))[0, 0]
+    aside = sheet.panels(1, 1, left=2, right=1, bottom=1, top=1.5, within=(0.62, 0, 1, 1))[0, 0]
+    along = np.array([float(label) for label in seen.curves["squared"].axes["prediction"].labels])
+    for name, style, colour, here, said in (
+        ("squared", "-", t.train, seen.squared, "squared error"),
+        ("surprise", "--", t.validation, seen.surprise, "surprise, −ln p (nats)"),
+    ):
+        chart.plot(along, seen.curves[name].values, color=colour, linestyle=style, label=said)
+        if np.isfinite(here):
+            chart.plot([seen.got], [here], marker="o", color=colour, markersize=0.8 * sheet.size.text, clip_on=False)
+            chart.annotate(short(here), (seen.got, here), xytext=(0.7 * sheet.size.text, 0.5 * sheet.size.text),
+                           textcoords="offset points")  # fmt: skip
+    chart.axvline(seen.got, color=t.quiet, linewidth=0.5 * line, zorder=0)
+    chart.axvline(seen.wanted, color=t.ink, linestyle="--", linewidth=0.7 * line, zorder=0)
+    chart.set_ylim(0, max(MOST, 1.1 * seen.squared))
+    chart.set_xlim(along[0] - 0.02, along[-1] + 0.02)
+    chart.set_xlabel(f"prediction (wanted: {short(seen.wanted)})")
+    chart.set_ylabel("loss")
+    chart.legend(loc="upper center")
+    rows = [
+        (
+            "●" if np.isclose(float(at), seen.got) else "",
+            short(seen.wanted),
+            short(float(at)),
+            short(a),
+            short(b) if np.isfinite(b) else "–",
+        )
+        for at, a, b in zip(
+            seen.rows["squared"].axes["prediction"].labels,
+            seen.rows["squared"].values,
+            seen.rows["surprise"].values,
+            strict=True,
+        )
+    ]
+    colours = [t.ink if row[0] else t.quiet for row in rows]
+    head = ("", "wanted", "got", "squared error", "−ln p")
+    _table.table(aside, sheet.em, head, rows, theme=t, align="lrrrr", colours=colours)
+    return sheet.done(seen, wanted=wanted)

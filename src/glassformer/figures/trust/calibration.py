@@ -1,0 +1,99 @@
+"""Whether its confidence can be trusted: confidence against success, against truth, and over the life."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.trust.calibration import BINS, FEW, FINEST, Calibration, calibration, say
+from glassformer.figures import _draw, _life
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_calibration(
+    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Reliability, confidence of right and wrong answers, stated against true probability, error by step."""
+    seen = calibration(run, step=step, member=member)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8, least=60)
+    t = sheet.theme
+    reliable, confident, true, life = sheet.panels(2, 2, left=7, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
+    count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))
+    centres = (np.arange(BINS) + 0.5) / BINS
+    some = count > 0
+    low, high = (seen.reliability[name].values for name in ("low", "high"))
+    reliable.vlines(mean[some], low[some], high[some], color=t.ink, linewidth=sheet.size.line * 0.6)
+    for which, fill in ((count >= FEW, t.ink), ((count > 0) & (count < FEW), t.paper)):
+        reliable.plot(mean[which], came[which], marker="o", color=t.ink, markerfacecolor=fill, linestyle="")
+    reliable.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=1)
+    reliable.set_xlim(0, 1.01)
+    reliable.set_ylim(-0.06, 1.12)
+    reliable.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    reliable.set_xlabel("confidence in the first choice")
+    reliable.set_ylabel("share that came")
+    along = np.linspace(0, 1, 40)[:, None]
+    apart = np.stack([np.tile(mean[some], 40), (low[some] + along * (high - low)[some]).ravel()], axis=1)
+    apart = np.vstack([apart, np.hstack([along, along])])  # no number on an interval or on the diagonal
+    _draw.labels(reliable, np.stack([mean, came], axis=1)[some], [thousands(int(n)) for n in count[some]],
+                 colours=t.quiet, keep_clear=apart, tied=True)  # fmt: skip
+    few = bool((some & (count < FEW)).any())
+    reliable.set_title(f"confidence and success (n beside{f'; open: n < {FEW}' if few else ''})")
+    base = np.zeros(BINS)
+    for name in ("right", "wrong"):
+        bars = seen.confidence[name].values
+        confident.bar(
+            centres,
+            bars,
+            bottom=base,
+            width=0.09,
+            facecolor=(t[name], 0.3),
+            edgecolor=t[name],
+            hatch="" if name == "right" else "////",
+            linewidth=sheet.size.line * 0.7 * (bars > 0),
+            label=f"{name}: {thousands(int(bars.sum()))}" if bars.any() else None,
+        )
+        base = base + bars
+    if base.any():
+        confident.legend(loc="upper center" if base[-1] > base.max() / 2 else "upper right")
+    confident.set_ylim(0, 1.08 * max(float(base.max()), 1))
+    confident.set_xlim(0, 1)
+    confident.set_xlabel("confidence in the first choice")
+    confident.set_ylabel("answerable places" if seen.truth_known else "places")
+    confident.set_title("where the rule settles the answer" if seen.truth_known else "first choices that came, and not")
+    if seen.certain:
+        _doubt(true, seen)
+    else:
+        pairs = seen.chances.values
+        true.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=3)
+        _draw.dots(true, pairs, colour=t.ink, scale=0.9, alpha=0.2)
+        true.set_xlim(0, 1.02)
+        true.set_ylim(0, 1.02)
+        true.set_xlabel(f"{'true probability' if seen.truth_known else 'probability by counts'} of the token that came")
+        true.set_ylabel("stated probability")
+        true.set_title("stated and true, one dot per place")
+    steps = [int(label) for label in seen.error_by_step.axes["step"].labels]
+    errors = seen.error_by_step.values
+    life.plot(steps, errors, color=t.validation, linestyle="--", marker="o", markersize=sheet.size.text * 0.35)
+    life.axvline(seen.step, color=t.quiet, linewidth=sheet.size.line * 0.4)
+    life.set_ylim(0, max(0.02, 1.15 * float(np.nanmax(errors))) if np.isfinite(errors).any() else 1)
+    life.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))  # no 12.5 %, which would be written 12 %
+    life.yaxis.set_major_formatter(lambda value, _: percent(value))
+    life.set_ylabel("error")
+    life.set_title("mean distance from the diagonal, by step")
+    _draw.steps_axis(life)
+    return sheet.done(seen)
+
+
+def _doubt(ax: Axes, seen: Calibration) -> None:
+    """Where one answer is right: what of the probability is not on it, surest answer first."""
+    left = np.sort(np.maximum(1 - seen.chances.values[:, 1], FINEST))
+    known = left[np.isfinite(left)]
+    ax.plot((np.arange(len(known)) + 0.5) / max(len(known), 1), known, marker="." if len(known) < 10 else "")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(known.min(initial=1) / 2, min(2 * known.max(initial=FINEST), 1.5))
+    _life.logarithmic(ax)
+    ax.set_xlabel("share of the answers, surest first")
+    ax.set_ylabel("1 − p(right)")
+    ax.set_title("what is left to doubt")

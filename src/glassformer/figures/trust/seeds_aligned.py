@@ -1,0 +1,121 @@
+"""Do seeds find the same thing? All seeds' embeddings on each other, beside what random ones would do."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse, Rectangle
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Array
+from glassformer.analyses.trust.seeds_aligned import Aligned, seeds_aligned, say
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_seeds_aligned(
+    run: Run, *, step: int = -1, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
+) -> Figure:
+    """Embeddings of all seeds after rotation, reflection and scale; distances; the same for random embeddings."""
+    seen = seeds_aligned(run, step=step)
+    narrow = size == "print_narrow"  # one column: the panels stand below each other
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 92) if narrow else 7)
+    parts = [(0, 0.6, 1, 1), (0, 0.26, 1, 0.6), (0, 0, 1, 0.26)] if narrow else [
+        (0, 0, 0.56, 1), (0.56, 0.42, 1, 1), (0.56, 0, 1, 0.41)
+    ]  # fmt: skip
+    left = sheet.panels(1, 1, left=6, right=1, bottom=4.8, top=2.4, within=parts[0])[0, 0]
+    heat = sheet.panels(1, 1, left=4.5, right=8, bottom=3.4, top=2.4, within=parts[1])[0, 0]
+    strip = sheet.panels(1, 1, left=8.5, right=2, bottom=6 if narrow else 4.8, top=2.4, within=parts[2])[0, 0]
+    marks = _style.markers(run.task)
+    _plane(left, seen, sheet, marks)
+    members = seen.distance.axes["member"].labels
+    _draw.heat(
+        heat,
+        seen.distance.values,
+        kind="error",
+        theme=sheet.theme,
+        rows=members,
+        columns=members,
+        row_name="seed",
+        column_name="seed",
+    )
+    heat.set_title("distance of every two seeds")
+    _draw.bar(sheet, "error", (0, 1), "distance", beside=heat)
+    _strip(strip, seen, sheet)
+    sheet.legend([(group, marks[group], sheet.theme.ink) for group in seen.groups], x=0.0)
+    return sheet.done(seen)
+
+
+def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
+    t, points, mean = sheet.theme, seen.points.values, seen.mean.values
+    points = points[np.isfinite(points).all(axis=(1, 2))]  # seeds that diverged have no place
+    if len(points) < 2:
+        _draw.bare(ax)
+        ax.text(
+            0.5,
+            0.5,
+            "embeddings that are not numbers\ncannot be aligned",
+            transform=ax.transAxes,
+            ha="center",
+            va="center",
+        )
+        return
+    _draw.plane_axes(ax, seen.plane, points, theme=t)
+    ax.set_xlabel("aligned axis 1" if seen.plane.lossless else seen.plane.labels[0])
+    ax.set_ylabel("aligned axis 2" if seen.plane.lossless else seen.plane.labels[1])
+    for group, tokens in seen.groups.items():
+        _draw.dots(ax, points[:, list(tokens)], colour=t.masked, marker=marks[group], scale=0.8)
+    for token, (long, short, angle) in enumerate(seen.spread.values):
+        ax.add_patch(
+            Ellipse(
+                tuple(mean[token]),
+                2 * long,
+                2 * short,
+                angle=angle,
+                fill=False,
+                edgecolor=t.rung,
+                linewidth=0.5 * sheet.size.line,
+                zorder=1,
+            )
+        )
+    where, names = _together(mean, [shown(token) for token in seen.mean.axes["token"].labels], 0.03 * float(np.ptp(points)))
+    _draw.labels(ax, where, names, colours=t.ink, scale=1.25)
+    _draw.dots(ax, mean, colour=t.ink, scale=0.6, zorder=4)
+    _draw.heading(ax, "token embeddings of all seeds, and their mean (label)")
+
+
+def _together(points: Array, names: list[str], near: float) -> tuple[Array, list[str]]:
+    """Points that lie on each other share one label."""
+    groups: list[list[int]] = []
+    for k, point in enumerate(points):
+        close = [group for group in groups if np.hypot(*(points[group[0]] - point)) < near]
+        close[0].append(k) if close else groups.append([k])
+    return np.array([points[group].mean(axis=0) for group in groups]), [
+        " ".join(names[k] for k in group) for group in groups
+    ]
+
+
+def _strip(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
+    """One row for each kind of part: all pairs of seeds, their median, and the range of chance."""
+    rows = {"embeddings": (seen.distance.values[np.triu_indices(seen.members, 1)], seen.random.values)}
+    rows |= {kind: (each.values, seen.by_chance[kind].values) for kind, each in seen.matched.items()}
+    for row, (found, (low, half, high)) in enumerate(rows.values()):
+        _row(ax, row, found[np.isfinite(found)], (low, half, high), sheet)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel("distance of two seeds (0: alike)")
+    ax.set_title("every two seeds; grey: by chance")
+
+
+def _row(ax: Axes, at: int, found: Array, chance: tuple[float, float, float], sheet: _draw.Sheet) -> None:
+    t, (low, half, high) = sheet.theme, chance
+    if np.isfinite(chance).all():
+        ax.add_patch(Rectangle((low, at - 0.36), high - low, 0.72, facecolor=t.unconstrained, linewidth=0, zorder=0))
+        ax.plot([half, half], [at - 0.36, at + 0.36], color=t.quiet, linestyle="--", linewidth=sheet.size.line)
+    ax.plot(found, np.full(len(found), at), linestyle="", marker="|", color=t.ink, markersize=0.9 * sheet.size.text)
+    if len(found):
+        ax.plot(
+            [np.median(found)], [at], marker="D", color=t.ink, markersize=0.6 * sheet.size.text, markeredgecolor=t.paper
+        )

@@ -1,0 +1,28 @@
+"""What each part of a model is worth: trained again without it, one dot per seed."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from glassformer.analyses.trust.study_parts import study_parts, say
+from glassformer.figures import _draw, _study
+from glassformer.study import Study
+
+
+@_draw.drawing
+def plot_study_parts(study: Study, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+    """The whole model, then the models without a part in order of harm; bounds that no training can beat."""
+    seen = study_parts(study)
+    names = seen.values[seen.main].axes["cell"].labels
+    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.8 + 0.42 * len(names))
+    left = min(_study.names_width(names), 0.4 * sheet.room[0])
+    bounded = bool(np.isfinite(seen.bounds.values).any()) and seen.main == "accuracy"
+    bottom = 5.4 if bounded else 3.6
+    panels = sheet.panels(1, 2, widths=(1.5, 1), left=left, right=1.5, bottom=bottom, top=1.8, gap=(3.2, 0))[0]
+    for panel, (name, metric) in zip(panels, seen.metrics.items(), strict=True):
+        _study.rows(
+            panel, seen.values[name], seen.spreads[name], metric, sheet, named=panel is panels[0],
+            bounds=seen.bounds.values if bounded and name == seen.main else None, marked=seen.harmed,
+        )  # fmt: skip
+    if bounded:
+        sheet.note("◁ bound that no training can beat; red: worse; bar: median")
+    return sheet.done(seen)

@@ -1,0 +1,86 @@
+"""How a text's words are cut: the commonest words with their pieces, and the share of single tokens by rank."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.what.coverage import Coverage, coverage, opening, per_token, reason, say, share_at
+from glassformer.figures import _draw, _table
+from glassformer.run import Run
+
+
+@_draw.drawing
+def plot_coverage(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+    """A hundred words in order, each whole or cut; the curve over the first thousand; what is lost."""
+    seen = coverage(run)
+    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.8, least=80)
+    cut = 0.68 if sheet.size.fixed is None else 0.72
+    grid = sheet.panels(1, 1, left=1, right=1.5, bottom=1, top=1, within=(0, 0, cut, 1))[0, 0]
+    chart = sheet.panels(1, 1, left=4.5, right=1.5, bottom=4, top=2.2, within=(cut, 0.5, 1, 1))[0, 0]
+    aside = sheet.panels(1, 1, left=1.5, right=1, bottom=0.5, top=1, within=(cut, 0, 1, 0.5))[0, 0]
+    left_out = len(seen.cut) - _words(grid, seen, sheet)
+    if left_out:
+        sheet.note(f"the first {len(seen.cut) - left_out} of {len(seen.cut)} words; {left_out} have no room here")
+    _curve(chart, seen, sheet)
+    rows = [
+        ("characters", thousands(seen.characters)),
+        ("different ones", thousands(seen.distinct)),
+        ("tokens", thousands(seen.tokens)),
+        *((f"for {'training' if part == 'train' else part}", thousands(int(n))) for part, n in
+          zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True)),
+        ("characters per token", f"{per_token(seen):.2f}"),
+        ("entries that occur", f"{thousands(seen.used)} of {thousands(seen.entries)}"),
+        *((f"discarded {kind}", thousands(int(n))) for kind, n in
+          zip(seen.lost.axes["kind"].labels, seen.lost.values, strict=True)),
+        *([] if len(seen.lost.values) else [("discarded", "nothing")]),
+    ]  # fmt: skip
+    _table.table(aside, sheet.em, ("the whole text", seen.tokenizer), rows, theme=sheet.theme, align="lr")
+    return sheet.done(seen)
+
+
+def _words(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> int:
+    """Words flow from left to right, line by line; as many as there is room for, and how many they are."""
+    width, height = _table.page(ax, sheet.em)
+    t, x, y, line = sheet.theme, 0.0, 0.0, 2.0
+    for k, (word, pieces) in enumerate(zip(seen.pieces.axes["word"].labels, seen.cut, strict=True)):
+        text = "·".join(shown(piece) for piece in pieces) if len(pieces) > 1 else shown(word)
+        wide = _draw.text_width(text, 72) + 0.9
+        if x + wide > width:
+            x, y = 0.0, y + line
+        if y + line > height:
+            return k
+        split = len(pieces) > 1
+        box = Rectangle((x, y + 0.15), wide, line - 0.3, facecolor=t.unconstrained if split else t.paper,
+                        edgecolor=t.ink if split else t.faint,
+                        linewidth=sheet.size.line * (0.8 if split else 0.5))  # fmt: skip
+        ax.add_patch(box)
+        ax.text(x + wide / 2, y + line / 2, text, ha="center", va="center", parse_math=False)
+        x += wide + 0.35
+    if y + 3 * line < height:
+        begins = _draw.wrap(f"the text begins: {opening(seen)} …", sheet.size.text, width * sheet.em)
+        ax.text(0, y + 1.6 * line, "\n".join(begins), va="top", parse_math=False, color=sheet.theme.quiet)
+    return len(seen.cut)
+
+
+def _curve(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
+    ranks, shares = share_at(seen)
+    ax.plot(ranks, shares, color=sheet.theme.train)
+    ax.set_xscale("log")
+    ax.set_xlim(1, max(len(ranks), 2))
+    ax.set_ylim(0, 1.05)
+    ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    ax.xaxis.set_major_formatter(lambda value, _: thousands(round(value)))
+    ax.minorticks_off()
+    for rank in (100, len(ranks)):
+        if rank <= len(ranks):
+            share = float(shares[rank - 1])
+            ax.plot(
+                [rank], [share], marker="o", color=sheet.theme.train, markersize=0.6 * sheet.size.text, clip_on=False
+            )
+            low = share < 0.25  # below would be among the ticks
+            ax.annotate(percent(share), (rank, share), ha="right", va="bottom" if low else "top",
+                        textcoords="offset points", xytext=(0, (1.3 if low else -0.7) * sheet.size.text))  # fmt: skip
+    ax.set_xlabel("words, by rank")
+    _draw.heading(ax, "share that is one token")

@@ -1,0 +1,76 @@
+"""How often each token occurs, and how much that alone would tell."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
+
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import percent
+from glassformer.analyses.what.vocabulary import say_counts, vocabulary
+from glassformer.figures import _draw, _style
+from glassformer.run import Run
+
+MOST = 20
+
+
+@_draw.drawing
+def plot_token_counts(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+    """Bars of the most frequent tokens by group, and count against rank on logarithmic axes."""
+    seen = vocabulary(run)
+    sheet = _draw.Sheet(ax, theme, size, say_counts(seen), height=5.2)
+    counts, names = seen.counts.values, seen.counts.axes["token"].labels
+    ranked = np.argsort(-counts, kind="stable")
+    groups = list(dict.fromkeys(seen.groups))
+    marks, shades = _style.markers(run.task), dict(zip(groups, _shades(len(groups)), strict=True))
+    bars, rank = sheet.panels(1, 2, left=5, right=1.5, bottom=5.5, top=2.4, gap=7, widths=(1.5, 1))[0]
+    top = [int(k) for k in ranked[:MOST] if counts[k] > 0]
+    share = counts / max(seen.total, 1)
+    bars.bar(range(len(top)), share[top], width=0.75, edgecolor=sheet.theme.ink, linewidth=sheet.size.line * 0.5,
+             color=[(sheet.theme.ink, shades[seen.groups[k]]) for k in top])  # fmt: skip
+    for place, k in enumerate(top):
+        bars.plot([place], [share[k] + 0.035 * share[top[0]]], marker=marks[seen.groups[k]], color=sheet.theme.ink)
+    _draw.places(bars, [names[k] for k in top], "x", name="token")
+    bars.set_ylim(0, 1.12 * float(share[top[0]]))
+    bars.set_xlim(-0.6, len(top) - 0.4)
+    bars.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
+    bars.yaxis.set_major_formatter(lambda value, _: percent(value))
+    bars.set_ylabel(f"share of {seen.counted}")
+    bars.set_title("the most frequent tokens" if len(top) < len(names) else "all tokens")
+    places = np.arange(1, len(ranked) + 1)
+    some = counts[ranked] > 0
+    rank.plot(places, np.where(some, counts[ranked[0]] / places, np.nan), linestyle=":", color=sheet.theme.rung)
+    rank.text(
+        places[some][-1],
+        counts[ranked[0]] / places[some][-1],
+        "1 / rank ",
+        ha="right",
+        va="top",
+        color=sheet.theme.quiet,
+    )
+    rank.plot(places[some], counts[ranked][some], color=sheet.theme.faint, zorder=1)
+    for group in groups:
+        here = [k for k in range(len(ranked)) if some[k] and seen.groups[ranked[k]] == group]
+        rank.plot(places[here], counts[ranked][here], linestyle="", marker=marks[group], color=sheet.theme.ink)
+    rank.set_xscale("log")
+    rank.set_yscale("log")
+    for axis in (rank.xaxis, rank.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(_plain)
+        axis.set_minor_formatter(lambda *_: "")
+    rank.set_xlabel("rank (log axis)")
+    rank.set_ylabel("count (log axis)")
+    rank.set_title("count by rank")
+    used = [group for group in groups if any(counts[k] > 0 and seen.groups[k] == group for k in range(len(names)))]
+    bars.legend(
+        handles=[_draw.handle((shown(group), marks[group], sheet.theme.ink), sheet.theme) for group in used],
+        loc="upper right",
+    )
+    return sheet.done(seen)
+
+
+def _shades(many: int) -> list[float]:
+    return [0.75 - 0.65 * k / max(many - 1, 1) for k in range(many)]
+
+
+def _plain(value: float, _: int) -> str:
+    return f"{value:,.0f}".replace(",", "\u202f") if value >= 1 else f"{value:g}"

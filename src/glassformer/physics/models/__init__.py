@@ -1,0 +1,1 @@
+"""The models: one file each, and the file holds all of its mathematics."""
