@@ -6,29 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer import glossary
 from glassformer.errors import unknown
 
 Array = NDArray[Any]
 
 PLACES = ("position", "query_position", "key_position")
-WHOLE = {  # points of the whole model; those of the blocks are below
-    "token_embedding": ("position", "feature"),
-    "position_embedding": ("position", "feature"),
-    "embedded": ("position", "feature"),
-    "final": ("position", "feature"),
-    "logits": ("position", "token"),
-    "probabilities": ("position", "token"),
-}
-IN_BLOCKS = {
-    "query": ("head", "query_position", "feature"),
-    "key": ("head", "key_position", "feature"),
-    "value": ("head", "key_position", "feature"),
-    "scores": ("head", "query_position", "key_position"),
-    "attention": ("head", "query_position", "key_position"),
-    "mixed": ("head", "query_position", "feature"),
-    "hidden_in": ("position", "neuron"),
-    "hidden": ("position", "neuron"),
-}
 
 
 class Trace(Mapping[str, Array]):
@@ -54,8 +37,7 @@ class Trace(Mapping[str, Array]):
 
     def axes(self, name: str) -> dict[str, tuple[str, ...]]:
         """Each axis of a value, in order, with the label of each place; positions are labelled by their tokens."""
-        shape = self[name].shape
-        axes = WHOLE[name] if name in WHOLE else ("block", *IN_BLOCKS.get(name, ("position", "feature")))
+        shape, axes = self[name].shape, glossary.axes(name)
         axes = ("batch",) * (len(shape) - len(axes)) + axes  # position_embedding has no batch, whatever went in
         return {axis: self._labels(axis, size) for axis, size in zip(axes, shape, strict=True)}
 
