@@ -128,6 +128,13 @@ def softmax(x: Array) -> Array:
     return total
 
 
+def log_softmax(x: Array) -> Array:
+    """Their logarithms, which stay finite where a number rounds to zero."""
+    shifted = x - x.max(-1, keepdims=True)
+    found: Array = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return found
+
+
 def gelu(x: Array) -> Array:
     """x times the chance that a normal number lies below x."""
     below: Array = (0.5 * (1 + _erf(x / np.sqrt(2)))).astype(x.dtype)

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from glassformer import reference
 from glassformer.analyses import _clock, _counted, _logged
 from glassformer.analyses._result import Array, Labelled, Result, numbers, shared, result
 from glassformer.analyses._uncertain import (
@@ -131,11 +132,8 @@ def _thinned(todo: Plan, size: int) -> list[int]:
 
 
 def _softmax(logits: Array) -> tuple[Array, Array]:
-    """Chances, and their logarithms, which stay finite where a chance rounds to zero."""
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    weights = np.exp(shifted)
-    total = weights.sum(axis=-1, keepdims=True)
-    return weights / total, shifted - np.log(total)
+    """Chances, and their logarithms."""
+    return reference.softmax(logits), reference.log_softmax(logits)
 
 
 def _at_one(chances: Array, logs: Array, targets: Array) -> dict[str, Array]:

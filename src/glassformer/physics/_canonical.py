@@ -6,15 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.reference import softmax
+
 Array = NDArray[Any]
 TINY = 1e-300  # keeps the logarithm of a chance that rounds to zero finite
-
-
-def softmax(scores: Array) -> Array:
-    """Chances over the last axis; the largest score is taken off first, which changes nothing but the rounding."""
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    found: Array = weights / weights.sum(axis=-1, keepdims=True)
-    return found
 
 
 def boltzmann(logits: Array, temperatures: Array) -> Array:

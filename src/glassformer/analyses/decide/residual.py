@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from glassformer import reference
 from glassformer.analyses import _decide
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._plane import Plane
@@ -83,7 +84,8 @@ def residual(
     heads = {"head": numbers(a.heads), "key_position": here["position"]}
     points["value"] = Labelled(flat.zero + flat.directions(pushes), heads | axis)
     words = {"token": tuple(run.task.vocabulary[: a.answers])}
-    first = _softmax(_decide.onward(w, before * a.residual, a))  # without a residual nothing else is passed on
+    held = before * a.residual  # without a residual nothing else is passed on
+    first = reference.softmax(_decide.onward(w, held, a).astype(np.float64))
     return Residual(
         step=seen.step,
         clock=land.clock,
@@ -106,12 +108,6 @@ def residual(
         has_residual=a.residual,
         block=block,
     )
-
-
-def _softmax(logits: Array) -> Array:
-    e = np.exp(logits.astype(np.float64) - logits.max(-1, keepdims=True))
-    found: Array = e / e.sum(-1, keepdims=True)
-    return found
 
 
 def say(seen: Residual) -> Words:
