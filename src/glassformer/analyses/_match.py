@@ -4,8 +4,6 @@ A model's heads and neurons have no order: any two can change places with their 
 differently. Two models can be compared part by part only after the pairing under which they agree best.
 """
 
-from itertools import permutations
-
 import numpy as np
 
 from glassformer.analyses import _decide
@@ -13,46 +11,14 @@ from glassformer.analyses._result import Array
 from glassformer.run import Run
 
 WINDOWS = 64  # held-out inputs on which two models are compared
-ALL_ORDERS = 5  # up to so many heads every order is tried
 
 
 def assignment(gain: Array) -> list[int]:
-    """For each row of a square table its column, no column twice, so that the sum of the cells is the largest.
+    """For each row of a square table its column, no column twice, so that the sum of the cells is the largest."""
+    from scipy.optimize import linear_sum_assignment
 
-    Exact, by shortest augmenting paths: rows enter one by one and earlier ones make way where that gains more.
-    """
-    cost = -np.asarray(gain, dtype=np.float64)
-    many = len(cost)
-    row_price, column_price = np.zeros(many + 1), np.zeros(many + 1)
-    taken = np.zeros(many + 1, dtype=int)  # column (from 1) → its row (from 1); column 0 holds the row that enters
-    for row in range(1, many + 1):
-        taken[0], column = row, 0
-        way, best, done = np.zeros(many + 1, dtype=int), np.full(many + 1, np.inf), np.zeros(many + 1, dtype=bool)
-        while taken[column]:
-            done[column] = True
-            here = taken[column]
-            offer = cost[here - 1] - row_price[here] - column_price[1:]
-            better = ~done[1:] & (offer < best[1:])
-            best[1:][better], way[1:][better] = offer[better], column
-            nearest = 1 + int(np.where(done[1:], np.inf, best[1:]).argmin())
-            step = best[nearest]
-            row_price[taken[done]] += step
-            column_price[done] -= step
-            best[~done] -= step
-            column = nearest
-        while column:
-            before = way[column]
-            taken[column], column = taken[before], before
-    found = [0] * many
-    for column in range(1, many + 1):
-        found[taken[column] - 1] = column - 1
+    found: list[int] = linear_sum_assignment(gain, maximize=True)[1].tolist()
     return found
-
-
-def ordered(gain: Array) -> list[int]:
-    """The same by trying every order: the check on `assignment`, and quick for a few heads."""
-    rows = np.arange(len(gain))
-    return list(max(permutations(range(len(gain))), key=lambda order: float(gain[rows, list(order)].sum())))
 
 
 def looks(run: Run, step: int, member: int) -> Array:
@@ -108,8 +74,7 @@ def agreement(alike: list[Array], idle: list[int]) -> float:
         return float("nan")
     total, parts = 0.0, 0
     for table, none in zip(alike, idle, strict=True):
-        order = ordered(table) if len(table) <= ALL_ORDERS else assignment(table)
-        total += float(table[np.arange(len(table)), order].sum())
+        total += float(table[np.arange(len(table)), assignment(table)].sum())
         parts += len(table) - none
     return total / parts if parts else 0.0
 
