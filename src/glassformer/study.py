@@ -17,7 +17,6 @@ from glassformer import folder
 from glassformer.errors import DamagedError, MissingError
 from glassformer.experiment import Experiment, from_tables
 
-HOME = Path("studies")  # where studies are put unless they are told to be elsewhere
 ABOUT, CELLS, RUNS, RESULT = "study.json", "cells", "runs", "result.json"
 SCHEMA = 1
 MOST_BYTES = 64_000_000  # of one cell's numbers
@@ -122,9 +121,9 @@ def open(path: str | Path) -> "Study":
     return Study(Path(path))
 
 
-def of(experiment: str) -> list["Study"]:
-    """The studies of an experiment under `studies/` that have come to their end, by name."""
-    found = map(Study, sorted(path.parent for path in HOME.glob(f"*/{ABOUT}")))
+def of(experiment: str, root: Path = Path("studies")) -> list["Study"]:
+    """The studies of an experiment under `root` that have come to their end, by name."""
+    found = map(Study, sorted(path.parent for path in root.glob(f"*/{ABOUT}")))
     return [each for each in found if each.experiment.name == experiment and each.result and each.rows()]
 
 

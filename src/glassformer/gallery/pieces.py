@@ -52,11 +52,11 @@ def opened(path: str | Path) -> Run | Study:
     return study.open(path) if (Path(path) / study.ABOUT).is_file() else open_run(path)
 
 
-def drawn_from(each: Piece, subject: Subject) -> list[Subject]:
+def drawn_from(each: Piece, subject: Subject, root: Path = Path("studies")) -> list[Subject]:
     """The subject itself; where that is a run and the figure shows a study, every such study of its experiment."""
     if each.needs != "study" or not isinstance(subject, Run):
         return [subject]
-    return [found for found in study.of(subject.experiment.name) if figure_of(found.name) == each.name]
+    return [found for found in study.of(subject.experiment.name, root) if figure_of(found.name) == each.name]
 
 
 def figure_of(name: str) -> str:
@@ -89,7 +89,7 @@ def _no_study(each: Piece, run: Run | None) -> str:
     if not possible:
         return f"it is drawn from a study, and {reasons[fitting[0]]}"
     command = f"glassformer study {possible[0]} {run.experiment.name if run else 'EXPERIMENT'}"
-    return f"it is drawn from a study, and {study.HOME}/ has none; `{command}` makes one"
+    return f"it is drawn from a study, and studies/ has none; `{command}` makes one"
 
 
 def left_out(each: Piece, run: Run) -> str | None:

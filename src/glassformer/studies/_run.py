@@ -19,7 +19,7 @@ from glassformer.experiment import Experiment, from_tables, load
 from glassformer.lock import Lock
 from glassformer.settings import assign
 from glassformer.storage import make_folder, replace
-from glassformer.study import ABOUT, CELLS, HOME, RESULT, RUNS, SCHEMA, Cell, Metric, Study, text
+from glassformer.study import ABOUT, CELLS, RESULT, RUNS, SCHEMA, Cell, Metric, Study, text
 
 SEEDS = 8
 WORK = 4e11  # multiplications per member: what a training takes if nobody says how many steps (about 10 s on one core)
@@ -144,12 +144,12 @@ def changed(base: Experiment, cell: Cell) -> Experiment:
 SAME = ("study", "experiment", "seeds", "without")
 
 
-def place(plan: dict[str, Any], out: Path | None) -> Path:
+def place(plan: dict[str, Any], out: Path | None, root: Path = Path("studies")) -> Path:
     """The folder of this very study: the one where it was begun, or a new one.
 
-    A folder that was named and holds another study is refused; under `studies/` the next free name is taken.
+    A folder that was named and holds another study is refused; under `root` the next free name is taken.
     """
-    wanted = out or HOME / f"{plan['study']}-{plan['experiment']['name']}"
+    wanted = out or root / f"{plan['study']}-{plan['experiment']['name']}"
     for number in count(1):
         path = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
         if not path.exists() or (path.is_dir() and not any(path.iterdir())):
