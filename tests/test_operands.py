@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from architectures import architectures
 from glassformer import reference
-from glassformer.analyses import _operands
 from glassformer.analyses._operands import Operand, Pass, Step, Term, written
 from glassformer.analyses.decide.operands import operands
 from glassformer.architecture import Architecture, nest
@@ -114,7 +113,7 @@ def test_every_point_is_met_with_its_operation():
     [
         ({}, "scores", (1, 1, 2, 0), "dot product", "Σ query × key × score scale"),
         ({}, "attention", (0, 0, 1, 0), "softmax", "exp(scores) ÷ Σ exp(scores in view)"),
-        ({}, "attention", (0, 0, 1, 2), "mask", "0: a later position is not in view"),
+        ({}, "attention", (0, 0, 1, 2), "mask", "0 ÷ Σ exp(scores in view)"),
         ({"attention": "mean"}, "attention", (0, 0, 1, 0), "equal shares", "1 ÷ positions in view"),
         ({}, "query", (1, 0, 2, 1), "dot product", "Σ normed_1 × blocks.1.query + blocks.1.query_bias"),
         ({"norm_place": "post"}, "query", (1, 0, 0, 0), "dot product",
@@ -195,10 +194,11 @@ def test_a_damaged_number_is_noticed():
 
 def test_what_is_not_a_number_is_said():
     run = run_of(NAN)
-    for point in run.trace():
-        card = operands(run, value=point)
-        assert card.agrees
-        assert np.isfinite(card.value) or "not a number" in card.title
+    for step in run.steps.tolist():
+        for point in [*run.trace(), "attention[query_position=0, key_position=1]"]:
+            card = operands(run, value=point, step=step)
+            assert card.agrees
+            assert np.isfinite(card.value) or "is not a number" in card.title
 
 
 @pytest.mark.parametrize(
@@ -222,17 +222,3 @@ def test_what_is_not_there_is_refused(value, said):
 def test_one_input_at_a_time():
     with pytest.raises(CallError, match="one input"):
         operands(run_of("plus_last_even"), sequence=[[0, 1], [1, 2]])
-
-
-def test_where_a_point_comes_from_holds_for_every_architecture():
-    """The inputs of a point stand before it in the pass, unless they are of the block before."""
-    order = {point: k for k, point in enumerate(POINTS)}
-    for place in ("pre", "post"):
-        a = replace(FULL, norm_place=place)
-        for point in POINTS:
-            block = None if point in ("token_embedding", "position_embedding", "embedded") else 1
-            whole = point in ("final", "logits", "probabilities") or block is None
-            for name, of in _operands.inputs(point, None if whole else block, a):
-                post = place == "post" and "normed" in (name[:6], point[:6])
-                assert whole or of in (0, 1)
-                assert order[name] < order[point] or of == 0 or post

@@ -246,17 +246,16 @@ class Pass:
     def _softmax(self, sources: tuple[Place, ...], here: Index) -> Step:
         """Of the logits, or of the scores in view."""
         *row, which = here
-        many, view = self.architecture.answers, ""
-        if len(row) > 1:  # attention
-            many, view = self._in_view(row[-1]), " in view"
-            if which >= many:
-                return Step("mask", "0: a later position is not in view", ())
-            if not sources:  # nothing is asked
-                count = Term("itself", (self._constant("positions in view", many),))
-                return Step("equal shares", "1 ÷ positions in view", (count,))
+        looks = len(row) > 1
+        many = self._in_view(row[-1]) if looks else self.architecture.answers
+        masked = which >= many
+        if not sources:  # nothing is asked
+            count = Term("beside", (self._constant("positions in view", many),))
+            return Step("mask" if masked else "equal shares", f"{0 if masked else 1} ÷ positions in view", (count,))
         name, cells = sources[0][0], [self._at(sources[0], *row, k) for k in range(many)]
         terms = tuple(Term("itself" if k == which else "beside", (each,)) for k, each in enumerate(cells))
-        return Step("softmax", f"exp({name}) ÷ Σ exp({name}{view})", terms)
+        formula = f"{0 if masked else f'exp({name})'} ÷ Σ exp({name}{' in view' if looks else ''})"
+        return Step("mask" if masked else "softmax", formula, terms)
 
 
 def _added(
@@ -279,14 +278,14 @@ def _again(operation: Operation, terms: tuple[Term, ...]) -> tuple[float, float]
     if operation in ("lookup", "copy", "sum", "dot product"):
         parts = [*by.get("part", []), *by.get("bias", [])]
         return sum(parts), sum(map(abs, parts))
+    row = np.array([*by.get("itself", []), *by.get("beside", [])])  # the value in question first
     if operation == "mask":
-        return 0.0, 0.0
-    x = np.array(by["itself"])
+        nothing = float(0 * row.sum())  # unless its row is not a number
+        return nothing, nothing
     if operation == "equal shares":
-        return float(1 / x[0]), float(1 / x[0])
+        return float(1 / row[0]), float(1 / row[0])
     if operation in reference.ACTIVATION:
-        return float(reference.ACTIVATION[operation](x)[0]), float(abs(x[0]))
-    row = np.array([*by["itself"], *by.get("beside", [])])  # the value in question first
+        return float(reference.ACTIVATION[operation](row)[0]), float(abs(row[0]))
     if operation == "softmax":
         share = float(reference.softmax(row)[0])
         return share, share * (1 + float(np.ptp(row)))

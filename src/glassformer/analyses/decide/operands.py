@@ -47,7 +47,7 @@ class Operands(Result):
         if len(adding) < 2 or not np.isfinite(self.value):
             return said
         most = max(adding, key=lambda each: each[0])[1]
-        return f"{said}; most is {most.written} = {most.contribution:.4g}"
+        return f"{said}; the largest term is {most.written} = {most.contribution:.4g}"
 
     @property
     def written(self) -> str:
@@ -93,7 +93,7 @@ def operands(
             {"part": Axis(numbers(len(made.terms)), tuple(term.written for term in made.terms))},
         ),
         recombined=again,
-        rounding=rounding if rounding < kind.max else float("inf"),
+        rounding=rounding if size <= float(kind.max) else float("inf"),
     )
 
 
