@@ -60,16 +60,9 @@ class Reader:
     those of its true position, and to its key and value come those of all tokens before it.
     """
 
-    def __init__(
-        self,
-        params: Params,
-        architecture: Architecture,
-        tokens: Sequence[int],
-        edits: Callable[[Array], Edits] | None = None,  # those of the pass over these tokens
-    ) -> None:
+    def __init__(self, params: Params, architecture: Architecture, tokens: Sequence[int]) -> None:
         self.params, self.architecture = params, architecture
-        window = np.asarray(tokens)
-        logits, seen = reference.forward(params, window, architecture, edits(window) if edits else None)
+        logits, seen = reference.forward(params, np.asarray(tokens), architecture)
         self.logits: Array = logits[-1]  # (token,) after the last token read
         self.length = len(tokens)
         self._kept: dict[str, list[Array]] = {name: list(seen[name]) for name in ("key", "value") if name in seen}
@@ -130,13 +123,17 @@ def go_on(
     def written() -> Iterator[int]:
         reader: Reader | None = None
         for _ in range(tokens):
-            if reader is None or reader.length == architecture.context or edits is not None:
+            window = text[-architecture.context :]
+            if edits is not None:  # they may reach back to any position, so nothing is kept from token to token
+                logits = reference.forward(params, np.array(window), architecture, edits(np.array(window)))[0][-1]
+            elif reader is None or reader.length == architecture.context:
                 # Once the window is full it slides: every token moves to another position, and the oldest one, which
-                # others had looked at, is gone. Nothing that was kept is true any longer. Edits may reach anywhere.
-                reader = Reader(params, architecture, text[-architecture.context :], edits)
+                # others had looked at, is gone. Nothing that was kept is true any longer.
+                reader = Reader(params, architecture, window)
+                logits = reader.logits
             else:
-                reader.read(text[-1])
-            text.append(choice.pick(reader.logits, rng))
+                logits = reader.read(text[-1])
+            text.append(choice.pick(logits, rng))
             yield text[-1]
             if text[-1] == stop:
                 return
