@@ -1,7 +1,9 @@
 """What happens during a training, gathered until the next safe point and then written down."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import nan
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -20,13 +22,20 @@ MANY = 64  # members; a larger population logs the sizes of its vectors as a who
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress bar shows; the losses are medians over the members."""
+    """What a progress bar shows; the losses are medians over the members, of the newest line known."""
 
+    run: Path
     step: int
     steps: int
-    steps_per_second: float
-    loss: float
-    excess: float
+    steps_per_second: float = 0.0  # zero until there is something to measure
+    loss: float = nan
+    excess: float = nan
+    safe_point: int | None = None  # the newest one written in this call: from there a training can resume
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At this speed; None while nobody knows."""
+        return (self.steps - self.step) / self.steps_per_second if self.steps_per_second else None
 
 
 class Notes:
@@ -39,6 +48,7 @@ class Notes:
         self, engine: Engine, recorder: Recorder, progress: Callable[[Progress], None], started: float
     ) -> None:
         self.engine, self.recorder, self.progress, self.started = engine, recorder, progress, started
+        self.reached = Progress(recorder.path, 0, engine.experiment.train.steps)
         self.kept: list[tuple[NDArray[np.int64], Array]] = []
         self.lines: list[Line] = []
         self.times: list[Line] = []
@@ -48,7 +58,10 @@ class Notes:
         self.first: tuple[int, float] | None = None  # a step and a time after compilation, to measure speed from
 
     def recall(self, lines: list[Line]) -> None:
-        """What the lines before a resume point say of members that had diverged by then."""
+        """What the lines before a resume point say: how far it was, and which members had diverged by then."""
+        for line in lines[-1:]:
+            loss, excess = (_median(line.get(name)) for name in ("validation_loss", "excess"))
+            self.reached = replace(self.reached, step=line["step"], loss=loss, excess=excess)
         for line in lines:
             losses = {
                 name: np.array(line[name], np.float64) for name in ("validation_loss", "batch_loss") if name in line
@@ -132,6 +145,7 @@ class Notes:
         saved |= {f"optimiser.{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(state.optimiser))}
         self.recorder.safe_point(step, steps, weights, self.lines, saved, self.times)
         self.kept, self.lines, self.times = [], [], []
+        self._tell(step=step, safe_point=step)
 
     def facts(self, step: int) -> dict[str, Any]:
         """What run.json says when the training is over."""
@@ -167,8 +181,12 @@ class Notes:
         speed = steps / seconds if steps and seconds > 0 else 0.0
         self.times.append({"step": step, "seconds": round(now - self.started, 3), "steps_per_second": round(speed, 1),
                            "tokens_per_second": round(speed * self.engine.tokens_per_step, 1)})  # fmt: skip
-        middle = [_median(line[name]) for name in ("validation_loss", "excess")]
-        self.progress(Progress(step, self.engine.experiment.train.steps, speed, *middle))
+        loss, excess = (_median(line[name]) for name in ("validation_loss", "excess"))
+        self._tell(step=step, steps_per_second=speed, loss=loss, excess=excess)
+
+    def _tell(self, **news: Any) -> None:
+        self.reached = replace(self.reached, **news)
+        self.progress(self.reached)
 
 
 def _median(value: Any) -> float:

@@ -3,20 +3,26 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from glassformer.errors import CallError, DivergedError, Error
 
 if TYPE_CHECKING:
     from glassformer.notes import Progress
 
 
 @contextmanager
-def safe_stop() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C asks the training to stop at its next safe point; a second one stops it at once."""
+def safe_stop(on_input: bool = False) -> Iterator[Callable[[], bool]]:
+    """Ctrl-C asks the training to stop at its next safe point; a second one stops it at once.
+
+    With `on_input`, anything that comes in on standard input asks too, and so does its end; nobody else looks there.
+    """
     asked = False
 
     def ask(number: int, frame: Any) -> None:
@@ -26,6 +32,18 @@ def safe_stop() -> Iterator[Callable[[], bool]]:
         asked = True
         typer.echo("\nstopping at the next safe point (Ctrl-C again stops at once)", err=True)
 
+    def listen(file: int) -> None:
+        nonlocal asked
+        with suppress(OSError):  # an input that cannot be read has ended
+            os.read(file, 1)
+        if not asked:
+            asked = True
+            typer.echo("\nstopping at the next safe point (Ctrl-C stops at once)", err=True)
+
+    if on_input and sys.stdin is None:  # else its number would be another file's by now
+        raise CallError("--stop-on-stdin needs a standard input, and there is none; leave it out")
+    if on_input:
+        threading.Thread(target=listen, args=(sys.stdin.fileno(),), daemon=True).start()
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield lambda: asked
@@ -35,9 +53,17 @@ def safe_stop() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def progress(show: bool) -> Iterator[Callable[["Progress"], None]]:
-    """A bar on a terminal, about ten plain lines elsewhere, nothing when not shown."""
-    if not show:
+def progress(
+    show: bool, tell: Callable[[dict[str, Any]], None] | None = None
+) -> Iterator[Callable[["Progress"], None]]:
+    """A bar on a terminal, about ten plain lines elsewhere, nothing when not shown; or tables, told to a program."""
+    if tell is not None:
+        try:
+            yield lambda p: _tell(p, tell)
+        except Error as problem:
+            tell({"status": "diverged" if isinstance(problem, DivergedError) else "failed", "error": str(problem)})
+            raise
+    elif not show:
         yield lambda _: None
     elif sys.stderr.isatty():
         from rich import progress as rich
@@ -62,11 +88,28 @@ def progress(show: bool) -> Iterator[Callable[["Progress"], None]]:
             nonlocal tenths
             if 10 * p.step // p.steps > tenths:
                 tenths = 10 * p.step // p.steps
-                left = (p.steps - p.step) / p.steps_per_second if p.steps_per_second else float("nan")
-                speed = f"{p.steps_per_second:,.0f} steps/s, {left:.0f} s left" if p.steps_per_second else "compiling"
+                left = p.seconds_left
+                speed = "compiling" if left is None else f"{p.steps_per_second:,.0f} steps/s, {left:.0f} s left"
                 typer.echo(f"step {p.step:,}/{p.steps:,}  loss {p.loss:.4f}  excess {p.excess:.4f}  {speed}", err=True)
 
         yield line
+
+
+def _tell(p: "Progress", tell: Callable[[dict[str, Any]], None]) -> None:
+    left = p.seconds_left
+    table = {
+        "status": "running",
+        "run": str(p.run),
+        "step": p.step,
+        "steps": p.steps,
+        "loss": p.loss,
+        "excess": p.excess,
+        "steps_per_second": round(p.steps_per_second, 1),
+        "seconds_left": None if left is None else round(left, 1),
+        "safe_point": p.safe_point,
+    }
+    with suppress(BrokenPipeError):  # whoever read along is gone; that is no reason to stop
+        tell(table)
 
 
 @contextmanager

@@ -41,10 +41,21 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary; just the run's folder.")] = False,
     as_json: _shared.Json = False,
+    json_lines: Annotated[
+        bool,
+        typer.Option("--json-lines", help="Print progress as JSON, a line each time, and last what --json prints."),
+    ] = False,
+    stop_on_stdin: Annotated[
+        bool,
+        typer.Option("--stop-on-stdin", help="Stop like Ctrl-C once standard input is written to, or closed."),
+    ] = False,
 ) -> None:
     """Train a model and keep its whole life in a folder."""
     settings = _settings(experiment, text, tokenizer, vocabulary, set_ or (), seed, steps)  # before JAX, so at once
-    if not (quiet or as_json or resume):
+    if json_lines and (quiet or as_json):
+        raise CallError("--json-lines prints more than --quiet and --json do; leave out one of them")
+    silent = quiet or as_json or json_lines
+    if not (silent or resume):
         for sentence in settings.task.expectations(settings.architecture, settings.train):
             typer.echo(sentence, err=True)
     folder = (
@@ -54,7 +65,8 @@ def train(
         raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
     from glassformer import training
 
-    with terminal.safe_stop() as stop, terminal.progress(show=not (quiet or as_json)) as progress:
+    tell = _shared.print_json if json_lines else None
+    with terminal.safe_stop(stop_on_stdin) as stop, terminal.progress(not silent, tell) as progress:
         if folder is not None:
             outcome = training.resume(folder, progress=progress, stop=stop)
         else:
@@ -66,11 +78,15 @@ def train(
         what = ["--text", str(text)] if text is not None else [str(experiment)]
         again = shlex.join(["glassformer", "train", *what, "--resume", "--out", str(run.path)])
         last = run.experiment.train.steps
-        raise Error(f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits")
+        sentence = f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits"
+        if json_lines:
+            _shared.print_json({"status": "interrupted", "run": str(run.path), "error": sentence})
+        raise Error(sentence)
     from glassformer import summary
 
-    if as_json:
+    if as_json or json_lines:
         result = {
+            "status": run.status,
             "run": str(run.path),
             "experiment": run.experiment.name,
             "steps": run.last_step,
@@ -132,11 +148,12 @@ def _given(
 
 def _interrupted(settings: "Experiment", seeds: int, out: Path | None, given: dict[str, Any]) -> Path:
     """The run to resume: the folder named, or the newest interrupted one with these settings."""
+    from glassformer.glance import glance
     from glassformer.run import Run
     from glassformer.run import open as open_run
 
     def fits(run: Run) -> bool:
-        return run.status == "interrupted" and run.experiment.tables() == settings.tables() and run.members == seeds
+        return run.experiment.tables() == settings.tables() and run.members == seeds
 
     root = out or Path("runs")
     if out is not None and (out / "run.json").exists():
@@ -145,7 +162,8 @@ def _interrupted(settings: "Experiment", seeds: int, out: Path | None, given: di
     runs = []
     for path in sorted(root.glob("*/run.json")) if root.is_dir() else []:
         with suppress(Error):  # a damaged run beside the one we look for
-            runs.append(open_run(path.parent))
+            if glance(path.parent).status == "interrupted":
+                runs.append(open_run(path.parent))
     found = sorted((run for run in runs if fits(run)), key=lambda run: str(run.about.get("times")))
     if not found:
         raise MissingError(
