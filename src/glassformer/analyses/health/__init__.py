@@ -1,1 +1,6 @@
-"""Is it healthy?"""
+"""Is it healthy?
+
+Whether training itself went as it should.
+"""
+
+ORDER = 80  # in the story

@@ -1,1 +1,6 @@
-"""How did it get there?"""
+"""How did it get there?
+
+The same numbers over the whole of training.
+"""
+
+ORDER = 70  # in the story

@@ -1,0 +1,74 @@
+"""A second process that shares the work: it is told what to do as lines of JSON, and answers in lines of JSON.
+
+`Second("glassformer.gallery.making:begin", setup)` starts it; there, `begin(setup)` is called once and gives a function
+from an order to its answers. `ask(order)` sends an order and yields the answers as they come.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+from glassformer.errors import Error
+
+WORK = "from glassformer import second; second.work()"
+
+
+class GoneError(Error):
+    """The second process has ended before its work was done."""
+
+
+class Second:
+    """The other process, as seen from the first one; used as a context, it has ended when that is left."""
+
+    def __init__(self, begin: str, setup: Any) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        self._tell([begin, setup])
+
+    def __enter__(self) -> "Second":
+        return self
+
+    def ready(self) -> None:
+        """Wait until it has begun, so that no order waits for its imports."""
+        self._hear()
+
+    def ask(self, order: Any) -> Iterator[Any]:
+        """Send an order; its answers, one by one."""
+        self._tell(order)
+        while (answer := self._hear()) is not None:
+            yield answer[0]
+
+    def __exit__(self, *_: object) -> None:
+        for end in (self.process.stdin, self.process.stdout):
+            if end:
+                end.close()
+        self.process.wait()
+
+    def _tell(self, value: Any) -> None:
+        assert self.process.stdin is not None
+        try:
+            print(json.dumps(value), file=self.process.stdin, flush=True)
+        except OSError:
+            raise GoneError("the second process has gone") from None
+
+    def _hear(self) -> Any:
+        assert self.process.stdout is not None
+        if not (line := self.process.stdout.readline()):
+            raise GoneError("the second process has gone")
+        return json.loads(line)
+
+
+def work() -> None:
+    """What the second process does until nobody tells it anything more."""
+    name, setup = json.loads(sys.stdin.readline())
+    module, _, function = name.partition(":")
+    do: Callable[[Any], Iterator[Any]] = getattr(import_module(module), function)(setup)
+    print("null", flush=True)
+    for line in sys.stdin:
+        for answer in do(json.loads(line)):
+            print(json.dumps([answer]), flush=True)
+        print("null", flush=True)
