@@ -42,6 +42,7 @@ AXES = {  # axis → the kind of its places
     "vertical": "quantity",  # and along the second
     "point": "category",  # named points of the forward pass
     "part": "category",  # what a model, a sum or a count is made of
+    "way": "category",  # of taking a part out
     "tensor": "category",
     "parameter": "category",  # single weights
     "group": "category",  # of tokens

@@ -1,13 +1,14 @@
 """When each part became necessary: every part taken out at every kept step, and the step from which that hurts."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _clock, _removal
+from glassformer.analyses._options import Member, Option, Step
 from glassformer.analyses._removal import SMALL, WAYS, Part, nats
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands, result
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, result, shared, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -15,14 +16,6 @@ from glassformer.tasks import Examples
 ORDER = 20
 ANSWERS = ("new",)
 COST = "c"
-
-
-def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
-    if run.parameters < LARGE:
-        return None
-    return f"taking every part out of a model of {thousands(run.parameters)} parameters at every step takes minutes"
-
 
 SURE = 3.0  # sampling errors by which the loss must rise
 LITTLE = 1e-3  # nats below which a rise counts as none, however sure it is
@@ -32,6 +25,13 @@ CHECKPOINTS, NEURONS = (100, 12, 6), (64, 12, 4)  # of small, larger and large m
 CANDIDATES = 4  # neurons tried for each that is followed
 WORTH = 0.05  # share of the largest cost that a part must reach to be named
 MEMBERS, COARSE = 8, 24  # members of a population that are compared, and at how many steps
+
+
+def applies(run: Run) -> str | None:
+    """Why it is not done unasked."""
+    if run.parameters < LARGE:
+        return None
+    return f"taking every part out of a model of {thousands(run.parameters)} parameters at every step takes minutes"
 
 
 @result
@@ -48,17 +48,34 @@ class Birth(Result):
     followed: int  # neurons followed
     left_out: int  # neurons not followed
     last: int  # the last kept step
+    order: tuple[str, ...]  # the large parts whose mean costs enough to be named, by birth; those never born left out
+    costliest: str  # the large part that costs most to average in the end
+
+    @property
+    def title(self) -> str:
+        """In which order the large parts became necessary, and which costs most to lose in the end."""
+        names, mean = self.born.axes["part"].values, self.born.axes["way"].values.index("mean")
+        if not np.isfinite(self.effect.values[..., -1]).all():
+            return fate("the loss is not a number", self.last)
+        if not self.order:
+            return f"By step {thousands(self.last)} no part has become necessary for good"
+        born = [thousands(int(self.born.values[names.index(part), mean])) for part in self.order[:2]]
+        title = f"First needed is {_the(self.order[0])}, from step {born[0]} on"
+        if born[1:]:
+            title += f", then {_the(self.order[1])} from step {born[1]}"
+        last = float(self.effect.values[names.index(self.costliest), mean, -1])
+        return f"{title}; in the end averaging {_the(self.costliest)} costs most, {nats(last)} nats"
 
 
 @shared
 def birth(
     run: Run,
     *,
-    step: int = -1,
-    member: int = 0,
-    checkpoints: int | None = None,
+    step: Step = -1,
+    member: Member = 0,
+    checkpoints: Annotated[int | None, Option("how many kept steps are looked at; none: as suits", least=1)] = None,
     windows: int | None = None,
-    neurons: int | None = None,
+    neurons: Annotated[int | None, Option("how many neurons are followed; none: as suits", least=0)] = None,
     ways: tuple[str, ...] = WAYS,
 ) -> Birth:
     """Ablation of every part over a life, in these ways; necessary is worse by 3 sampling errors for good.
@@ -81,7 +98,9 @@ def birth(
         born, before = _births(run, given, member, parts, ways, steps, needed(effect, error))
     names = tuple(part.name for part in parts)
     axes = {"part": names, "way": ways}
-    life = axes | {"step": tuple(map(str, steps))}
+    life = axes | {"step": steps}
+    mean = ways.index("mean")
+    order, costliest = _told(parts, born[:, mean], effect[:, mean, -1])
     return Birth(
         step=asked,
         clock=_clock.text(run, step, member),
@@ -95,7 +114,18 @@ def birth(
         followed=sum(part.kind == "neuron" for part in parts),
         left_out=left_out,
         last=steps[-1],
+        order=order,
+        costliest=costliest,
     )
+
+
+def _told(parts: list[Part], born: Array, last: Array) -> tuple[tuple[str, ...], str]:
+    """The large parts worth naming, by birth, and the one that costs most; a trifle may be sure, and is no news."""
+    large = [k for k, part in enumerate(parts) if part.kind != "neuron"]
+    top = max(large, key=lambda k: float(last[k]))
+    order = sorted((k for k in large if np.isfinite(born[k])), key=lambda k: (born[k], k))
+    order = [k for k in order if last[k] >= WORTH * last[top]] or order
+    return tuple(parts[k].name for k in order), parts[top].name
 
 
 def needed(effect: Array, error: Array) -> Array:
@@ -206,58 +236,9 @@ def _members(run: Run, given: Examples, parts: list[Part]) -> dict[str, Labelled
         first = for_good(needed(effect, error))
         late = steps[-1] - STAY * (steps[-1] - steps[0])
         found.append([steps[k] if k < len(steps) and steps[k] <= late else np.nan for k in first])
-    seeds = tuple(str(seed) for seed in run.seeds[: len(found)])
+    seeds = Axis(numbers(len(found)), tuple(str(seed) for seed in run.seeds[: len(found)]))
     axes = {"part": tuple(part.name for part in parts), "member": seeds}
     return {"born": Labelled(np.array(found, dtype=float).T, axes, "step")}
-
-
-def steps_of(seen: Birth) -> Array:
-    """The steps looked at."""
-    return np.array([int(step) for step in seen.effect.axes["step"].labels])
-
-
-def say(seen: Birth) -> Words:
-    """In which order the large parts became necessary, and which costs most to lose in the end."""
-    names, born = seen.born.axes["part"].labels, seen.born.values[:, WAYS.index("mean")]
-    large = [k for k, name in enumerate(names) if not name.startswith("neuron")]
-    order = sorted((k for k in large if np.isfinite(born[k])), key=lambda k: (born[k], k))
-    if not np.isfinite(seen.effect.values[..., -1]).all():
-        title = f"At step {thousands(seen.last)} the loss is not a number, so no part can be called necessary"
-    elif not order:
-        title = f"By step {thousands(seen.last)} no part has become necessary for good"
-    else:
-        last = seen.effect.values[:, WAYS.index("mean"), -1]
-        top = max(large, key=lambda k: float(last[k]))
-        order = [k for k in order if last[k] >= WORTH * last[top]] or order  # a trifle may be sure, and is no news
-        title = f"First needed is {_the(names[order[0]])}, from step {thousands(int(born[order[0]]))} on"
-        if order[1:]:
-            title += f", then {_the(names[order[1]])} from step {thousands(int(born[order[1]]))}"
-        title += f"; in the end averaging {_the(names[top])} costs most, {nats(float(last[top]))} nats"
-    caption = (
-        "One row per part, in the order of birth: the rise of the loss when the part is replaced by its mean over "
-        "windows, by kept step, all rows on one scale (the last value is printed). A part is necessary from the "
-        f"first step from which taking it out raises the loss by more than {SURE:g} sampling errors and {LITTLE:g} "
-        f"nats at every later step looked at, for the last {percent(STAY)} of the training at least: "
-        f"{seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller halves of the stretch "
-        "between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
-        + (
-            f"Of {seen.followed + seen.left_out} neurons only {seen.followed} are followed, those that cost most to "
-            f"average at the end among the {CANDIDATES * seen.followed} whose output changes most from window to "
-            "window. "
-            if seen.left_out
-            else ""
-        )
-        + "Drawn are only neurons that cost a twentieth of the costliest part or more. "
-        "Two parts that can stand in for each other may both look unnecessary; a dip below the threshold later "
-        "on moves a birth back; – stands for parts that are not needed at the end. The title names parts that cost a "
-        "twentieth of the costliest or more." + (_over(seen) if seen.members else "")
-    )
-    return Words(title, caption, f"Small curves of the loss without each part, with the step of its birth. {title}.")
-
-
-def _over(seen: Birth) -> str:
-    many = len(seen.members["born"].axes["member"])
-    return f" The last column is the median over {many} members, with the range of those in which it was ever needed."
 
 
 def _the(name: str) -> str:

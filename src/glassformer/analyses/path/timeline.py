@@ -1,32 +1,32 @@
 """What happened when: rungs, kinds, parts and attention on one axis, and the phases of the training."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands, result
-from glassformer.analyses._sought import copied, sought
-from glassformer.analyses.path.birth import LARGE, birth
-from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, by_kind, logged, passed
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, shared, thousands
+from glassformer.analyses._sought import copied
 from glassformer.analyses.attend.head_roles import ANSWER, NEEDED, head_roles
+from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, by_kind, logged, passed
+from glassformer.analyses.path.birth import LARGE, birth
+from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 10
 ANSWERS = ("1.P2", "1.P3", "1.P4", "1.P11")
 COST = "c"
 
-
-def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
-    return None if len(run.metrics["step"]) > 1 else "fewer than two lines were logged during this training"
-
-
 PHASES = ("early", "middle", "late")
+ENDS = ("begin", "end")
 BY_TIME = (0.0, 0.2, 0.6, 1.0)  # shares of the training at which textbooks divide it: epochs 10 and 30 of 50
 RESOLVED = 2  # logged intervals that the early and the middle phase must have for their bends to mean anything
 LEVELS = (0.5, 0.9)  # of attention on the answer
 STILL, LONG, LEFT = 0.04, 0.05, 0.1  # plateau: fall under this share of the ladder, so long, with so much left
+
+
+def applies(run: Run) -> str | None:
+    """Why there is nothing to draw."""
+    return None if len(run.metrics["step"]) > 1 else "fewer than two lines were logged during this training"
 
 
 @result
@@ -35,54 +35,60 @@ class Timeline(Result):
 
     loss: Labelled  # (step,): held-out loss, smoothed
     rungs: Labelled  # (rung,): first logged step on each rung
-    right: (
-        float  # first logged step with 95 % of all answers (a rule's: those in view) right; NaN: never, or no answers
-    )
+    right: float  # first logged step with 95 % of all answers (a rule's: those in view) right; NaN: never, no answers
     answers: str  # what these are
     kinds: Labelled  # (kind,): first logged or judged step with 95 % right
     born: Labelled  # (part,): needed for good from here on, averaged; without single neurons
-    attention: Labelled  # (level,): first step from which a head keeps this much of its attention on the answer
-    attention_last: (
-        float  # what the best head gives the answer at the end, on average over questions; NaN: not measured
-    )
-    plateaus: Labelled  # (plateau, end): stretches in which the loss hardly falls though much is left
-    phases: Labelled  # (phase, end): between the bends of the loss; NaN where the log cannot tell
-    by_time: Labelled  # (phase, end): a fifth, two fifths and two fifths of the training
-    fall: Labelled  # (phase, how): share of the whole fall of the loss within each phase
+    attention: Labelled  # (share,): first step from which a head keeps this much of its attention on the answer
+    attention_last: float  # what the best head gives the answer at the end, on average over questions; NaN: unmeasured
+    plateaus: Labelled  # (rank, statistic): begin and end of stretches in which the loss hardly falls, with much left
+    phases: Labelled  # (part, statistic): begin and end, between the bends of the loss; NaN where the log cannot tell
+    by_time: Labelled  # (part, statistic): the same of a fifth, two fifths and two fifths of the training
+    fall: Labelled  # (part,): share of the whole fall of the loss within each phase
+    fall_by_time: Labelled  # (part,): the same within the fifths
     every: int  # steps between two logged lines, as a rule
     steps: int
     copied: bool  # whether what attention looks up is the answer itself, or a token the rule needs
 
+    @property
+    def title(self) -> str:
+        """When the answers are right, when the probabilities are, and where the loss bends."""
+        losses = self.loss.values
+        if np.isfinite(losses).any() and not np.isfinite(losses[-1]):
+            return fate("the loss is not a number", self.loss.axes["step"].values[-1])
+        return f"{_learnt(self)}; {_bends(self)}"
+
 
 @shared
-def timeline(run: Run, *, step: int = -1, member: int = 0) -> Timeline:
+def timeline(run: Run, *, step: Step = -1, member: Member = 0) -> Timeline:
     """Every event of a training with its step; phases end where the loss curve bends."""
+    if reason := applies(run):
+        raise CallError(reason)
     at, raw = run.metrics["step"], _clock.metric(run, "validation_loss", member)
     low = np.full(len(at), np.nan) if raw is None else _clock.smooth(raw)
-    steps = _clock.total(run)
     rungs = _clock.passed(run, member)
     levels, looked = _attention(run, member)
     phases = _phases(at, low)
-    by_time = np.array(BY_TIME) * (float(at[-1]) if len(at) else 0)
-    ends = {"phase": PHASES, "end": ("begin", "end")}
-    both = np.stack([_fall(at, low, phases), _fall(at, low, by_time)], -1)
+    by_time = np.array(BY_TIME) * float(at[-1])
+    ends = {"part": PHASES, "statistic": ENDS}
     return Timeline(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
-        loss=Labelled(low, {"step": tuple(map(str, at.tolist()))}, "nats per token"),
+        loss=Labelled(low, {"step": at}, "nats per token"),
         rungs=Labelled(_steps([when for _, when in rungs]), {"rung": tuple(rung.name for rung, _ in rungs)}, "step"),
         right=_right(run, member),
         answers="answers in view" if run.task.measure == "rule_error" else "answers",
         kinds=_kinds(run, member),
         born=_born(run, member),
-        attention=Labelled(levels, {"level": tuple(f"{level:g}" for level in LEVELS)}, "step"),
+        attention=Labelled(levels, {"share": LEVELS}, "step"),
         attention_last=looked,
         plateaus=_plateaus(run, at, low),
         phases=Labelled(np.stack([phases[:-1], phases[1:]], -1), ends, "step"),
         by_time=Labelled(np.stack([by_time[:-1], by_time[1:]], -1), ends, "step"),
-        fall=Labelled(both, {"phase": PHASES, "how": ("by bends", "by time")}, "share"),
-        every=int(np.median(np.diff(at))) if len(at) > 1 else 0,
-        steps=steps,
+        fall=Labelled(_fall(at, low, phases), {"part": PHASES}, "share"),
+        fall_by_time=Labelled(_fall(at, low, by_time), {"part": PHASES}, "share"),
+        every=int(np.median(np.diff(at))),
+        steps=_clock.total(run),
         copied=copied(run),
     )
 
@@ -169,8 +175,8 @@ def _plateaus(run: Run, at: Array, low: Array) -> Labelled:
             i = last + 1
         else:
             i += 1
-    names = {"plateau": tuple(str(k) for k in range(len(found))), "end": ("begin", "end")}
-    return Labelled(np.array(found, dtype=float).reshape(-1, 2), names, "step")
+    axes = {"rank": numbers(len(found)), "statistic": ENDS}
+    return Labelled(np.array(found, dtype=float).reshape(-1, 2), axes, "step")
 
 
 def _attention(run: Run, member: int) -> tuple[Array, float]:
@@ -192,26 +198,6 @@ def _attention(run: Run, member: int) -> tuple[Array, float]:
         first = int(below[-1]) + 1 if len(below) else 0
         found.append(seen.steps[first] if first < len(seen.steps) else None)
     return _steps(found), float(best[-1])
-
-
-def say(seen: Timeline) -> Words:
-    """When the answers are right, when the probabilities are, and where the loss bends."""
-    title, losses = f"{_learnt(seen)}; {_bends(seen)}", seen.loss.values
-    if np.isfinite(losses).any() and not np.isfinite(losses[-1]):
-        last = thousands(int(seen.loss.axes["step"].labels[-1]))
-        title = f"At step {last} the loss is not a number: the training has diverged"
-    caption = (
-        f"One axis of training steps. Top: the held-out loss, plateaus shaded (stretches of at least {percent(LONG)} "
-        f"of the training in which it falls by less than {percent(STILL)} of the ladder while more than "
-        f"{percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % right; "
-        "parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its attention "
-        f"on {sought(seen.copied)}, on average over questions. Phases: early, middle and late are by definition "
-        "divided where the three straight lines that fit the loss curve best meet; below them the first fifth, the "
-        "next two fifths and the last two fifths of the training, a division by time alone; each with its share of "
-        f"the fall. Everything is dated to the first look after it: the loss was logged every {thousands(seen.every)} "
-        "steps. The last rung asks for the right probabilities, not only for right arg-max answers."
-    )
-    return Words(title, caption, f"A time line of events of the training in lanes. {title}.")
 
 
 def _learnt(seen: Timeline) -> str:

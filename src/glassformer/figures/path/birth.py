@@ -6,45 +6,30 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from glassformer.analyses._removal import WAYS, nats
-from glassformer.analyses._result import thousands
-from glassformer.analyses.path.birth import LARGE, Birth, birth, say, steps_of
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.path.birth import CANDIDATES, LITTLE, STAY, SURE, Birth
 from glassformer.figures import _draw
-from glassformer.figures.decide.ablation import _look as look
-from glassformer.run import Run
+from glassformer.figures.decide.ablation import _look as marked
 
 MOST = {"slide": 12}  # rows; else 24
 NEURONS, WORTH = 6, 0.05  # single neurons at most, and the share of the largest cost that one must reach
 FAR = 3.0  # nats: beyond, small and large costs need a logarithmic scale to be seen together
-LITTLE = 0.005  # nats: the least that the height of a row stands for
+LEAST = 0.005  # nats: the least that the height of a row stands for
 SHADE = 0.16
 
 
-@_draw.drawing
-def plot_birth(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    checkpoints: int | None = None,
-    neurons: int | None = None,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """One row per part: the rise of the loss without it over the training, its birth in three ways, its last effect.
-
-    `checkpoints` and `neurons`: how many kept steps are looked at and how many neurons are followed, up to all of them.
-    """
-    seen = birth(run, step=step, member=member, checkpoints=checkpoints, neurons=neurons)
-    rows = drawn(seen, MOST.get(size, 24))
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.6 + 0.3 * len(rows), least=60)
+def draw(seen: Birth, look: _draw.Look) -> Figure:
+    """One row per part: the rise of the loss without it over the training, its birth in three ways, its last effect."""
+    rows = drawn(seen, MOST.get(look.size, 24))
+    alt = f"Small curves of the loss without each part, with the step of its birth. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=2.6 + 0.3 * len(rows), least=60)
     t = sheet.theme
     members = bool(seen.members)
     narrow = sheet.room[0] < 60
     right = 13.0 if narrow else 27.5 if members else 17.5
     panel = sheet.panels(1, 1, left=12.5, right=right, bottom=5.6, top=2.4)[0, 0]
     effect = np.nan_to_num(seen.effect.values[rows, WAYS.index("mean")])
-    top = max(float(effect.max(initial=0.0)), LITTLE)
+    top = max(float(effect.max(initial=0.0)), LEAST)
     for place, k in enumerate(rows):
         _row(panel, seen, k, place, top, sheet)
     panel.set_xlim(-0.012 * max(seen.last, 1), max(seen.last, 1))  # a mark at step 0 keeps clear of its row's name
@@ -58,7 +43,7 @@ def plot_birth(
         panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     _columns(panel, seen, rows, sheet, narrow)
     marks = [Line2D([], [], label=f"needed from here on, by {w}" if w == "zero" else w,
-                    **look(w, t, sheet.size.line) | {"linestyle": ""}) for w in WAYS]  # fmt: skip
+                    **marked(w, t, sheet.size.line) | {"linestyle": ""}) for w in WAYS]  # fmt: skip
     sheet.legend(marks, columns=1 if narrow else 3)
     curved = ", logarithmic beyond 1" if top > FAR else ""
     sheet.note(
@@ -66,7 +51,36 @@ def plot_birth(
     )
     if hidden := len(names) - len(rows) + seen.left_out:
         sheet.note(f"not drawn: {hidden} neurons of little effect")
-    return sheet.done(seen, member=member, checkpoints=seen.checkpoints, neurons=seen.followed)
+    return sheet.done()
+
+
+def _caption(seen: Birth) -> str:
+    said = (
+        "One row per part, in the order of birth: the rise of the loss when the part is replaced by its mean over "
+        "windows, by kept step, all rows on one scale (the last value is printed). A part is necessary from the "
+        f"first step from which taking it out raises the loss by more than {SURE:g} sampling errors and {LITTLE:g} "
+        f"nats at every later step looked at, for the last {percent(STAY)} of the training at least: "
+        f"{seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller halves of the stretch "
+        "between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
+    )
+    if seen.left_out:
+        said += (
+            f"Of {seen.followed + seen.left_out} neurons only {seen.followed} are followed, those that cost most to "
+            f"average at the end among the {CANDIDATES * seen.followed} whose output changes most from window to "
+            "window. "
+        )
+    said += (
+        "Drawn are only neurons that cost a twentieth of the costliest part or more. "
+        "Two parts that can stand in for each other may both look unnecessary; a dip below the threshold later "
+        "on moves a birth back; – stands for parts that are not needed at the end. The title names parts that cost a "
+        "twentieth of the costliest or more."
+    )
+    if seen.members:
+        many = len(seen.members["born"].axes["member"])
+        said += (
+            f" The last column is the median over {many} members, with the range of those in which it was ever needed."
+        )
+    return said
 
 
 def drawn(seen: Birth, most: int) -> list[int]:
@@ -102,7 +116,7 @@ def order(seen: Birth) -> list[int]:
 
 def _row(ax: Axes, seen: Birth, k: int, place: int, top: float, sheet: _draw.Sheet) -> None:
     """The effect of one part over life, on the scale of all, and its births."""
-    t, at = sheet.theme, steps_of(seen)
+    t, at = sheet.theme, np.array(seen.effect.axes["step"].values)
     height = 0.82 * high(np.nan_to_num(seen.effect.values[k, WAYS.index("mean")]), top)
     born = seen.born.values[k, WAYS.index("mean")]
     colour = t.ink if np.isfinite(born) else t.rung
@@ -111,7 +125,7 @@ def _row(ax: Axes, seen: Birth, k: int, place: int, top: float, sheet: _draw.She
     ax.axhline(place + 0.5, color=t.faint, linewidth=0.3 * sheet.size.line, zorder=0)
     for j, way in enumerate(WAYS):
         if np.isfinite(seen.born.values[k, j]):
-            style = look(way, t, sheet.size.line) | {"markersize": 0.45 * sheet.size.text}
+            style = marked(way, t, sheet.size.line) | {"markersize": 0.45 * sheet.size.text}
             ax.plot([seen.born.values[k, j]], [place + 0.24 * (j - 1)], **style, zorder=4, clip_on=False)
 
 

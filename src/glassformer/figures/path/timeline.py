@@ -4,11 +4,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import Labelled, percent
+from glassformer.analyses._result import Labelled, percent, thousands
+from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.head_roles import ANSWER, NEEDED
-from glassformer.analyses.path.timeline import Timeline, say, timeline
+from glassformer.analyses.path.timeline import LEFT, LONG, STILL, Timeline
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 PHASES = 4.6  # ems for two bars of phases with two lines beside each
 ROWS = 4  # labels of a lane that may stand above each other
@@ -16,19 +16,10 @@ TALL = 6.0  # ems of the chart of the loss from which its unit has room
 FEW = 40  # logged lines under which each is marked
 
 
-@_draw.drawing
-def plot_timeline(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Timeline, look: _draw.Look) -> Figure:
     """The loss with its plateaus, four lanes of events, and the phases by the bends of the loss and by time."""
-    seen = timeline(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.8)
+    alt = f"A time line of events of the training in lanes. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7.8)
     t = sheet.theme
     held = ANSWER if seen.copied else NEEDED
     lanes: tuple[tuple[str, Labelled, str], ...] = (
@@ -36,7 +27,7 @@ def plot_timeline(
         ("parts needed", seen.born, t.ink), (f"mean attention on the {held}", seen.attention, t.query),
     )  # fmt: skip
     wide = (sheet.room[0] - 13) * sheet.em
-    rows = [_rows(_happened(events, name), wide, seen.steps, sheet, ROWS)[1] for name, events, _ in lanes]
+    rows = [_rows(_happened(events), wide, seen.steps, sheet, ROWS)[1] for _, events, _ in lanes]
     needs = [max(2.0, 1.2 * many) for many in rows]
     rest = max(sheet.room[1] - 10.7 - sum(needs) - PHASES, 3.0)  # ems for the loss
     panels = sheet.panels(6, 1, heights=[rest, *needs, PHASES], left=11, right=2, bottom=5.4, top=1.4,
@@ -60,11 +51,25 @@ def plot_timeline(
             panel.axvspan(begin, end, color=t.unconstrained, alpha=0.35, linewidth=0, zorder=-1)
     if len(seen.plateaus.values):
         sheet.note("grey background: the loss falls slowly, though much is left to learn")
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: Timeline) -> str:
+    return (
+        f"One axis of training steps. Top: the held-out loss, plateaus shaded (stretches of at least {percent(LONG)} "
+        f"of the training in which it falls by less than {percent(STILL)} of the ladder while more than "
+        f"{percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % right; "
+        "parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its attention "
+        f"on {sought(seen.copied)}, on average over questions. Phases: early, middle and late are by definition "
+        "divided where the three straight lines that fit the loss curve best meet; below them the first fifth, the "
+        "next two fifths and the last two fifths of the training, a division by time alone; each with its share of "
+        f"the fall. Everything is dated to the first look after it: the loss was logged every {thousands(seen.every)} "
+        "steps. The last rung asks for the right probabilities, not only for right arg-max answers."
+    )
 
 
 def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
-    steps = [int(s) for s in seen.loss.axes["step"].labels]
+    steps = seen.loss.axes["step"].values
     few = np.searchsorted(steps, np.nan_to_num(seen.rungs.values[-1], nan=np.inf), side="right")  # up to the floor
     dots = list(range(len(steps) if len(steps) < FEW else few if few < FEW else 0))
     ax.plot(steps, seen.loss.values, color=sheet.theme.validation, linewidth=sheet.size.line, linestyle="--",
@@ -75,8 +80,7 @@ def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
 
 def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet, steps: int, ends: str = "") -> None:
     """Ticks at the events with their names, on a few rows so that they do not touch."""
-    labels = next(iter(events.axes.values()))
-    together = _happened(events, name)
+    together = _happened(events)
     wide = ax.get_window_extent().width / ax.figure.dpi
     room = max(1, min(ROWS, int(ax.get_window_extent().height / ax.figure.dpi / (1.15 * sheet.em))))
     placed, rows = _rows(together, wide, steps, sheet, room)
@@ -87,9 +91,9 @@ def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet
         ax.plot([at, at], [row, row + 1], color=colour, linewidth=sheet.size.line)
         ax.text(at, row + 0.5, f"{text} " if left else f" {text}", ha="right" if left else "left",
                 va="center", color=colour)  # fmt: skip
-    if not labels:
+    if not len(events.values):
         ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, ha="center", va="center", color=sheet.theme.quiet)
-    missing = [_named(label, name) for at, label in zip(events.values, labels, strict=True) if not np.isfinite(at)]
+    missing = [label for at, label in _events(events) if not np.isfinite(at)]
     taken = max((_end(at, text, left, wide, steps, sheet) for at, (row, left, text) in placed.items()
                  if row == rows - 1), default=0.0)  # fmt: skip
     said = [f"not reached: {text}{ends}" for text in _shorter(missing)] if missing else []
@@ -109,12 +113,17 @@ def _shorter(names: list[str]) -> list[str]:
     return whole + [f"{', '.join(names[:k])} +{len(names) - k} more" for k in range(len(names) - 1, 0, -1)]
 
 
-def _happened(events: Labelled, lane: str) -> dict[float, list[str]]:
+def _events(table: Labelled) -> list[tuple[float, str]]:
+    """Step and name of each event of a lane; of rungs that cost the same, the last names them."""
+    ((name, axis),) = table.axes.items()
+    words = [percent(each) for each in axis.values] if name == "share" else axis.labels
+    return [(float(at), word.rpartition(" = ")[2]) for at, word in zip(table.values, words, strict=True)]
+
+
+def _happened(events: Labelled) -> dict[float, list[str]]:
     """Step → names of what happened then, in order."""
-    labels = next(iter(events.axes.values()))
     found: dict[float, list[str]] = {}
-    for at, label in sorted((float(at), _named(label, lane)) for at, label in zip(events.values, labels, strict=True)
-                            if np.isfinite(at)):  # fmt: skip
+    for at, label in sorted(each for each in _events(events) if np.isfinite(each[0])):
         found.setdefault(at, []).append(label)
     return found
 
@@ -147,19 +156,13 @@ def _rows(
     return placed, max((row for row, _, _ in placed.values()), default=0) + 1
 
 
-def _named(label: str, lane: str) -> str:
-    if "attention" in lane:
-        return percent(float(label))
-    return label.rpartition(" = ")[2]
-
-
 def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
     """Phases by the bends of the loss above, by time below, each with its share of the fall of the loss."""
     t = sheet.theme
     shades = (t.unconstrained, t.rung, t.unconstrained)
     per_step = ax.get_window_extent().width / ax.figure.dpi / max(seen.steps, 1)
-    both = (("fall by bends of the loss", seen.phases), ("fall by time", seen.by_time))
-    for row, (name, table) in enumerate(both):
+    both = (("fall by bends of the loss", seen.phases, seen.fall), ("fall by time", seen.by_time, seen.fall_by_time))
+    for row, (name, table, fall) in enumerate(both):
         waiting: list[str] = []  # of bars too short for their words
         if not np.isfinite(table.values).all():
             ax.text(seen.steps / 2, row, "too few logged steps to tell phases", ha="center", va="center", color=t.quiet)
@@ -167,8 +170,8 @@ def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
             if not np.isfinite(begin) or end <= begin:
                 continue
             ax.barh([row], [end - begin], left=begin, height=0.72, color=shades[k], edgecolor=t.paper)
-            share = float(seen.fall.values[k, row])
-            own = table.axes["phase"].labels[k] + (f": {percent(share)}" if np.isfinite(share) else "")
+            share = float(fall.values[k])
+            own = table.axes["part"].labels[k] + (f": {percent(share)}" if np.isfinite(share) else "")
             room = 0.95 * (end - begin) * per_step
             if _draw.text_width(both_of := ", ".join([*waiting, own]), sheet.size.text) < room:
                 own, waiting = both_of, []
