@@ -10,6 +10,7 @@ import numpy as np
 from glassformer import reference
 from glassformer.analyses import _counted, _operands
 from glassformer.analyses._result import Array
+from glassformer.analyses._verdicts import NONE
 from glassformer.architecture import Architecture, nest
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -30,9 +31,9 @@ class Asked:
     source: tuple[int, ...]  # for each position, the one that holds the answer; -1: none, or itself
 
     def verdicts(self, guess: Array) -> tuple[str, ...]:
-        """right, wrong, unconstrained, not_in_view for the answer at each position; empty where none is read."""
+        """The verdict of the answer at each position."""
         return tuple(
-            "" if place not in self.places
+            NONE if place not in self.places
             else "unconstrained" if not self.constrained[place]
             else "not_in_view" if not self.answerable[place]
             else "right" if self.allowed[place, int(guess[place])]

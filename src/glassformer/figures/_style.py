@@ -155,12 +155,12 @@ RANGES: dict[str, tuple[float, float] | None] = {  # fixed limits; None: from th
 }  # fmt: skip
 
 
-def markers(task: Any) -> dict[str, str]:
+def markers(groups: Any) -> dict[str, str]:
     """Token group → marker shape, by the order of all of the task's groups: the same in every figure and film.
 
     Tokens that belong to no group ("") have the shape after the last.
     """
-    return {group: GROUP_MARKERS[k % len(GROUP_MARKERS)] for k, group in enumerate([*task.groups, ""])}
+    return {group: GROUP_MARKERS[k % len(GROUP_MARKERS)] for k, group in enumerate([*getattr(groups, "groups", groups), ""])}
 
 
 def on(colour: Any) -> str:

@@ -13,13 +13,12 @@ from glassformer.figures._draw.pages import paged
 from glassformer.figures._draw.plane import arrows, dots, frame, plane_axes, squares
 from glassformer.figures._draw.sheet import Host, Sheet
 from glassformer.figures._draw.text import text_width, wrap
-from glassformer.figures._draw.verdict import VERDICTS, cell, cells
+from glassformer.figures._draw.verdict import cell, cells
 
 __all__ = [
     "FORMATS",
     "MOST_LABELS",
     "MOST_ROWS",
-    "VERDICTS",
     "Axes",
     "Drawn",
     "Host",

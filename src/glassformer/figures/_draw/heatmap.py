@@ -12,7 +12,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 
-from glassformer.analyses._result import Array
+from glassformer.analyses._result import Array, Axis
 from glassformer.figures import _style
 from glassformer.figures._draw.axes import places
 from glassformer.figures._draw.sheet import Sheet
@@ -38,8 +38,8 @@ def heat(
     kind: str,
     theme: _style.Theme,
     limit: tuple[float, float] | None = None,
-    rows: Sequence[str] = (),
-    columns: Sequence[str] = (),
+    rows: Axis | Sequence[str] = (),
+    columns: Axis | Sequence[str] = (),
     row_name: str = "",
     column_name: str = "",
     numbers: bool | None = None,

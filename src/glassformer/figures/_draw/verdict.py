@@ -11,8 +11,6 @@ from glassformer.analyses._pairs import shown
 from glassformer.figures import _style
 from glassformer.figures._draw.axes import bare, places
 
-VERDICTS = ("unconstrained", "right", "wrong", "not_in_view")
-
 
 def cells(
     ax: Axes,
@@ -23,7 +21,7 @@ def cells(
     row_names: Sequence[str] = (),
     glyphs: bool = True,
 ) -> None:
-    """Sequences as rows of cells, each by its verdict (`VERDICTS`; None: a plain cell, such as a prompt)."""
+    """Sequences as rows of cells, each by its verdict (see `_verdicts`; none: a plain cell, such as a prompt)."""
     columns, line = max(map(len, tokens), default=1), float(matplotlib.rcParams["lines.linewidth"])
     size = float(matplotlib.rcParams["font.size"])
     ax.set_xlim(-0.5, columns - 0.5)
