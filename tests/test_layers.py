@@ -13,28 +13,34 @@ import small_life
 
 PACKAGE = Path(glassformer.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
+MODULES = tuple(path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".") for path in FILES)
+ANALYSES = tuple(name.removesuffix(".__init__") for name in MODULES if name.startswith("analyses."))
 WITHOUT_JAX = (
-    "__init__", "_discover", "architecture", "catalogue", "cli", "errors", "experiment", "folder", "generation",
-    "glossary", "lock", "record", "reference", "run", "score", "settings", "storage", "summary", "tensors", "trace",
-    *(f"tasks.{path.stem}" for path in sorted((PACKAGE / "tasks").glob("*.py"))),
-    *(f"commands.{path.stem}" for path in sorted((PACKAGE / "commands").glob("*.py"))),
+    "__init__", "_discover", "architecture", "catalogue", "cli", "counted", "errors", "experiment", "folder",
+    "generation", "glossary", "lock", "plain", "record", "reference", "run", "score", "settings", "storage", "study",
+    "summary", "tensors", "trace", *(name for name in MODULES if name.startswith(("tasks.", "commands."))),
 )  # fmt: skip
 HEAVY = {"jax", "jaxlib", "optax", "matplotlib"}
+
+
+def tree(module: str) -> ast.Module:
+    """A file of the package, parsed."""
+    path = PACKAGE / f"{module.replace('.', '/')}.py"
+    path = path if path.exists() else PACKAGE / module.replace(".", "/") / "__init__.py"
+    return ast.parse(path.read_text("utf-8"))
 
 
 @cache
 def imports(module: str) -> frozenset[str]:
     """What a file of the package imports when it is loaded; what a function imports comes later, if ever."""
-    path = PACKAGE / f"{module.replace('.', '/')}.py"
-    path = path if path.exists() else PACKAGE / module.replace(".", "/") / "__init__.py"
     found: set[str] = set()
-    waiting: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    waiting: list[ast.AST] = [tree(module)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name} imports by relative name"
+            assert node.level == 0, f"{module} imports by relative name"
             found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             waiting += node.orelse
@@ -45,8 +51,7 @@ def imports(module: str) -> frozenset[str]:
 
 def reached(module: str) -> set[str]:
     """Every module outside the package that loading this one brings in, by its top name."""
-    modules = {path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".") for path in FILES}
-    modules |= {path.parent.name for path in FILES if path.name == "__init__.py" and path.parent != PACKAGE}
+    modules = {*MODULES, *(name.removesuffix(".__init__") for name in MODULES)}
     seen, waiting, outside = set(), [module], set()
     while waiting:
         here = waiting.pop()
@@ -70,6 +75,19 @@ def test_reading_needs_neither_jax_nor_matplotlib(module):
 def test_the_walk_would_notice():
     assert "jax" in reached("model")
     assert {"jax", "optax"} <= reached("training")
+
+
+@pytest.mark.parametrize("module", ANALYSES)
+def test_an_analysis_knows_of_no_picture_and_no_command(module):
+    """Not even inside a function. What it needs to be loaded is NumPy; JAX comes when something is computed with it."""
+    asked = {alias.name for node in ast.walk(tree(module)) if isinstance(node, ast.Import) for alias in node.names}
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.ImportFrom):
+            asked |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    above = ("figures", "films", "gallery", "studies", "commands", "cli", "training")
+    forbidden = ("matplotlib", "PIL", "typer", "rich", *(f"glassformer.{name}" for name in above))
+    assert not {name for name in asked if any(name == each or name.startswith(f"{each}.") for each in forbidden)}
+    assert reached(module) - set(sys.stdlib_module_names) <= {"numpy"}
 
 
 def test_the_reference_pass_is_numpy_and_nothing_else():
@@ -97,6 +115,11 @@ except SystemExit as end:
 def test_help_and_lists_load_neither_jax_nor_numpy(words):
     extra = {"numpy"} if words[0] != "show" else set()  # an experiment's file is found beside the reader of settings
     assert loaded(HELP, *words) & (HEAVY | extra) == set()
+
+
+def test_loading_every_analysis_loads_no_jax():
+    every = "\n".join(f"import glassformer.{name}" for name in ANALYSES)
+    assert loaded(every) & (HEAVY | {"scipy", "xarray", "pandas", "typer"}) == set()
 
 
 def test_looking_at_a_run_loads_no_jax(tmp_path):
