@@ -1,16 +1,15 @@
 """One figure, drawn as wished and written to files with its numbers: on as many pages as it has."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer import figures
-from glassformer.errors import CallError, Error, unknown
-from glassformer.gallery.pieces import Piece, Subject, drawn_from, suits
+from glassformer import catalogue, figures
+from glassformer.catalogue import Entry, Subject
+from glassformer.errors import CallError, Error
 from glassformer.run import Run
 from glassformer.run import open as open_run
 
@@ -33,6 +32,7 @@ class Wish:
     formats: tuple[str, ...] = FORMATS
     options: dict[str, Any] = field(default_factory=dict)
     others: tuple[str, ...] = ()  # folders of further runs, for figures that compare
+    edits: tuple[str, ...] = ()  # of the values inside the model: `zero(mixed, head=0)`
 
 
 @dataclass(frozen=True)
@@ -53,33 +53,35 @@ class Made:
     seconds: float = 0.0
 
 
-def plot(each: Piece, subject: Subject, wish: Wish, sequence: str | None = None, page: int = 0) -> "Figure":
-    """Draw one figure, with what its function asks for."""
+def plot(each: Entry, subject: Subject, wish: Wish, sequence: str | None = None, page: int = 0) -> "Figure":
+    """Draw one figure, with what it can be asked for."""
     wanted: dict[str, Any] = {"step": wish.step, "member": wish.member, "size": wish.size, "theme": wish.theme}
     wanted |= {"sequence": sequence} if sequence is not None else {}
     wanted |= {"page": page} if page else {}
-    for option in wish.options:
-        if option not in each.options:
-            raise unknown(option, f"the options of {each.name}", set(each.options) - {"ax"})
-    chosen = {name: value for name, value in wanted.items() if name in each.options} | wish.options
-    draw = getattr(import_module(f"{figures.__name__}.{each.name}"), f"plot_{each.name}")
+    asked = {name: value for name, value in wanted.items() if each.option(name)}
+    asked |= catalogue.chosen(each, wish.options)
+    draw = getattr(figures, f"plot_{each.name}")
     if each.needs == "nothing":
-        made = draw(**chosen)
+        made = draw(**asked)
     elif each.needs == "runs":
-        made = draw([subject, *map(open_run, wish.others)], **chosen)
+        made = draw([subject, *map(open_run, wish.others)], **asked)
     else:
-        made = draw(subject, **chosen)
+        made = draw(subject, **asked)
     figure: Figure = made
     return figure
 
 
 def stem(name: str, detail: str, figure: "Figure", wish: Wish) -> str:
-    """NAME[_DETAIL][_pageN][_stepNNNNNN][_SIZE][_THEME]; the first page is named as if it were the only one."""
+    """NAME[_DETAIL][_OPTION-VALUE][_pageN][_stepNNNNNN][_SIZE][_THEME]; the first page is named as if the only one.
+
+    What was asked for with options stands in the name, so that it never takes the place of the gallery's own file.
+    """
     from glassformer.figures import _draw
 
     drawn = _draw.of(figure)
     several = getattr(drawn.result, "steps", None)
-    parts = [name, detail, f"page{drawn.page + 1}" if drawn.page else ""]
+    parts = [name, detail, *(_safe(f"{key}-{value}") for key, value in wish.options.items() if key != "page")]
+    parts.append(f"page{drawn.page + 1}" if drawn.page else "")
     if drawn.result.step is not None:
         parts.append(f"step{drawn.result.step:06}")
     elif isinstance(several, (tuple, list)) and several:
@@ -88,12 +90,17 @@ def stem(name: str, detail: str, figure: "Figure", wish: Wish) -> str:
     return "_".join(part for part in parts if part)
 
 
-def make(each: Piece, subject: Subject, wish: Wish, out: Path) -> list[Made]:
+def _safe(text: str) -> str:
+    """As much of a text as a file's name may hold."""
+    return "".join(letter if letter.isalnum() or letter in "-.+" else "_" for letter in text).strip("_.")[:60]
+
+
+def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
     """Draw a figure (once per sequence, if it takes any) and write its files; a failure is told, not raised."""
-    several = wish.sequences if "sequence" in each.options and wish.sequences else (None,)
+    several = wish.sequences if each.option("sequence") and wish.sequences else (None,)
     found: list[Made] = []
     try:
-        asked = list(product(drawn_from(each, subject) or [subject], enumerate(several)))
+        asked = list(product(catalogue.drawn_from(each, subject) or [subject], enumerate(several)))
     except Error as problem:
         return [_not_made(each, problem)]
     for one, (k, sequence) in asked:
@@ -101,18 +108,23 @@ def make(each: Piece, subject: Subject, wish: Wish, out: Path) -> list[Made]:
             one.path.name if one is not None and one is not subject else "",
             f"seq{k + 1}" if sequence is not None else "",
             f"member{wish.member:02}" if wish.member else "",
+            *map(_safe, wish.edits),
         ]
         try:
-            if reason := suits(each, one):
+            if reason := catalogue.why_not(each, one):
                 found.append(Made(each.name, each.section, absent=reason))
                 break
-            found += _pages(each, one, wish, out, sequence, "_".join(filter(None, detail)))
+            found += _pages(each, _edited(one, wish), wish, out, sequence, "_".join(filter(None, detail)))
         except Exception as problem:  # one figure must not stop the others
             found.append(_not_made(each, problem))
     return found
 
 
-def _not_made(each: Piece, problem: Exception) -> Made:
+def _edited(subject: Subject, wish: Wish) -> Subject:
+    return subject.edited(wish.edits) if wish.edits and isinstance(subject, Run) else subject
+
+
+def _not_made(each: Entry, problem: Exception) -> Made:
     if isinstance(problem, CallError):
         return Made(each.name, each.section, absent=str(problem))
     sentence = str(problem) if isinstance(problem, Error) else f"{type(problem).__name__}: {problem}"
@@ -120,7 +132,7 @@ def _not_made(each: Piece, problem: Exception) -> Made:
 
 
 def _pages(
-    each: Piece, subject: Subject, wish: Wish, out: Path, sequence: str | None, detail: str
+    each: Entry, subject: Subject, wish: Wish, out: Path, sequence: str | None, detail: str
 ) -> Iterator[Made]:  # fmt: skip
     """One after the other where a size is fixed; a screen shows the first, and the option `page` any other."""
     first = _written(each, subject, wish, out, sequence, detail)
@@ -131,7 +143,7 @@ def _pages(
 
 
 def _written(
-    each: Piece, subject: Subject, wish: Wish, out: Path, sequence: str | None, detail: str, page: int = 0
+    each: Entry, subject: Subject, wish: Wish, out: Path, sequence: str | None, detail: str, page: int = 0
 ) -> Made:  # fmt: skip
     from glassformer.figures import _draw
 
@@ -139,12 +151,28 @@ def _written(
     figure = plot(each, subject, wish, sequence, page)
     name = stem(each.name, detail, figure, wish)
     files = [_draw.save(figure, out / f"{name}.{kind}") for kind in wish.formats]
-    about = {"figure": each.name}
+    about: dict[str, Any] = {"figure": each.name}
     if subject is not None and each.needs != "nothing":
         about["run" if isinstance(subject, Run) else "study"] = subject.name
-    files += _draw.save_numbers(figure, out / name, about)
+    if wish.edits:
+        about["edits"] = list(wish.edits)
+    files.append(_draw.save_numbers(figure, out / f"{name}.json", about))
     drawn = _draw.of(figure)
     return Made(
         each.name, each.section, tuple(path.name for path in files), drawn.words.title, drawn.words.caption,
         drawn.words.alt, drawn.result.step, drawn.page, drawn.pages, seconds=round(time.perf_counter() - began, 3),
     )  # fmt: skip
+
+
+def begin(setup: tuple[str, dict[str, Any], str]) -> Callable[[str], Iterator[list[dict[str, Any]]]]:
+    """What a second process does: draw the figures it is told to."""
+    from glassformer.figures import _draw  # noqa: F401 - imported before the first order comes
+
+    path, given, out = setup
+    subject = catalogue.opened(path)
+    wish = Wish(**{name: tuple(each) if isinstance(each, list) else each for name, each in given.items()})
+
+    def drawn(name: str) -> Iterator[list[dict[str, Any]]]:
+        yield [asdict(made) for made in make(catalogue.entry("figures", name), subject, wish, Path(out))]
+
+    return drawn

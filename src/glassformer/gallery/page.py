@@ -10,8 +10,9 @@ from pathlib import Path
 
 from glassformer import __version__, summary
 from glassformer.analyses._result import thousands
+from glassformer.catalogue import sections as story
+from glassformer.gallery.brief import BRIEF
 from glassformer.gallery.making import Made
-from glassformer.gallery.story import BRIEF, LEADS, SECTIONS
 from glassformer.run import Run
 
 LOOK = """
@@ -47,8 +48,8 @@ def _style_sheet(theme: str) -> str:
 def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str:
     """One file that needs no server, no network and no script; every picture is inside it."""
     shown = [each for each in made if each.files]
-    sections = {key: inside for key in SECTIONS if (inside := [each for each in shown if each.section == key])}
-    bare = [key for key in SECTIONS if key not in sections and any(each.section == key for each in made)]
+    sections = {key: inside for key in story() if (inside := [each for each in shown if each.section == key])}
+    bare = [key for key in story() if key not in sections and any(each.section == key for each in made)]
     style = _style_sheet(theme)
     seal = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     size = f"{thousands(run.parameters)} parameters, {thousands(run.last_step)} steps, {_counted(shown)}"
@@ -67,12 +68,12 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
     ]
     for key, inside in sections.items():
         many = _counted(inside)
-        lines.append(f'<details>\n<summary><a href="#{key}">{_text(SECTIONS[key])}</a> {many}</summary>\n<ol>')
+        lines.append(f'<details>\n<summary><a href="#{key}">{_text(story()[key].title)}</a> {many}</summary>\n<ol>')
         lines += [f'<li><a href="#{_anchor(each)}">{_text(each.title)}</a></li>' for each in inside if not each.page]
         lines.append("</ol>\n</details>")
     lines.append("</nav>\n</header>\n<main>")
     for key in [*sections, *bare]:
-        lines.append(f'<section id="{key}">\n<h2>{_text(SECTIONS[key])}</h2>\n<p>{_text(LEADS[key])}</p>')
+        lines.append(f'<section id="{key}">\n<h2>{_text(story()[key].title)}</h2>\n<p>{_text(story()[key].lead)}</p>')
         lines += [_figure(each, out) for each in sections.get(key, ())]
         lines += _not_drawn([each for each in made if each.section == key and not each.files])
         lines.append("</section>")
@@ -156,7 +157,7 @@ def _figure(each: Made, out: Path) -> str:
             f'<a class="sheet" href="{e(picture)}"><img alt="{e(each.alt)}" decoding="async" '
             f'src="data:image/{kind};base64,{content}"></a>'
         )
-    groups = {"picture": ("svg", "png", "pdf"), "numbers": ("csv", "json", "npz")}
+    groups = {"picture": ("svg", "png", "pdf"), "numbers": ("json", "csv")}
     links = [
         f"{word}: " + " ".join(f'<a href="{e(name)}">{name.rpartition(".")[2]}</a>' for name in found)
         for word, kinds in groups.items()

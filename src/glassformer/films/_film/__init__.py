@@ -6,7 +6,7 @@ from glassformer.films._film.pasted import Picture, Stamps
 from glassformer.films._film.scene import FPS, REACH, Film, Progress, Scene, Update
 from glassformer.films._film.stage import Stage
 from glassformer.films._film.strip import loss_curves
-from glassformer.films._film.workers import SECOND, work
+from glassformer.films._film.workers import SECOND
 
 __all__ = [
     "COLOURS",
@@ -29,5 +29,4 @@ __all__ = [
     "Update",
     "ffmpeg",
     "loss_curves",
-    "work",
 ]

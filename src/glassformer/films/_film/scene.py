@@ -130,7 +130,8 @@ class Film:
 
         other = Other(self.recipe, job | {"begin": cut, "end": many}, count(1)) if second else None
         try:
-            segment(self, job | {"begin": 0, "end": cut}, count(0))
+            for frames in segment(self, job | {"begin": 0, "end": cut}):
+                count(0)(frames)
         finally:
             if other:
                 other.join()
@@ -169,7 +170,8 @@ class Film:
                    "frames": len(self.steps)}  # fmt: skip
             for old in folder.glob("gif.*"):
                 old.unlink()
-            segment(self, job | {"begin": 0, "end": len(self.steps)}, lambda n: progress(n, len(self.steps)))
+            for frames in segment(self, job | {"begin": 0, "end": len(self.steps)}):
+                progress(frames, len(self.steps))
             content = gif_bytes(folder, palette, rate, width)
         storage.replace(path, content)
         return path

@@ -1,10 +1,8 @@
 """Who draws a film: this process its first half, a second process the rest."""
 
 import csv
-import json
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -18,6 +16,7 @@ from glassformer.errors import Error
 from glassformer.figures import _draw
 from glassformer.films._film.encode import HOLD, WIDTH, encoder, scaled
 from glassformer.run import open as open_run
+from glassformer.second import GoneError, Second
 
 if TYPE_CHECKING:
     from glassformer.films._film.scene import Film
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 SECOND = 40  # frames from which a second process pays
 
 
-def segment(made: "Film", job: dict[str, Any], count: Callable[[int], None]) -> None:
-    """Draw the frames from `begin` to `end` and write them, encoded, into the folder."""
+def segment(made: "Film", job: dict[str, Any]) -> Iterator[int]:
+    """Draw the frames from `begin` to `end` and write them, encoded, into the folder; counted as they are done."""
     folder, begin, end, rate = Path(job["folder"]), job["begin"], job["end"], job["rate"]
     last = len(made.steps) - 1
     with Sinks(folder, begin, job) as sinks:
@@ -35,7 +34,7 @@ def segment(made: "Film", job: dict[str, Any], count: Callable[[int], None]) -> 
             sinks.add(k, made.steps[k], frame, numbers, again)
             if k == last and job["width"] == WIDTH:
                 Image.fromarray(frame).save(folder / "poster.png", optimize=True)
-            count(k - begin + 1)
+            yield k - begin + 1
 
 
 class Sinks:
@@ -90,34 +89,31 @@ class Sinks:
 
 
 class Other:
-    """A second process that draws the rest of a film; it counts its frames on its output."""
+    """A second process that draws the rest of a film; it counts its frames."""
 
     def __init__(self, recipe: dict[str, Any] | None, job: dict[str, Any], count: Callable[[int], None]) -> None:
-        order = "from glassformer.films import _film; _film.work()"
-        self.process = subprocess.Popen([sys.executable, "-c", order], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([recipe, job]).encode())
-        self.process.stdin.close()
-        self.reader = Thread(target=self._read, args=(count,), daemon=True)
-        self.reader.start()
+        self.failed = False
+        self.thread = Thread(target=self._draw, args=(recipe, job, count), daemon=True)
+        self.thread.start()
 
-    def _read(self, count: Callable[[int], None]) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            count(int(line))
+    def _draw(self, recipe: dict[str, Any] | None, job: dict[str, Any], count: Callable[[int], None]) -> None:
+        try:
+            with Second("glassformer.films._film.workers:begin", recipe) as other:
+                other.ready()
+                for frames in other.ask(job):
+                    count(frames)
+        except GoneError:
+            self.failed = True
 
     def join(self) -> None:
         """Wait for it, and say so if it failed."""
-        self.reader.join()
-        if self.process.stdout:
-            self.process.stdout.close()
-        if self.process.wait():
+        self.thread.join()
+        if self.failed:
             raise Error("the second half of the film could not be drawn")
 
 
-def work() -> None:
-    """What the second process does: make the film again, draw the part it was told to."""
-    recipe, job = json.load(sys.stdin)
+def begin(recipe: dict[str, Any]) -> Callable[[dict[str, Any]], Iterator[int]]:
+    """What the second process does: make the film again, draw the part it is told to."""
     make = getattr(films, f"film_{recipe['film']}")
     made = make(open_run(recipe["run"]), theme=recipe["theme"], **recipe["options"])
-    segment(made, job, lambda frames: print(frames, flush=True))
+    return lambda job: segment(made, job)

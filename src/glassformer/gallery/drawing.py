@@ -1,0 +1,62 @@
+"""Many figures, drawn in two processes: each takes the next one when it is free."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from threading import Lock, Thread
+
+from glassformer import storage
+from glassformer.catalogue import SECONDS, Entry, Subject
+from glassformer.gallery.making import Made, Wish, make
+from glassformer.second import GoneError, Second
+
+Progress = Callable[[int, int, str], None]  # drawn, in all, which
+
+
+def draw(
+    subject: Subject,
+    pieces: Sequence[Entry],
+    wish: Wish,
+    out: Path,
+    progress: Progress | None = None,
+    processes: int = 2,
+) -> list[Made]:
+    """Draw these figures, in order; two processes share the work."""
+    storage.make_folder(out)
+    left = deque(sorted(pieces, key=lambda each: -SECONDS[each.cost]))  # the long ones first
+    many, found, lock = len(left), dict[str, list[Made]](), Lock()
+
+    def take() -> Entry | None:
+        with lock:
+            return left.popleft() if left else None
+
+    def keep(each: Entry, made: list[Made]) -> None:
+        with lock:
+            found[each.name] = made
+            if progress:
+                progress(len(found), many, each.name)
+
+    def help_out(path: Path) -> None:
+        """Feed a second process, one figure at a time."""
+        try:
+            setup = [str(path.resolve()), asdict(wish), str(out.resolve())]
+            with Second("glassformer.gallery.making:begin", setup) as other:
+                other.ready()
+                while each := take():
+                    for made in other.ask(each.name):
+                        keep(each, [Made(**one) for one in made])
+        except GoneError:
+            return  # what it had taken is drawn below
+
+    helper = None
+    if subject is not None and processes > 1 and sum(SECONDS[each.cost] for each in pieces) > 3:
+        helper = Thread(target=help_out, args=(subject.path,), daemon=True)
+        helper.start()
+    while each := take():
+        keep(each, make(each, subject, wish, out))
+    if helper:
+        helper.join()
+    for each in [each for each in pieces if each.name not in found]:
+        keep(each, make(each, subject, wish, out))
+    return [made for each in pieces for made in found[each.name]]
