@@ -237,8 +237,8 @@ def _members(run: Run, given: Examples, parts: list[Part]) -> dict[str, Labelled
         late = steps[-1] - STAY * (steps[-1] - steps[0])
         found.append([steps[k] if k < len(steps) and steps[k] <= late else np.nan for k in first])
     seeds = Axis(numbers(len(found)), tuple(str(seed) for seed in run.seeds[: len(found)]))
-    axes = {"part": tuple(part.name for part in parts), "member": seeds}
-    return {"born": Labelled(np.array(found, dtype=float).T, axes, "step")}
+    table = np.array(found, dtype=float).T  # (part, member)
+    return {"born": Labelled(table, {"part": [part.name for part in parts], "member": seeds}, "step")}
 
 
 def _the(name: str) -> str:

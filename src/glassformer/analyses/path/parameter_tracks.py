@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
 from glassformer.analyses import _clock, _named
 from glassformer.analyses._life import flat, spread, steps_per_pass, tensors
+from glassformer.analyses._options import Member, Option, Step
 from glassformer.analyses._primer import short
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, shared, thousands, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, result, shared, thousands
 from glassformer.analyses.know.weights import spoken
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -22,8 +23,8 @@ ALL = 1000  # parameters up to which every one is followed
 CHOSEN = 8  # tensors of a larger model of which one number is followed
 MOST_STEPS = 200
 MOST_WEIGHTS = 16  # named ones
-PRESETS = ("all", "read_out_bias")
-BANDS = ("0.05", "0.25", "0.75", "0.95")
+BANDS = (0.05, 0.25, 0.75, 0.95)
+Preset = Literal["all", "read_out_bias"]
 NAMES = {"token": "token embedding", "position": "position embedding", "read out": "read-out"}
 
 
@@ -32,7 +33,7 @@ class ParameterTracks(Result):
     """Values by step. Of a small model every number; of a large one some, with the spread of their tensor behind."""
 
     tracks: dict[str, Labelled]  # tensor (or a weight asked for) → (step, parameter)
-    bands: dict[str, Labelled]  # the same → (step, quantile) of all of the tensor's values; where one is followed
+    bands: dict[str, Labelled]  # the same → (step, statistic): quantiles of the tensor's values; where one is followed
     moved: Labelled  # (tensor,): root of the mean square of end minus start
     begin: Labelled  # (tensor,): root of the mean square at the start
     groups: dict[str, tuple[str, ...]]  # token group → tokens, for the read-out's biases
@@ -45,10 +46,39 @@ class ParameterTracks(Result):
     preset: str
     called: tuple[str, ...]  # the weights that were asked for by name, in words
 
+    @property
+    def title(self) -> str:
+        """Which tensor moved most, or how the read-out's biases of each group moved."""
+        moved, begin = self.moved.values, self.begin.values
+        first, last = (thousands(self.looked_at[k]) for k in (0, -1))
+        if not np.isfinite(moved).all():
+            return fate("parameters are not numbers", self.looked_at[-1])
+        if self.preset == "read_out_bias" and self.group_change is not None:
+            groups = zip(self.group_change.axes["group"].labels, self.group_change.values, strict=True)
+            words = [f"{group} {_signed(value)}" for group, value in groups]
+            return f"From step {first} to {last} the mean read-out bias changes by: {listed(words)}"
+        if self.called:
+            return _told(self)
+        if len(self.looked_at) == 1:
+            return (
+                f"Only step {last} was kept: {thousands(self.parameters)} parameters, none of which can be seen moving"
+            )
+        k = int(np.argmax(moved))
+        name = titled(self.moved.axes["tensor"].labels[k], self.blocks == 1)
+        grew = f" (at the start they measure {begin[k]:.2g})" if begin[k] > 1e-6 else ""
+        return (
+            f"Between steps {first} and {last}, the weights of the {name} move most, typically by {moved[k]:.2g}{grew}"
+        )
+
 
 @shared
 def parameter_tracks(
-    run: Run, *, step: int = -1, member: int = 0, preset: str = "all", weights: tuple[str, ...] = ()
+    run: Run,
+    *,
+    step: Step = -1,
+    member: Member = 0,
+    preset: Annotated[Preset, Option("what is followed: the whole model, or the read-out's biases alone")] = "all",
+    weights: Annotated[tuple[str, ...], Option(f"up to {MOST_WEIGHTS} others by name, such as token[15,0]")] = (),
 ) -> ParameterTracks:
     """Every parameter of a model up to 1 000; of a larger one one number each of 8 tensors.
 
@@ -56,8 +86,8 @@ def parameter_tracks(
     where it began; the read-out's biases, which are few, are all followed. `preset="read_out_bias"`: those alone.
     `weights`: other ones, by name, such as `("token[15,0]", "blocks.0.query[0,0]")`, counted from 0.
     """
-    if preset not in PRESETS:
-        raise unknown(preset, "the presets", PRESETS)
+    if preset not in get_args(Preset):
+        raise unknown(preset, "the presets", get_args(Preset))
     asked = _asked(run, weights, preset)
     if preset == "read_out_bias" and "read_out_bias" not in run.architecture.shapes():
         raise CallError("this model has no read-out bias")
@@ -68,7 +98,7 @@ def parameter_tracks(
     start = {name: float(np.sqrt(np.mean(life[0, place] ** 2))) for name, place in places.items()}
     small = run.parameters <= ALL
     names = ["read_out_bias"] if preset == "read_out_bias" else list(places) if small else _few(run, size)
-    labels = {"step": tuple(map(str, at))}
+    labels = {"step": at}
     tracks, bands = {}, {}
     for weight, (name, within) in asked.items():
         values = life[:, places[name]]
@@ -112,8 +142,8 @@ def _asked(run: Run, weights: Sequence[str], preset: str) -> dict[str, tuple[str
     return {re.sub(r"\s", "", str(each)): _named.place(run, each, "weights") for each in weights}
 
 
-def _band(values: Array, labels: Mapping[str, tuple[str, ...]]) -> Labelled:
-    return Labelled(np.quantile(values, [float(q) for q in BANDS], axis=1).T, {**labels, "quantile": BANDS})
+def _band(values: Array, labels: Mapping[str, Any]) -> Labelled:
+    return Labelled(np.quantile(values, BANDS, axis=1).T, {**labels, "statistic": BANDS})
 
 
 def _few(run: Run, size: Mapping[str, float]) -> list[str]:
@@ -128,7 +158,7 @@ def _words(run: Run, name: str) -> tuple[str, ...]:
     """A word for each number of a tensor: token or place, then feature."""
     shape = run.architecture.shapes()[name]
     if name == "token":
-        sides: list[Sequence[str]] = [run.task.vocabulary, numbers(shape[1])]
+        sides: list[Sequence[Any]] = [run.task.vocabulary, numbers(shape[1])]
     elif name == "read_out":
         sides = [numbers(shape[0]), run.task.vocabulary[: shape[1]]]
     elif name == "read_out_bias":
@@ -160,56 +190,6 @@ def _by_group(run: Run, change: Array, places: Mapping[str, slice]) -> Labelled 
     groups = {name: ids for name, ids in groups.items() if ids}
     means = np.array([float(np.mean(biases[ids])) for ids in groups.values()])
     return Labelled(means, {"group": tuple(groups)})
-
-
-def say(seen: ParameterTracks) -> Words:
-    """Which tensor moved most, or how the read-out's biases of each group moved."""
-    every = seen.followed == seen.parameters
-    how = (
-        "weights asked for by name, each in front of the range of 5 to 95 % and of the middle half of its tensor"
-        if seen.called
-        else f"every one of the {thousands(seen.parameters)} parameters"
-        if every
-        else "the read-out's biases"
-        if seen.preset == "read_out_bias"
-        else (
-            "one number each of embedding, read-out and the matrices that moved furthest: the one that ended furthest "
-            "from where it began (chosen for that, so not typical), in front of the range of 5 to 95 % and of the "
-            "middle half of its tensor; and all of the read-out's biases"
-        )
-    )
-    biases = (
-        "Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is its token. "
-        if "read_out_bias" in seen.tracks
-        else ""
-    )
-    caption = (
-        f"Value by training step of {how}, at {len(seen.looked_at)} kept steps. One panel per "
-        f"{'weight' if seen.called else 'tensor'}, each with its own scale. {biases}Values are exact. A weight "
-        "that ends where it began may still have moved a lot on the way."
-    )
-    moved, begin = seen.moved.values, seen.begin.values
-    first, last = (thousands(seen.looked_at[k]) for k in (0, -1))
-    if not np.isfinite(moved).all():
-        title = f"At step {last} parameters are not numbers: the training has diverged"
-    elif seen.preset == "read_out_bias" and seen.group_change is not None:
-        words = [
-            f"{group} {_signed(value)}"
-            for group, value in zip(seen.group_change.axes["group"].labels, seen.group_change.values, strict=True)
-        ]
-        title = f"From step {first} to {last} the mean read-out bias changes by: {listed(words)}"
-    elif seen.called:
-        title = _told(seen)
-    elif len(seen.looked_at) == 1:
-        title = f"Only step {last} was kept: {thousands(seen.parameters)} parameters, none of which can be seen moving"
-    else:
-        k = int(np.argmax(moved))
-        name = titled(seen.moved.axes["tensor"].labels[k], seen.blocks == 1)
-        grew = f" (at the start they measure {begin[k]:.2g})" if begin[k] > 1e-6 else ""
-        title = (
-            f"Between steps {first} and {last}, the weights of the {name} move most, typically by {moved[k]:.2g}{grew}"
-        )
-    return Words(title, caption, f"Lines of parameter values over training steps, one panel each. {title}.")
 
 
 def _told(seen: ParameterTracks) -> str:

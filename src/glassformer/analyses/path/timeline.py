@@ -55,7 +55,7 @@ class Timeline(Result):
         """When the answers are right, when the probabilities are, and where the loss bends."""
         losses = self.loss.values
         if np.isfinite(losses).any() and not np.isfinite(losses[-1]):
-            return fate("the loss is not a number", self.loss.axes["step"].values[-1])
+            return fate("the loss is not a number", int(np.array(self.loss.axes["step"].values)[-1]))
         return f"{_learnt(self)}; {_bends(self)}"
 
 

@@ -1,12 +1,12 @@
 """How much the weights change between two looks, part by part, and whether they keep going the same way."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._life import flat, parts, spread, steps_per_pass
-from glassformer.analyses._result import Array, Labelled, Result, Words, power, shared, thousands, result
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Labelled, Result, fate, power, result, shared, thousands
+from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 40
@@ -14,13 +14,12 @@ ANSWERS = ("1.P7", "1.Q11")
 COST = "b"
 APPLIES = (_applies.moved,)
 
-
 MOST_STEPS = 150
 PEAK = 1.5  # times both ends, from which the change on the way is worth a sentence
 
 
 @result
-class Change(Result):
+class WeightChange(Result):
     """Changes between neighbouring looks; an interval is named by the step at its end."""
 
     change: Labelled  # (part, step): mean absolute change of a parameter, scaled to `per` steps; `all` first
@@ -33,15 +32,38 @@ class Change(Result):
     steps: int
     blocks: int
 
+    @property
+    def title(self) -> str:
+        """From where to where the mean change goes."""
+        values, unit = self.change.values, unit_of(self)
+        if not np.isfinite(values).all():
+            bad = int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])
+            return fate(f"the change up to step {thousands(self.looked_at[bad])} is not a number")
+        if not values[0].any():
+            return "No parameter changes between the kept steps"
+        if len(self.looked_at) == 1:
+            whole = values[0, 0] * self.looked_at[0] / self.per
+            return f"By step {thousands(self.looked_at[0])} a parameter has changed by {whole:.2g} on average"
+        first, last, peak = values[0, 0], values[0, -1], int(np.argmax(values[0]))
+        if values[0, peak] > PEAK * max(first, last):
+            return (
+                f"The mean change per {unit} rises from {_plain(first)} to {_plain(values[0, peak])} at step "
+                f"{thousands(self.looked_at[peak])}, then falls to {_plain(last)}"
+            )
+        verb = "falls" if last < first else "grows"
+        return f"The mean change per {unit} {verb} from {_plain(first)} to {_plain(last)}{_fold(first, last)}"
+
 
 @shared
-def weight_change(run: Run, *, step: int = -1, member: int = 0) -> Change:
+def weight_change(run: Run, *, step: Step = -1, member: Member = 0) -> WeightChange:
     """Mean absolute change from look to look: passes where training has them, otherwise even intervals."""
+    if reason := _applies.moved(run):
+        raise CallError(reason)
     at = spread(run, MOST_STEPS, member, whole=True)
     life, places = flat(run, at, member), {"all": slice(None), **parts(run)}
     moves, between = np.diff(life, axis=0), np.diff(at)
     per_pass = steps_per_pass(run)
-    per = per_pass or 10.0 ** int(np.log10(np.median(between))) if len(between) else 1.0
+    per = per_pass or 10.0 ** int(np.log10(np.median(between)))
     sizes, relative, cosines = [], [], []
     for place in places.values():
         size = np.abs(moves[:, place]).mean(axis=1) * per / between
@@ -49,8 +71,8 @@ def weight_change(run: Run, *, step: int = -1, member: int = 0) -> Change:
         sizes.append(size)
         relative.append(np.divide(size, weight, out=np.full_like(size, np.nan), where=weight > 0))
         cosines.append(_cosine(moves[:, place]))
-    axes = {"part": tuple(places), "step": tuple(map(str, at[1:]))}
-    return Change(
+    axes = {"part": tuple(places), "step": at[1:]}
+    return WeightChange(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
         change=Labelled(np.array(sizes), axes),
@@ -81,48 +103,7 @@ def _smooth(cosine: Array) -> Array:
     return np.concatenate([cosine[:1], _clock.smooth(cosine[1:], 9)])
 
 
-def say(seen: Change) -> Words:
-    """From where to where the mean change goes."""
-    unit = unit_of(seen)
-    caption = (
-        "Top: mean absolute change of a parameter from one look at the weights to the next, scaled to "
-        + (
-            f"one pass over the training part (an epoch of {thousands(round(seen.per))} steps)"
-            if seen.per_pass
-            else unit
-        )
-        + ", by part of the model, on a logarithmic axis. Middle: the same over the mean absolute weight of that part. "
-        "Bottom: cosine between each change and the one before: 1 means that the weights keep going the same way, 0 a "
-        "new direction, −1 back (running medians over nine intervals where there are many). From the kept weights, "
-        "whose intervals may differ in length; what moved there and back within one does not show, so that noisy steps "
-        "count for less in a long one. A model that has converged would fall "
-        "towards zero at the top."
-    )
-    values = seen.change.values
-    if not len(seen.looked_at):
-        title = "Only one step was kept, so no change can be seen"
-    elif not np.isfinite(values).all():
-        bad = int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])
-        title = f"The change up to step {thousands(seen.looked_at[bad])} is not a number: the training has diverged"
-    elif not values[0].any():
-        title = "No parameter changes between the kept steps"
-    elif len(seen.looked_at) == 1:
-        whole = values[0, 0] * seen.looked_at[0] / seen.per
-        title = f"By step {thousands(seen.looked_at[0])} a parameter has changed by {whole:.2g} on average"
-    else:
-        first, last, peak = values[0, 0], values[0, -1], int(np.argmax(values[0]))
-        if values[0, peak] > PEAK * max(first, last):
-            title = (
-                f"The mean change per {unit} rises from {_plain(first)} to {_plain(values[0, peak])} at step "
-                f"{thousands(seen.looked_at[peak])}, then falls to {_plain(last)}"
-            )
-        else:
-            verb = "falls" if last < first else "grows"
-            title = f"The mean change per {unit} {verb} from {_plain(first)} to {_plain(last)}{_fold(first, last)}"
-    return Words(title, caption, f"Three charts over training steps: change, relative change, cosine. {title}.")
-
-
-def unit_of(seen: Change) -> str:
+def unit_of(seen: WeightChange) -> str:
     """To what the changes are scaled, in words."""
     return "epoch" if seen.per_pass else "step" if seen.per == 1 else f"{thousands(round(seen.per))} steps"
 

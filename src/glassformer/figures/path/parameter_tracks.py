@@ -1,43 +1,24 @@
 """Individual parameters followed through training."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.path.parameter_tracks import ParameterTracks, parameter_tracks, say, titled
+from glassformer.analyses._result import thousands
+from glassformer.analyses.path.parameter_tracks import ParameterTracks, titled
 from glassformer.figures import _draw, _life
-from glassformer.run import Run
 
 ON_SLIDE = 6  # panels
 GROUPS = ("-", "--", ":", "-.")
 
 
-@_draw.drawing
-def plot_parameter_tracks(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    preset: str = "all",
-    weights: Sequence[str] = (),
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """One panel per tensor: every parameter of a small model; of a large one some, before their tensor's range.
-
-    `weights=["token[15,0]", "blocks.0.query[0,0]"]`: these instead, one panel each.
-    """
-    chosen = weights if isinstance(weights, str) else tuple(weights)
-    seen = parameter_tracks(run, step=step, member=member, preset=preset, weights=chosen)  # type: ignore[arg-type]
-    names = list(seen.tracks)
+def draw(seen: ParameterTracks, look: _draw.Look) -> Figure:
+    """One panel per tensor: every parameter of a small model; of a large one some, before their tensor's range."""
+    size = look.size
     many = ON_SLIDE if size in ("slide", "print_narrow") else 16
-    names, pages = _draw.paged(names, many, page)
+    names, pages = _draw.paged(list(seen.tracks), many, look.page)
     columns = (
         1
         if len(names) == 1
@@ -48,7 +29,8 @@ def plot_parameter_tracks(
         else min(4 if many > 6 else 3, -(-len(names) // 2))
     )
     rows = -(-len(names) // columns)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=max(2.5 * rows + 0.8, 4.5))
+    alt = f"Lines of parameter values over training steps, one panel each. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=max(2.5 * rows + 0.8, 4.5))
     widest = max((_draw.text_width(shown(word), sheet.size.text) for word in _words(seen, names)), default=0)
     right, foot = 2.6 + widest / sheet.em, 6.2 if "read_out_bias" in names else 5
     down = 4.6 if size.startswith("print") or seen.bands else 3
@@ -66,12 +48,37 @@ def plot_parameter_tracks(
         panel.remove()
     notes = ["bands: 5 to 95 % and middle half of the tensor"] if seen.bands.keys() & set(names) else []
     if len(names) < len(seen.tracks):
-        notes.insert(0, f"page {page + 1} of {pages}: {len(names)} of {len(seen.tracks)} tensors")
+        notes.insert(0, f"page {look.page + 1} of {pages}: {len(names)} of {len(seen.tracks)} tensors")
     if notes:
         text = "; ".join(notes)
         fits = _draw.text_width(text, sheet.size.text) < sheet.inches[0] - 2 * sheet.em
         sheet.note(text if fits else notes[0])  # the caption explains the bands too
-    return sheet.done(seen, preset=preset, weights=list(weights), page=page, pages=pages, member=member)
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: ParameterTracks) -> str:
+    if seen.called:
+        how = "weights asked for by name, each in front of the range of 5 to 95 % and of the middle half of its tensor"
+    elif seen.followed == seen.parameters:
+        how = f"every one of the {thousands(seen.parameters)} parameters"
+    elif seen.preset == "read_out_bias":
+        how = "the read-out's biases"
+    else:
+        how = (
+            "one number each of embedding, read-out and the matrices that moved furthest: the one that ended furthest "
+            "from where it began (chosen for that, so not typical), in front of the range of 5 to 95 % and of the "
+            "middle half of its tensor; and all of the read-out's biases"
+        )
+    biases = (
+        "Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is its token. "
+        if "read_out_bias" in seen.tracks
+        else ""
+    )
+    return (
+        f"Value by training step of {how}, at {len(seen.looked_at)} kept steps. One panel per "
+        f"{'weight' if seen.called else 'tensor'}, each with its own scale. {biases}Values are exact. A weight "
+        "that ends where it began may still have moved a lot on the way."
+    )
 
 
 def _words(seen: ParameterTracks, names: list[str]) -> tuple[str, ...]:

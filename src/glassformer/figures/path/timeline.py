@@ -116,7 +116,7 @@ def _shorter(names: list[str]) -> list[str]:
 def _events(table: Labelled) -> list[tuple[float, str]]:
     """Step and name of each event of a lane; of rungs that cost the same, the last names them."""
     ((name, axis),) = table.axes.items()
-    words = [percent(each) for each in axis.values] if name == "share" else axis.labels
+    words = [percent(each) for each in np.array(axis.values)] if name == "share" else axis.labels
     return [(float(at), word.rpartition(" = ")[2]) for at, word in zip(table.values, words, strict=True)]
 
 

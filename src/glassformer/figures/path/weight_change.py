@@ -4,19 +4,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import Labelled
-from glassformer.analyses.path.weight_change import Change, weight_change, say, unit_of
+from glassformer.analyses._result import Labelled, thousands
+from glassformer.analyses.path.weight_change import WeightChange, unit_of
 from glassformer.figures import _draw, _life
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_weight_change(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: WeightChange, look: _draw.Look) -> Figure:
     """Mean absolute change by part, the same relative to the weights, and the cosine of successive changes."""
-    seen = weight_change(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.4)
+    alt = f"Three charts over training steps: change, relative change, cosine. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=8.4)
     entries = _life.key(seen.change.axes["part"].labels, seen.blocks == 1, sheet)
     each = max(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em for entry in entries) + 4
     across = int(np.clip((sheet.room[0] - 2) // each, 1, len(entries)))  # entries of the key side by side
@@ -32,10 +28,24 @@ def plot_weight_change(
     sheet.legend(entries, columns=across)
     for panel in panels:
         _life.steps_axis(panel, seen.steps, seen.per_pass, panel is panels[-1], seen.step)
-    return sheet.done(seen, member=member)
+    return sheet.done()
 
 
-def _curves(ax: Axes, seen: Change, table: Labelled, sheet: _draw.Sheet, *, log: bool) -> None:
+def _caption(seen: WeightChange) -> str:
+    epoch = f"one pass over the training part (an epoch of {thousands(round(seen.per))} steps)"
+    return (
+        "Top: mean absolute change of a parameter from one look at the weights to the next, scaled to "
+        f"{epoch if seen.per_pass else unit_of(seen)}, by part of the model, on a logarithmic axis. Middle: the same "
+        "over the mean absolute weight of that part. "
+        "Bottom: cosine between each change and the one before: 1 means that the weights keep going the same way, 0 a "
+        "new direction, −1 back (running medians over nine intervals where there are many). From the kept weights, "
+        "whose intervals may differ in length; what moved there and back within one does not show, so that noisy steps "
+        "count for less in a long one. A model that has converged would fall "
+        "towards zero at the top."
+    )
+
+
+def _curves(ax: Axes, seen: WeightChange, table: Labelled, sheet: _draw.Sheet, *, log: bool) -> None:
     t, line = sheet.theme, sheet.size.line
     few = "o" if len(seen.looked_at) < 3 else ""
     for name, curve in zip(table.axes["part"].labels, table.values, strict=True):
