@@ -13,21 +13,22 @@ from importlib import import_module, resources
 from inspect import Parameter, signature
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from glassformer import _discover
 from glassformer.analyses._options import Option
 from glassformer.errors import CallError, unknown
-from glassformer.run import Run
-from glassformer.study import Study
-from glassformer.study import of as studies_of
+
+if TYPE_CHECKING:
+    from glassformer.run import Run
+    from glassformer.study import Study
 
 KINDS = ("experiments", "tasks", "analyses", "figures", "films", "studies", "lessons")
 SHOWN = ("analyses", "figures", "films", "studies")  # of these the catalogue knows when they apply
 SECONDS = {"a": 0.15, "b": 0.5, "c": 1.5, "d": 5.0}  # of computing and drawing, by cost
 TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 STUDIES = Path("studies")  # where they are kept unless somebody says otherwise
-Subject: TypeAlias = Run | Study | None  # None: nothing in particular
+Subject: TypeAlias = "Run | Study | None"  # None: nothing in particular
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,8 @@ def entries(kind: str) -> list[Entry]:
 def why_not(each: Entry, subject: Subject, root: Path = STUDIES) -> str | None:
     """Why a piece cannot be had from this, as half a sentence; None: it can. `root` is where studies are kept."""
     from glassformer import studies
+    from glassformer.run import Run
+    from glassformer.study import Study
 
     if each.needs == "nothing":
         return None
@@ -234,12 +237,15 @@ def figure_of(study: str) -> str:
 
 def drawn_from(each: Entry, subject: Subject, root: Path = STUDIES) -> list[Subject]:
     """The subject itself; where that is a run and the piece shows a study, every such study of its experiment."""
+    from glassformer.run import Run
+    from glassformer.study import of
+
     if each.needs != "study" or not isinstance(subject, Run):
         return [subject]
-    return [found for found in studies_of(subject.experiment.name, root) if figure_of(found.name) == each.name]
+    return [found for found in of(subject.experiment.name, root) if figure_of(found.name) == each.name]
 
 
-def opened(path: str | Path) -> Run | Study:
+def opened(path: str | Path) -> "Run | Study":
     """The study or the run in this folder."""
     from glassformer import run, study
 
@@ -275,7 +281,7 @@ LOOKS = (
 )
 
 
-def _no_study(each: Entry, run: Run | None, root: Path) -> str:
+def _no_study(each: Entry, run: "Run | None", root: Path) -> str:
     """That there is no study to draw, and the command that makes one, where this experiment can be asked."""
     reasons = {one.name: why_not(one, run) for one in entries("studies") if one.figure == each.name}
     possible = [name for name, reason in reasons.items() if not reason]

@@ -128,7 +128,7 @@ class Notes:
             for k, name in enumerate(("gradient", "update", "weights")):
                 line[name] = {p: raw["sizes"][:, k, i] for i, p in enumerate(parts)}
         self._look_for_divergence(line)
-        plain: Line = _plain(line)
+        plain: Line = _rounded(line)
         self.lines.append(plain)
         return plain
 
@@ -196,10 +196,10 @@ def _median(value: Any) -> float:
     return float(np.median(finite)) if len(finite) else float("nan")
 
 
-def _plain(value: Any) -> Any:
+def _rounded(value: Any) -> Any:
     """Arrays over members → lists, or one number for a single run; eight digits, which is what float32 holds."""
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: _rounded(inner) for name, inner in value.items()}
     if isinstance(value, int):
         return value
     numbers = np.asarray(value, dtype=np.float64)

@@ -6,7 +6,6 @@ computes the same numbers again and hands them over again; what is already there
 """
 
 import json
-import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +24,8 @@ from glassformer.folder import Entry
 from glassformer.lock import NAME as LOCK
 from glassformer.lock import Lock
 from glassformer.lock import read as read_lock
+from glassformer.plain import plain
 from glassformer.tensors import Array
-
-SPECIAL = {math.inf: "Infinity", -math.inf: "-Infinity"}  # JSON has no words for these
 
 
 class Recorder:
@@ -257,21 +255,6 @@ def _free(path: Path) -> bool:
     except LockedError:  # somebody's, not for us to judge
         return False
     return holder is None or not holder.alive
-
-
-def plain(value: Any) -> Any:
-    """Plain values that JSON can hold: numbers that are none as texts, arrays as lists."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        if value and all(type(each) is float for each in value) and math.isfinite(math.fsum(value)):
-            return list(value)  # numbers over many members, the bulk of a line
-        return [plain(each) for each in value]
-    if hasattr(value, "tolist"):  # any array or single number, of NumPy or another library
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return SPECIAL.get(value, "NaN")
-    return value
 
 
 def _without(facts: Mapping[str, Any], taken: Iterable[str]) -> dict[str, Any]:

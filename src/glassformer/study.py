@@ -303,6 +303,6 @@ def _table(path: Path) -> dict[str, Any]:
 
 def text(value: Any) -> bytes:
     """Plain values as the bytes of a JSON file."""
-    from glassformer.record import plain
+    from glassformer.plain import plain
 
     return (json.dumps(plain(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -66,13 +66,15 @@ def text(run: Run, step: int = -1, member: int = 0) -> str:
 def at(run: Run, step: int, member: int = 0) -> str:
     """The same of any step, kept or not."""
     parts = [f"step {thousands(step)} of {thousands(total(run))}"]
-    for shown, name in (("loss", "validation_loss"), ("excess", "excess")):
+    for shown, name in (("loss", "validation_loss"), ("excess", "excess")) if not run.edits else ():
         if found := logged(run, name, step, member):
             value, exact = found
             number = f"{value:.2f}" if np.isfinite(value) else "not a number"
             parts.append(f"{shown} {'' if exact else '≈ '}{number}")
     if run.members > 1:
         parts.insert(0, f"seed {run.seeds[member]}")
+    if run.edits:  # the logged loss is not that of the edited model
+        parts.append(f"edited: {', '.join(map(str, run.edits))}")
     return " · ".join(parts)
 
 

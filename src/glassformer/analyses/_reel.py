@@ -56,7 +56,11 @@ def strip(run: Run, member: int | None = 0) -> Strip:
 
 
 def frames_of(
-    run: Run, frames: int = 200, pace: Literal["even", "change"] = "even", steps: Iterable[int] | None = None, member: int = 0
+    run: Run,
+    frames: int = 200,
+    pace: Literal["even", "change"] = "even",
+    steps: Iterable[int] | None = None,
+    member: int = 0,
 ) -> list[int]:
     """The kept steps that a film shows: those asked for, else so many of them."""
     if not 2 <= frames <= MOST_FRAMES:

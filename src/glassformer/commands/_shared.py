@@ -42,20 +42,30 @@ def megabytes(size: int) -> str:
 
 def run_and_names(words: list[str], kind: str) -> "tuple[Run, list[str]]":
     """The run, and the pieces named after it; where the first word is a piece, the run is the newest."""
-    from glassformer import catalogue
-    from glassformer.errors import unknown
+    from glassformer import _discover, catalogue
     from glassformer.run import find
 
     there = catalogue.pieces(kind)
     run: Run
-    if words and words[0] in there and not Path(words[0]).is_dir():
+    if words and (words[0] in there or words[0] in _discover.RENAMED) and not Path(words[0]).is_dir():
         run, names = find(None), words
     else:
         run, names = find(words[0] if words else None), words[1:]
-    for name in names:
-        if name not in there:
-            raise unknown(name, kind, there)
-    return run, list(dict.fromkeys(names))
+    return run, list(dict.fromkeys(named(name, kind) for name in names))
+
+
+def named(name: str, kind: str) -> str:
+    """The name of a piece, if there is one; a name from before is answered with the one of today."""
+    from glassformer import _discover, catalogue
+    from glassformer.errors import unknown
+
+    there = catalogue.pieces(kind)
+    new = name if name in there else _discover.RENAMED.get(name, name)
+    if new not in there:
+        raise unknown(name, kind, there)
+    if new != name:
+        typer.echo(f"glassformer: {name} is called {new} now", err=True)
+    return new
 
 
 def formats(given: str | None, known: Sequence[str], otherwise: str) -> tuple[str, ...]:
@@ -111,6 +121,6 @@ def resolved(run: "Run", step: int) -> int:
 
 def print_json(value: Any) -> None:
     """One JSON object, for scripts."""
-    from glassformer.record import plain
+    from glassformer.plain import plain
 
     typer.echo(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))

@@ -12,7 +12,8 @@ from glassformer.errors import CallError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from glassformer.gallery import Made, Subject
+    from glassformer.catalogue import Subject
+    from glassformer.gallery import Made
 
 ORDER = 70
 
@@ -30,7 +31,7 @@ def figures(
     size: Annotated[str, typer.Option(help="screen, slide, print or print_narrow.")] = "screen",
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
     format_: Annotated[
-        str | None, typer.Option("--format", help="svg, png, pdf, with commas; svg,png if none.")
+        str | None, typer.Option("--format", help="svg, png, pdf, csv (the numbers), with commas; svg,png if none.")
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -40,18 +41,19 @@ def figures(
         list[str] | None,
         typer.Option("--with", metavar="RUN", help="A further run, for figures that compare; repeatable."),
     ] = None,
+    edit: _shared.Edits = None,
     out: Annotated[Path | None, typer.Option(help="Where to write; else figures/RUN.")] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show the page in a browser, where there is one.")] = False,
     as_json: _shared.Json = False,
 ) -> None:
     """Draw a run: every figure that applies with a page that shows them all, or the figures named."""
-    from glassformer import gallery
+    from glassformer import catalogue, gallery
     from glassformer.figures import _draw, _style
     from glassformer.run import Run, find
 
     subject, names = _subject(words or [])
     _style.theme(theme), _style.size(size)
-    _check(subject, step, member, sequence or ())
+    _check(subject, step, member, sequence or (), edit or ())
     wish = gallery.Wish(
         step=step,
         member=member,
@@ -61,12 +63,16 @@ def figures(
         formats=_shared.formats(format_, _draw.FORMATS, "svg,png"),
         options=_shared.options(set_ or (), names, "figures"),
         others=tuple(str(find(each).path) for each in with_ or ()),
+        edits=tuple(edit or ()),
     )
+    pieces = [catalogue.entry("figures", name) for name in names]
+    for each in pieces:
+        catalogue.chosen(each, wish.options)  # refuses what it does not take, before anything is drawn
     folder = out or Path("figures") / (subject.path.resolve().name if subject else "")
     with terminal.counting("figures", show=not as_json) as progress:
         tell = lambda done, many, name: progress(done, many)  # noqa: E731, ARG005
         if names or not isinstance(subject, Run):
-            made = gallery.draw(subject, [gallery.piece(name) for name in names], wish, folder, tell)
+            made = gallery.draw(subject, pieces, wish, folder, tell)
         else:
             made = gallery.gallery(subject, folder, wish, tell)
     if open_ and not names:
@@ -82,23 +88,22 @@ def figures(
 
 def _subject(words: list[str]) -> "tuple[Subject, list[str]]":
     """What to draw and the figures named; a study without names is drawn as its own command draws it."""
-    from glassformer import catalogue, gallery, study
-    from glassformer.errors import unknown
+    from glassformer import catalogue, study
 
     there = catalogue.pieces("figures")
     if words and (Path(words[0]) / study.ABOUT).is_file():
         found = study.open(words[0])
-        for name in words[1:]:
-            if name not in there:
-                raise unknown(name, "figures", there)
-        return found, words[1:] or [gallery.figure_of(found.name)]
-    if words and all(word in there and gallery.piece(word).needs in ("nothing", "study") for word in words):
+        names = [_shared.named(name, "figures") for name in words[1:]]
+        return found, names or [catalogue.figure_of(found.name)]
+    if words and all(
+        word in there and catalogue.entry("figures", word).needs in ("nothing", "study") for word in words
+    ):
         return None, words  # no run is looked for where none is needed
     return _shared.run_and_names(words, "figures")
 
 
-def _check(subject: "Subject", step: int, member: int, sequences: "Sequence[str]") -> None:
-    """Refuse a step, a member or a sequence that this subject does not have."""
+def _check(subject: "Subject", step: int, member: int, sequences: "Sequence[str]", edits: "Sequence[str]") -> None:
+    """Refuse a step, a member, a sequence or an edit that this subject does not have."""
     from glassformer.analyses import _clock
     from glassformer.run import Run
 
@@ -107,8 +112,9 @@ def _check(subject: "Subject", step: int, member: int, sequences: "Sequence[str]
         _shared.checked_member(subject, member)
         for text in sequences:
             subject.tokens(text)
-    elif step != -1 or member or sequences:
-        raise CallError("--step, --member and --sequence are for figures that are drawn from a run")
+        subject.edited(edits)
+    elif step != -1 or member or sequences or edits:
+        raise CallError("--step, --member, --sequence and --edit are for figures that are drawn from a run")
 
 
 def _print_json(subject: "Subject", folder: Path, made: "Sequence[Made]") -> None:

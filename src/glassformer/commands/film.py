@@ -33,9 +33,11 @@ def film(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the films named; repeatable.")
     ] = None,
+    edit: _shared.Edits = None,
     out: Annotated[Path | None, typer.Option(help="Where to write; else films/RUN.")] = None,
 ) -> None:
     """Let a training run before your eyes: films of what moves, as MP4 or GIF."""
+    from glassformer import catalogue
     from glassformer.figures import _style
     from glassformer.films import _film, _make
 
@@ -47,8 +49,9 @@ def film(
     wanted = {"frames": frames, "pace": pace, "step": step, "steps": _shared.kept_steps(run, steps), "theme": theme,
               "member": _shared.checked_member(run, member)}  # fmt: skip
     asked = _shared.options(set_ or (), names, "films")
+    run = run.edited(edit or ())
     wrong = 0
-    for name in names or [each for each in _make.names() if _make.suits(each, run) is None]:
+    for name in names or [each.name for each in catalogue.entries("films") if not catalogue.why_not(each, run)]:
         try:
             with terminal.counting(f"film {name}") as progress:
                 written = list(_make.write(

@@ -1,27 +1,85 @@
-"""What there is: experiments, tasks and the other pieces, each with its title."""
+"""What there is: experiments, tasks and the other pieces, each with its title; of a run, what can be shown of it."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from glassformer.commands import _shared
+
+if TYPE_CHECKING:
+    from glassformer.catalogue import Entry, Subject
 
 ORDER = 10
 
 
 def list(
-    kind: Annotated[str | None, typer.Argument(help="experiments, tasks, ...; none: all of them.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="experiments, tasks, figures, ...; none: all of them.")] = None,
+    subject: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="A run or a study: what of this kind it can be asked for.")
+    ] = None,
+    options: Annotated[bool, typer.Option("--options", help="What each can be asked for, too.")] = False,
+    as_json: _shared.Json = False,
 ) -> None:
-    """What there is: experiments, tasks and the other pieces, each with its title."""
+    """What there is, each with its title; of a run or a study what can be shown of it, and of the rest why not."""
     from glassformer import catalogue
+    from glassformer.errors import CallError, unknown
 
     kinds = catalogue.kinds()
     if kind is not None and kind not in kinds:
-        from glassformer.errors import unknown
-
         raise unknown(kind, "the things that can be listed", kinds)
-    for each in kinds if kind is None else [kind]:
-        pieces = catalogue.pieces(each)
+    known = [each for each in (kinds if kind is None else [kind]) if each in catalogue.SHOWN]
+    if (subject is not None or options) and (kind is None or not known):
+        raise CallError(f"{kind or 'everything'} cannot be listed for a run or with options; name one of "
+                        f"{', '.join(catalogue.SHOWN)}")  # fmt: skip
+    if subject is not None or options:
+        _of(_found(subject), catalogue.entries(str(kind)), options, as_json)
+        return
+    there = {each: catalogue.pieces(each) for each in (kinds if kind is None else [kind])}
+    if as_json:
+        _shared.print_json(there)
+        return
+    for each, pieces in there.items():
         if kind is None:
             typer.echo(f"{each}:")
         width = max(map(len, pieces), default=0)
         for name, title in pieces.items():
             typer.echo(f"  {name:{width}}  {title}")
+
+
+def _found(name: str | None) -> "Subject":
+    from pathlib import Path
+
+    from glassformer import catalogue, study
+    from glassformer.run import find
+
+    if name is None:
+        return None
+    return catalogue.opened(name) if (Path(name) / study.ABOUT).is_file() else find(name)
+
+
+def _of(subject: "Subject", entries: "_shared.Sequence[Entry]", options: bool, as_json: bool) -> None:
+    """Those that apply under their sections, then the others with their reasons."""
+    from glassformer import catalogue
+
+    why = {each.name: catalogue.why_not(each, subject) if subject else None for each in entries}
+    if as_json:
+        _shared.print_json([each.plain() | ({"why_not": why[each.name]} if subject else {}) for each in entries])
+        return
+    width = max(len(each.name) for each in entries)
+    for key, section in catalogue.sections().items():
+        inside = [each for each in entries if each.section == key and not why[each.name]]
+        if inside:
+            typer.echo(f"{section.title}")
+        for each in inside:
+            typer.echo(f"  {each.name:{width}}  {each.title}")
+            for one in each.options if options else ():
+                limits = [f"from {one.least:g}" if one.least is not None else "",
+                          f"to {one.most:g}" if one.most is not None else "",
+                          f"one of {', '.join(map(str, one.choices))}" if one.choices else ""]  # fmt: skip
+                said = " ".join(filter(None, [one.type, *limits]))
+                typer.echo(f"  {'':{width}}    {one.name}={one.default}: {one.help} ({said})")
+    if subject and any(why.values()):
+        typer.echo(f"not of {subject.name}:")
+        for each in entries:
+            if why[each.name]:
+                typer.echo(f"  {each.name:{width}}  {why[each.name]}")

@@ -79,17 +79,16 @@ def study(
 
 def draw(found: "Study") -> list[Path]:
     """The study's figure, as SVG and PNG, and the numbers behind it."""
-    from importlib import import_module
-
-    from glassformer import gallery
+    from glassformer import catalogue, figures
     from glassformer.figures import _draw
 
     if not found.rows():
         return []
-    name = gallery.figure_of(found.name)
-    figure = getattr(import_module(f"glassformer.figures.{name}"), f"plot_{name}")(found)
+    name = catalogue.figure_of(found.name)
+    figure = getattr(figures, f"plot_{name}")(found)
     files = [_draw.save(figure, found.path / f"{name}.{kind}") for kind in ("svg", "png")]
-    return [*files, *_draw.save_numbers(figure, found.path / name, {"figure": name, "study": found.path.name})]
+    about = {"figure": name, "study": found.path.name}
+    return [*files, _draw.save_numbers(figure, found.path / f"{name}.json", about)]
 
 
 def _tell(found: "Study") -> None:

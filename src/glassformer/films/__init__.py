@@ -35,7 +35,10 @@ def _film(folder: ModuleType, name: str) -> "Callable[..., Film]":
                     recipe=recipe if isinstance(subject, Run) else None)  # fmt: skip
 
     asked = signature(reel)
-    more = [Parameter("theme", Parameter.KEYWORD_ONLY, default="light"), Parameter("fps", Parameter.KEYWORD_ONLY, default=FPS)]
+    more = [
+        Parameter("theme", Parameter.KEYWORD_ONLY, default="light"),
+        Parameter("fps", Parameter.KEYWORD_ONLY, default=FPS),
+    ]
     film.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]
     film.__name__ = film.__qualname__ = f"film_{name}"
     film.__doc__ = file.scene.__doc__

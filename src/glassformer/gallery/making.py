@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer import catalogue, figures
+from glassformer import catalogue, editing, figures
 from glassformer.catalogue import Entry, Subject
 from glassformer.errors import CallError, Error
 from glassformer.run import Run
@@ -114,7 +114,8 @@ def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
             if reason := catalogue.why_not(each, one):
                 found.append(Made(each.name, each.section, absent=reason))
                 break
-            found += _pages(each, _edited(one, wish), wish, out, sequence, "_".join(filter(None, detail)))
+            edited = _edited(one, wish)
+            found += _pages(each, edited, wish, out, sequence, "_".join(filter(None, detail)))
         except Exception as problem:  # one figure must not stop the others
             found.append(_not_made(each, problem))
     return found
@@ -149,6 +150,8 @@ def _written(
 
     began = time.perf_counter()
     figure = plot(each, subject, wish, sequence, page)
+    if wish.edits and not (isinstance(subject, Run) and editing.reached(subject)):
+        raise CallError("edits change values on their way through the model, and this shows none of them")
     name = stem(each.name, detail, figure, wish)
     files = [_draw.save(figure, out / f"{name}.{kind}") for kind in wish.formats]
     about: dict[str, Any] = {"figure": each.name}

@@ -14,11 +14,12 @@ from matplotlib.axes import Axes as Axes
 from matplotlib.figure import Figure
 
 from glassformer import __version__, storage
+from glassformer.analyses._result import Result
 from glassformer.figures._draw.drawn import of
+from glassformer.plain import plain
 
-MOST_ROWS = 200_000  # numbers beyond this go to an .npz instead of a .csv
-MOST_NAMED = 100  # labels of an axis repeated in a .json; the .csv has them all
-FORMATS = ("svg", "png", "pdf")
+MOST_ROWS = 200_000  # of the numbers beside a film
+FORMATS = ("svg", "png", "pdf", "csv")
 
 
 def data(figure: Figure, kind: str) -> bytes:
@@ -38,57 +39,35 @@ def data(figure: Figure, kind: str) -> bytes:
 
 
 def save(figure: Figure, path: Path | str) -> Path:
-    """Write a figure; the suffix says how."""
+    """Write a figure; the suffix says how: as a picture, or as csv its numbers in long form."""
     path = Path(path)
-    storage.replace(path, data(figure, path.suffix.removeprefix(".").lower()))
+    kind = path.suffix.removeprefix(".").lower()
+    storage.replace(path, table(of(figure).result).encode() if kind == "csv" else data(figure, kind))
     return path
 
 
-def save_numbers(figure: Figure, stem: Path, about: Mapping[str, Any] | None = None) -> list[Path]:
-    """What the figure shows, beside it: .csv in long form (.npz above 200 000 numbers) and .json with the words."""
-    shown_by = of(figure)
-    result, arrays = shown_by.result, shown_by.result.arrays()
-    written: list[Path] = []
-    if result.size > MOST_ROWS:
-        out = io.BytesIO()
-        values: dict[str, Any] = {name: np.asarray(each.values) for name, each in arrays.items()}
-        np.savez_compressed(out, **values)
-        written.append(_write(stem.with_name(stem.name + ".npz"), out.getvalue()))
-    elif arrays:
-        text = io.StringIO()
-        columns, rows = result.table()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(columns)
-        table.writerows(rows)
-        written.append(_write(stem.with_name(stem.name + ".csv"), text.getvalue().encode()))
+def table(result: Result) -> str:
+    """The numbers of a result in long form, as a .csv holds them."""
+    text = io.StringIO()
+    columns, rows = result.table()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def save_numbers(figure: Figure, path: Path, about: Mapping[str, Any] | None = None) -> Path:
+    """What the figure shows, beside it: words, options, versions, and the whole result; on further pages only words."""
+    shown = of(figure)
     words = {
-        "title": shown_by.words.title, "caption": shown_by.words.caption, "alt": shown_by.words.alt,
+        "title": shown.words.title, "caption": shown.words.caption, "alt": shown.words.alt,
         **(about or {}),
-        "step": result.step, "options": shown_by.options, "theme": shown_by.theme, "size": shown_by.size,
-        "facts": result.facts(),
-        "arrays": {name: {"axes": {axis: list(names) if len(names) <= MOST_NAMED else f"{len(names)} places"
-                                   for axis, names in each.axes.items()}, "unit": each.unit}
-                   for name, each in arrays.items()},
+        "step": shown.result.step, "options": shown.options, "theme": shown.theme, "size": shown.size,
         "versions": {"glassformer": __version__, "matplotlib": matplotlib.__version__, "numpy": np.__version__,
                      "python": platform.python_version()},
     }  # fmt: skip
-    text_json = json.dumps(_plain(words), ensure_ascii=False, indent=1, allow_nan=False)
-    written.append(_write(stem.with_name(stem.name + ".json"), text_json.encode()))
-    return written
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
-
-
-def _write(path: Path, content: bytes) -> Path:
-    storage.replace(path, content)
+    text = json.dumps(plain(words), ensure_ascii=False, indent=1, allow_nan=False)
+    if not shown.page:  # the numbers are those of all pages; on one line, as they are for programs
+        text = text.rstrip("\n}") + ',\n "result": ' + json.dumps(shown.result.plain(), ensure_ascii=False) + "\n}"
+    storage.replace(path, text.encode())
     return path

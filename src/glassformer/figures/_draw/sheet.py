@@ -32,7 +32,7 @@ class Sheet:
     foot = 0.0  # ems kept free at the bottom
     seen: Result  # what is drawn
     page = 0
-    options: Mapping[str, Any] = {}  # noqa: RUF012 - never written to
+    options: Mapping[str, Any] = {}
 
     def __init__(
         self, ax: Host, theme: str, size: str, words: Words, clock: str = "", height: float = 6.0, least: float = 0.0
@@ -151,7 +151,9 @@ class Sheet:
     def done(self, result: Result | None = None, *, pages: int = 1, **options: Any) -> Figure:
         """The figure, with what it shows attached to it."""
         page = {"page": self.page} if self.page else {}
-        drawn = Drawn(result or self.seen, self.words, self.theme.name, self.size.name, {**self.options, **page, **options}, pages)
+        drawn = Drawn(
+            result or self.seen, self.words, self.theme.name, self.size.name, {**self.options, **page, **options}, pages
+        )
         if pages > 1:
             told = f"{self.words.caption} Page {drawn.page + 1} of {pages}."
             drawn = replace(drawn, words=replace(self.words, caption=told))
