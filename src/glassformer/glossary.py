@@ -57,11 +57,14 @@ AXES = {  # axis → the kind of its places
     "run": "category",
     "optimiser": "category",
     "question": "category",
+    "answer": "token",  # what is answered, beside the token that came
+    "choice": "category",  # how a token is chosen: the likeliest, or drawn
     "distance": "quantity",
     "temperature": "quantity",
     "rate": "quantity",
     "frequency": "quantity",
     "share": "quantity",
+    "argument": "quantity",  # of a function, where it is a curve
     "value": "quantity",
 }
 AGAIN = ("query_", "key_", "other_")  # who looks, who is looked at, and the same axis a second time

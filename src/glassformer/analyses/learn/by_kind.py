@@ -1,11 +1,13 @@
 """Which kinds of question are learnt when: accuracy and excess loss of each kind over life and at one step."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, thousands, result
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, result, thousands
 from glassformer.analyses.learn.rule_error import distances
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -26,13 +28,22 @@ class ByKind(Result):
     excess: Labelled  # (kind, step): nats per token, judged at some kept steps
     passed: Labelled  # (kind,): first of these steps with at least 95 % right; NaN: never
     lasting: Labelled  # (kind,): the first from which it stays so; NaN: it does not
-    now: Labelled  # (kind, number): accuracy, low, high, excess, count; at the chosen step
+    now: Labelled  # (kind, statistic): accuracy, low, high, excess, count; at the chosen step
     logged: bool  # whether the accuracies over life are the logged ones
     windows: int  # judged at each step of the other curves
     steps: int
+    marked: int | None  # the step asked for, if one was
+
+    @property
+    def title(self) -> str:
+        """Which kind came first, which is worst."""
+        if not np.isfinite(self.now.values[:, 3]).any():
+            return fate("the losses are not numbers")
+        told = _told(self)
+        return told[0].upper() + told[1:]
 
 
-def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
+def by_kind(run: Run, *, step: Step = -1, member: Member = 0) -> ByKind:
     """Each kind over life, on held-out windows: the task's kinds, what is not in view, what the rule leaves free."""
     now = _clock.resolve(run, step)
     at, most = _judged.life(run, step, member)
@@ -41,10 +52,11 @@ def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
     final = _judged.judged(run, now, member, most) if told is None else _judged.judge(run, _new(run), now, member)
     names, last = _measure(run, final)
     kept = [k for k in range(len(names)) if last[k, 4] > 0]
-    kinds, steps = {"kind": tuple(_exact(run, names[k], final) for k in kept)}, {"step": tuple(map(str, at))}
+    kinds: dict[str, Any] = {"kind": [_exact(run, names[k], final) for k in kept]}
+    steps = {"step": at}
     judged = Labelled(np.array([[table[k, 0] for _, table in curves] for k in kept]), kinds | steps, "share")
     excess = np.array([[table[k, 3] for _, table in curves] for k in kept])
-    accuracy = judged if told is None else Labelled(told.values[kept], kinds | {"step": told.axes["step"].labels}, "share")
+    accuracy = judged if told is None else Labelled(told.values[kept], kinds | {"step": told.axes["step"]}, "share")
     return ByKind(
         step=now,
         clock=_clock.text(run, step, member),
@@ -53,10 +65,11 @@ def by_kind(run: Run, *, step: int = -1, member: int = 0) -> ByKind:
         excess=Labelled(excess, kinds | steps, "nats per token"),
         passed=passed(accuracy),
         lasting=passed(accuracy, lasting=True),
-        now=Labelled(last[kept], kinds | {"number": ("accuracy", "low", "high", "excess", "count")}, ""),
+        now=Labelled(last[kept], kinds | {"statistic": ("accuracy", "low", "high", "excess", "count")}),
         logged=told is not None,
         windows=len(_judged.judged(run, at[0], member, most).examples.windows),
         steps=_clock.total(run),
+        marked=None if step == -1 else now,
     )
 
 
@@ -66,20 +79,19 @@ def logged(run: Run, member: int = 0) -> Labelled | None:
     found = [values for values in rows if values is not None]
     if not found or len(found) < len(rows):
         return None
-    steps = tuple(map(str, run.metrics["step"].tolist()))
-    return Labelled(np.array(found), {"kind": tuple(run.task.kinds), "step": steps}, "share")
+    return Labelled(np.array(found), {"kind": run.task.kinds, "step": run.metrics["step"]}, "share")
 
 
 def passed(accuracy: Labelled, *, lasting: bool = False) -> Labelled:
     """(kind,): the first step of a curve with 95 % right, or the first from which it stays there; NaN: none."""
-    at = np.array([int(step) for step in accuracy.axes["step"].labels])
+    at = np.array(accuracy.axes["step"].values)
     found = np.full(len(accuracy.values), np.nan)
     for k, row in enumerate(accuracy.values):
         good = row >= PASSED
         if lasting:
             good = np.logical_and.accumulate(good[::-1])[::-1]
         found[k] = at[np.argmax(good)] if good.any() else np.nan
-    return Labelled(found, {"kind": accuracy.axes["kind"].labels}, "step")
+    return Labelled(found, {"kind": accuracy.axes["kind"]}, "step")
 
 
 def _new(run: Run) -> Examples:
@@ -95,6 +107,8 @@ def _new(run: Run) -> Examples:
 def _measure(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array]:
     """(kind, [accuracy, low, high, excess, count])."""
     kind, e = seen.examples.kind, seen.examples
+    good = seen.right if run.task.measure == "rule_error" else (seen.guess == seen.targets) & seen.finite  # as logged
+    error = np.where(seen.finite, ~good, np.nan)
     groups: dict[str, Array] = {}
     if run.task.kinds:
         groups = {name: kind == k for k, name in enumerate(run.task.kinds)}
@@ -104,9 +118,9 @@ def _measure(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array]:
         groups |= {NOT_IN_VIEW: seen.hidden, FREE: ~e.constrained}
     table = np.full((len(groups), 5), np.nan)
     for k, (name, chosen) in enumerate(groups.items()):
-        count, right = int(chosen.sum()), int((seen.right & chosen).sum())
+        count, right = int(chosen.sum()), int((good & chosen).sum())
         low, high = _judged.wilson(np.array(right), np.array(count))
-        table[k] = [1 - _judged.mean(seen.error, chosen), low, high, _judged.mean(seen.excess, chosen), count]
+        table[k] = [1 - _judged.mean(error, chosen), low, high, _judged.mean(seen.excess, chosen), count]
         if name == FREE:  # anything is right there
             table[k, :3] = np.nan
     return tuple(groups), table
@@ -121,58 +135,36 @@ def _exact(run: Run, name: str, seen: _judged.Judged) -> str:
     return f"{int(found[0])} back" if len(found) == 1 else name
 
 
-def say(seen: ByKind) -> Words:
-    """Which kind came first, which is worst."""
-    looks = len(seen.excess.axes["step"])
-    caption = (
-        "Top: share of right arg-max answers by kind of question over training"
-        + (f", as logged at {len(seen.accuracy.axes['step'])} steps on all new questions" if seen.logged else "")
-        + "; a large open mark is the first of these steps with 95 % right (side by side where several kinds share "
-        f"it). Bottom: loss above {seen.predictor} on the same tokens, by kind, so also where anything may follow "
-        "(unconstrained). Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
-        + (
-            "Kinds are the task's own: operations, or how many tokens back the rule must look. "
-            if seen.truth_known
-            else "Kinds are the families of the token that came; right is only that very token. "
-        )
-        + f"{'The lower curves are' if seen.logged else 'All is'} measured on the same {seen.windows} held-out windows "
-        f"at {looks} kept step{'s' if looks != 1 else ''} (dots), closest together where the loss fell; shorter dips "
-        "between them do not show. If kinds were learnt together, their curves would lie on each other."
-    )
+def _told(seen: ByKind) -> str:
     names, table, passed = seen.now.axes["kind"].labels, seen.now.values, seen.passed.values
     judged = [k for k in range(len(names)) if np.isfinite(table[k, 0]) and names[k] != NOT_IN_VIEW]
     learnt = [k for k in judged if np.isfinite(passed[k])]
-    if not np.isfinite(table[:, 3]).any():
-        title = "The losses are not numbers: the training has diverged"
-    elif not judged:
-        title = f"At step {thousands(seen.step or 0)} no question has its answer in view"
-    elif len(judged) == 1:
+
+    def stand(k: int) -> str:
+        return _judged.exactly(table[k, 0])
+
+    if not judged:
+        return f"At step {thousands(seen.step or 0)} no question has its answer in view"
+    if len(judged) == 1:
         k = judged[0]
         when = f"95 % is first passed by step {thousands(int(passed[k]))}" if k in learnt else "95 % is never passed"
-        when += _relapse(seen, learnt)
-        title = f"{_judged.exactly(table[k, 0])} of the {_said(names[k])[0]} are right; {when}"
-    elif learnt:
-        order = sorted(learnt, key=lambda k: passed[k])
-        first, last = order[0], order[-1]
-        early = [_said(names[k])[n > 0] for n, k in enumerate(k for k in order if passed[k] == passed[first])]
-        title = f"{listed(early)} pass 95 % first, by step {thousands(int(passed[first]))}"
-        if len(learnt) < len(judged):
-            worst = min((k for k in judged if k not in learnt), key=lambda k: table[k, 0])
-            title += f"; {_said(names[worst])[1]} never do and stand at {_judged.exactly(table[worst, 0])}"
-        elif passed[last] > passed[first]:
-            title += f", {_said(names[last])[1]} last, by step {thousands(int(passed[last]))}"
-        else:
-            title = (
-                f"All kinds of question pass 95 % between the same two looks, by step {thousands(int(passed[first]))}"
-            )
-        title += _relapse(seen, learnt)
-    else:
+        return f"{stand(k)} of the {_said(names[k])[0]} are right; {when}{_relapse(seen, learnt)}"
+    if not learnt:
         best, worst = max(judged, key=lambda k: table[k, 0]), min(judged, key=lambda k: table[k, 0])
-        title = f"No kind has passed 95 %: {_said(names[best])[0]} stand at {_judged.exactly(table[best, 0])}"
-        if worst != best:
-            title += f", {_said(names[worst])[1]} at {_judged.exactly(table[worst, 0])}"
-    title = title[0].upper() + title[1:]
-    return Words(title, caption, f"Curves by kind of question and bars at one step. {title}.")
+        other = f", {_said(names[worst])[1]} at {stand(worst)}" if worst != best else ""
+        return f"No kind has passed 95 %: {_said(names[best])[0]} stand at {stand(best)}{other}"
+    order = sorted(learnt, key=lambda k: passed[k])
+    first, last = order[0], order[-1]
+    early = [_said(names[k])[n > 0] for n, k in enumerate(k for k in order if passed[k] == passed[first])]
+    told = f"{listed(early)} pass 95 % first, by step {thousands(int(passed[first]))}"
+    if len(learnt) < len(judged):
+        worst = min((k for k in judged if k not in learnt), key=lambda k: table[k, 0])
+        told += f"; {_said(names[worst])[1]} never do and stand at {stand(worst)}"
+    elif passed[last] > passed[first]:
+        told += f", {_said(names[last])[1]} last, by step {thousands(int(passed[last]))}"
+    else:
+        told = f"All kinds of question pass 95 % between the same two looks, by step {thousands(int(passed[first]))}"
+    return told + _relapse(seen, learnt)
 
 
 def _relapse(seen: ByKind, learnt: list[int]) -> str:

@@ -1,14 +1,14 @@
 """What is answered when it is wrong: the true token against the likeliest one."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
+from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, Steps
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, thousands, result
+from glassformer.analyses._reel import Reel, frames_of, strip
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, result, thousands
 from glassformer.run import Run
 
 ORDER = 50
@@ -23,10 +23,10 @@ MOST_TOLD = 3  # mistakes equally common in the title
 class Confusion(Result):
     """Share of each answer given the true token, at a few steps; rows sum to 1."""
 
-    share: Labelled  # (step, true, predicted): tokens asked for, tokens asked for or said; NaN: no answer is a number
-    count: Labelled  # (step, true, predicted)
-    answered_as: Labelled | None  # (step, asked, answered_as): five operations only
-    beyond_chance: Labelled | None  # (step, asked, answered_as): the same, minus what coincidence would give
+    share: Labelled  # (step, token, answer): tokens that came, tokens that came or were said; NaN: nothing is a number
+    count: Labelled  # (step, token, answer)
+    answered_as: Labelled | None  # (step, kind, other_kind): asked, and answered as; five operations only
+    beyond_chance: Labelled | None  # (step, kind, other_kind): the same, minus what coincidence would give
     steps: tuple[int, ...]
     left_out: int  # tokens not shown, though asked for or said
     unused: int  # tokens neither asked for nor said
@@ -36,10 +36,32 @@ class Confusion(Result):
     rule: bool
     several: bool  # whether more than one token may be right
 
+    @property
+    def title(self) -> str:
+        """The share right, and the commonest mistake."""
+        if self.lost:
+            return fate("the answers are not numbers", self.step)
+        counts, names = self.count.values[-1], self.count.axes["answer"].labels
+        whole, off = counts.sum(), np.where(diagonal(self), 0, counts)
+        step = thousands(self.steps[-1])
+        if not whole:
+            return f"At step {step} there is nothing to compare: no answer is in view"
+        good = "match what came" if self.several else "are right"
+        title = f"{_judged.exactly(self.matched)} of {thousands(self.counted)} answers {good} at step {step}"
+        if not off.max(initial=0) > 0:
+            return f"{title}: every one lies on the diagonal"
+        filled, wrong = counts.sum(axis=0), off.sum(axis=0)
+        most, usual = int(filled.argmax()), int(wrong.argmax())
+        if filled[most] > 0.6 * whole and len(names) > 2:
+            return f"{title}; {_judged.exactly(filled[most] / whole)} of all answers are “{shown(names[most])}”"
+        if not self.several and len(names) > 2 and wrong[usual] > 0.6 * off.sum():
+            return f"{title}; {int(wrong[usual])} of the {int(off.sum())} mistakes are “{shown(names[usual])}”"
+        return f"{title}; {_commonest(self, off)}"
 
-def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, member: int = 0) -> Confusion:
+
+def confusion(run: Run, *, step: Step = -1, steps: Steps = None, member: Member = 0) -> Confusion:
     """True against predicted token: of a rule, where it is answerable; otherwise everywhere. Four steps at most."""
-    chosen = _clock.chosen(run, tuple(steps), member=member) if steps is not None else _few(run, step, member)
+    chosen = _clock.chosen(run, steps, member=member) if steps is not None else _few(run, step, member)
     chosen = chosen[-4:]
     most = _judged.enough(run, 1000 if run.parameters < _judged.LARGE else 500)
     rule, known = run.task.measure == "rule_error", run.task.exact
@@ -66,24 +88,16 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
     counts, whole = np.array([table for table, _ in tables]), np.array([rows for _, rows in tables])[..., None]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(whole > 0, counts / whole, np.nan)
-    true, said_words = (tuple(run.task.vocabulary[k] for k in some) for some in (asks, drawn))
-    axes = {"step": tuple(map(str, chosen)), "true": true, "predicted": said_words}
-    kinds = tuple(run.task.kinds)
+    came, answers = ([run.task.vocabulary[k] for k in some] for some in (asks, drawn))
+    axes: dict[str, Any] = {"step": chosen, "token": came, "answer": answers}
+    kinds = {"step": chosen, "kind": run.task.kinds, "other_kind": (*run.task.kinds, "none")}
     return Confusion(
         step=chosen[-1],
         clock=_clock.text(run, chosen[-1], member),
         share=Labelled(share, axes, "share"),
         count=Labelled(counts, axes, "answers"),
-        answered_as=Labelled(
-            np.array(credits), {"step": axes["step"], "asked": kinds, "answered_as": (*kinds, "none")}, "share"
-        )
-        if credits
-        else None,
-        beyond_chance=Labelled(
-            np.array(corrected), {"step": axes["step"], "asked": kinds, "answered_as": (*kinds, "none")}, "share"
-        )
-        if corrected
-        else None,
+        answered_as=Labelled(np.array(credits), kinds, "share") if credits else None,
+        beyond_chance=Labelled(np.array(corrected), kinds, "share") if corrected else None,
         steps=tuple(chosen),
         left_out=left,
         unused=len(run.task.vocabulary[: run.architecture.answers]) - int((used > 0).sum()),
@@ -96,7 +110,7 @@ def confusion(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, m
 
 
 def _table(rows: Array, columns: Array, true: Array, guess: Array) -> tuple[Array, Array]:
-    """Counts of (true, predicted) among the tokens shown, and of each true token whatever was predicted."""
+    """Counts of (token, answer) among the tokens shown, and of each token whatever was answered."""
     shape = (len(rows), len(columns))
     row, column = np.searchsorted(rows, true), np.searchsorted(columns, guess)
     inside = [np.isin(true, rows), np.isin(guess, columns)]
@@ -106,9 +120,9 @@ def _table(rows: Array, columns: Array, true: Array, guess: Array) -> tuple[Arra
 
 
 def diagonal(seen: Confusion) -> Array:
-    """(true, predicted): whether the answer is the token that came."""
-    true, predicted = (np.array(seen.share.axes[axis].labels, dtype=object) for axis in ("true", "predicted"))
-    found: Array = true[:, None] == predicted[None]
+    """(token, answer): whether the answer is the token that came."""
+    came, said = (np.array(seen.share.axes[axis].labels, dtype=object) for axis in ("token", "answer"))
+    found: Array = came[:, None] == said[None]
     return found
 
 
@@ -161,59 +175,67 @@ def _shares(would: Array, answer: int, kinds: int) -> Array:
     return found
 
 
-def say(seen: Confusion) -> Words:
-    """The share right, and the commonest mistake."""
-    where = "positions whose answer is in view" if seen.rule else "held-out answers"
-    caption = (
-        f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each row "
-        "sums to 1, colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, "
-        "where the answer is the token that came; a token that is said but never asked for has a column and no row"
-        + (f", {seen.unused} that are neither have none. " if seen.unused else ". ")
-        + ("Where no answer is a number, rows are hatched. " if seen.lost else "")
-        + ("Here several tokens may be right, so a cell off the diagonal may be no mistake. " if seen.several else "")
-        + ("Middle row: which operation the answers fit; a wrong answer is shared among the operations that "
-           "would give it, or goes to none. Bottom row: what is left of that after coincidence is taken off, which is "
-           "what the same wrong answers would fit if they had been given to other questions of the same operation; "
-           "red where an operation is confused with another more often than by chance. "
-           if seen.answered_as is not None else "")
-        + (f"{seen.left_out} rarer tokens are not shown. " if seen.left_out else "")
-        + "Exact counts on a fixed sample. A model that guesses blindly fills a column, one that knows fills the "
-          "diagonal."
-    )  # fmt: skip
-    counts, names = seen.count.values[-1], seen.count.axes["predicted"].labels
-    whole, off = counts.sum(), np.where(diagonal(seen), 0, counts)
-    step = thousands(seen.steps[-1])
-    if seen.lost:
-        title = f"At step {step} the answers are not numbers: the training has diverged"
-    elif not whole:
-        title = f"At step {step} there is nothing to compare: no answer is in view"
-    else:
-        good = "match what came" if seen.several else "are right"
-        title = f"{_judged.exactly(seen.matched)} of {thousands(seen.counted)} answers {good} at step {step}"
-        if off.max(initial=0) > 0:
-            filled = counts.sum(axis=0)
-            most = int(filled.argmax())
-            if filled[most] > 0.6 * whole and len(names) > 2:
-                title += f"; {_judged.exactly(filled[most] / whole)} of all answers are “{shown(names[most])}”"
-            elif not seen.several and len(names) > 2 and off.sum(axis=0).max() > 0.6 * off.sum():
-                usual = int(off.sum(axis=0).argmax())
-                title += f"; {int(off[:, usual].sum())} of the {int(off.sum())} mistakes are “{shown(names[usual])}”"
-            else:
-                title += f"; {_commonest(seen, off)}"
-        else:
-            title += ": every one lies on the diagonal"
-    return Words(
-        title, caption, f"Matrices of true against predicted token at steps {', '.join(map(str, seen.steps))}. {title}."
-    )
-
-
 def _commonest(seen: Confusion, off: Array) -> str:
     """The commonest mistake, or all that are equally common; of many their number."""
     what, times = "difference" if seen.several else "mistake", int(off.max())
-    true, predicted = seen.count.axes["true"].labels, seen.count.axes["predicted"].labels
-    said = [f"“{shown(predicted[column])}” for “{shown(true[row])}”" for row, column in np.argwhere(off == times)]
+    came, answers = seen.count.axes["token"].labels, seen.count.axes["answer"].labels
+    said = [f"“{shown(answers[column])}” for “{shown(came[row])}”" for row, column in np.argwhere(off == times)]
     if len(said) == 1:
         return f"the commonest {what} is {said[0]} ({thousands(times)} time{'s' * (times > 1)})"
     if len(said) > MOST_TOLD:
         return f"no {what} is commonest: {len(said)} occur {thousands(times)} time{'s' * (times > 1)} each"
     return f"the commonest {what}s are {listed(said)} ({thousands(times)} time{'s' * (times > 1)} each)"
+
+
+@result
+class Table(Result):
+    """The confusion of one step, over the same tokens in every frame of a film."""
+
+    share: Labelled  # (token, answer)
+    answered_as: Labelled | None  # (kind, other_kind)
+
+
+def reel(
+    run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "change", steps: Shown = None
+) -> Reel:  # fmt: skip
+    """The confusion at every frame, over the tokens of a few steps of the whole life."""
+    first, last = int(run.steps[0]), int(run.steps[-1])
+    several = sorted({first, int(run.steps[len(run.steps) // 4]), int(run.steps[len(run.steps) // 2]), last})
+    whole = confusion(run, steps=tuple(several), member=member)
+    rows = zip(whole.share.axes["token"].labels, whole.count.values.sum(axis=(0, 2)), strict=True)
+    every = tuple(run.task.vocabulary[: run.architecture.answers])
+    axes = {"token": Axis(tuple(word for word, row in rows if row > 0)),
+            "answer": Axis(every) if len(every) <= MOST_TOKENS else whole.share.axes["answer"]}  # fmt: skip
+
+    def at(step: int) -> Table:
+        seen = confusion(run, steps=(step,), member=member)
+        fits = seen.answered_as
+        return Table(
+            step=seen.step,
+            clock=seen.clock,
+            share=_placed(seen, axes),
+            answered_as=fits and Labelled(fits.values[0], {name: fits.axes[name] for name in ("kind", "other_kind")},
+                                          "share"),
+        )  # fmt: skip
+
+    hits = [found.matched if found.counted else 0.0
+            for found in (confusion(run, steps=(step,), member=member) for step in (first, last))]  # fmt: skip
+    title = (
+        f"Of {thousands(whole.counted)} {'answerable places' if whole.rule else 'held-out answers'}, "
+        f"{_judged.exactly(hits[0])} lie on the diagonal at step {thousands(first)} and {_judged.exactly(hits[1])} at "
+        f"step {thousands(last)}"
+    )
+    return Reel(whole.title if whole.lost else title, frames_of(run, frames, pace, steps, member), at,
+                strip(run, member), {"whole": whole, "last": at(last)})  # fmt: skip
+
+
+def _placed(seen: Confusion, axes: dict[str, Axis]) -> Labelled:
+    """The shares of one step, in the rows and columns of the film."""
+    came, said = axes["token"].values, axes["answer"].values
+    rows, columns = seen.share.axes["token"].values, seen.share.axes["answer"].values
+    table = np.zeros((len(came), len(said)))
+    for row, token in enumerate(came):
+        for column, answer in enumerate(said):
+            if token in rows and answer in columns:
+                table[row, column] = seen.share.values[0, rows.index(token), columns.index(answer)]
+    return Labelled(table, axes, "share")

@@ -3,23 +3,20 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import percent
-from glassformer.analyses.learn.accuracy import accuracy, say, steps_of
+from glassformer.analyses._judged import exactly
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.learn.accuracy import WINDOWS, Accuracy
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_accuracy(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Accuracy, look: _draw.Look) -> Figure:
     """Share of right arg-max answers in training and held out, with a line for each partial understanding."""
-    seen = accuracy(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.5)
+    alt = f"Curves of accuracy over training steps with horizontal lines. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=5.5)
     t, line = sheet.theme, sheet.size.line
     panel = sheet.panels(1, 1, left=6.5, right=19, bottom=3.8, top=2.4)[0, 0]
     for part in ("train", "validation"):
-        at, values = steps_of(seen.curves[part]), seen.curves[part].values
+        at, values = seen.curves[part].axes["step"].values, seen.curves[part].values
         panel.plot(
             at,
             values,
@@ -53,6 +50,43 @@ def plot_accuracy(
         ncols=2,
         bbox_to_anchor=(0, 1.0),
     )
-    if step != -1 and seen.step is not None:
-        panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * line, zorder=0)
-    return sheet.done(seen, member=member)
+    if seen.marked is not None:
+        panel.axvline(seen.marked, color=t.quiet, linewidth=0.5 * line, zorder=0)
+    return sheet.done()
+
+
+def _caption(seen: Accuracy) -> str:
+    """How to read the curves and lines."""
+    return (
+        f"Share of {seen.what} on which the likeliest token is right, by training step: in training (solid) and held "
+        f"out (dashed){_looks(seen)}. Horizontal lines are the best that each partial understanding can do, "
+        + (
+            "exact, by listing all questions. "
+            if seen.exact
+            else f"the topmost exact, the others measured on {WINDOWS} held-out windows, ties counted as a toss. "
+            if seen.truth_known
+            else "measured on held-out windows, ties counted as a toss: tables of counts of the training part, which "
+            "look back so many tokens. "
+        )
+        + (
+            f"The {exactly(seen.unconstrained)} of tokens that the rule leaves free are not counted; the top line is "
+            "below 100 % where some answers lie outside the window. "
+            if seen.rule
+            else ""
+        )
+        + "A curve that passes a line knows more than that; a training curve far above the held-out one would be "
+        "memorising."
+    )
+
+
+def _looks(seen: Accuracy) -> str:
+    """How a curve was measured that has other steps than the logged one."""
+    few = {part: len(curve.values) for part, curve in seen.curves.items() if part not in seen.logged}
+    if not few:
+        return ", both as logged"
+    many = max(few.values())
+    whose = "both" if len(few) == 2 else "the training curve" if "train" in few else "the held-out curve"
+    return (
+        f"; {whose} looked at {many} time{'s' if many != 1 else ''} (dots) on {thousands(seen.windows)} windows, "
+        "so that shorter dips do not show" + ("" if len(few) == 2 else ", the other as logged")
+    )

@@ -7,22 +7,18 @@ from matplotlib.transforms import ScaledTranslation
 
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._result import thousands
-from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, ByKind, by_kind, say
+from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, ByKind
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 STYLES = ("-", "--", "-.", ":")
 SPARSE = 40  # looks up to which each is marked
 MARKS = (("o", "●"), ("D", "◆"), ("^", "▲"), ("s", "■"), ("v", "▼"), ("P", "✚"))  # on the curve, in its label
 
 
-@_draw.drawing
-def plot_by_kind(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: ByKind, look: _draw.Look) -> Figure:
     """Accuracy and excess loss of every kind of question, and the accuracies at one step."""
-    seen = by_kind(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.2, least=60)
+    alt = f"Curves by kind of question and bars at one step. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
     rows = sheet.panels(2, 1, left=6, right=11, bottom=3.8, top=2.4, gap=(0, 3.6), within=(0, 0, 0.66, 1))[:, 0]
     bars = sheet.panels(1, 1, left=9, right=2, bottom=3.8, top=2.4, within=(0.66, 0, 1, 1))[0, 0]
     _curves(rows[0], seen, sheet, accuracy=True)
@@ -32,10 +28,30 @@ def plot_by_kind(
         panel.set_xlim(0, max(seen.steps, 1))
         panel.locator_params(axis="x", nbins=6)
         _draw.steps_axis(panel, "step" if panel is rows[1] else "")
-        if step != -1 and seen.step is not None:
-            panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+        if seen.marked is not None:
+            panel.axvline(seen.marked, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     rows[0].tick_params(labelbottom=False)
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: ByKind) -> str:
+    """How to read the curves and bars."""
+    looks = len(seen.excess.axes["step"])
+    return (
+        "Top: share of right arg-max answers by kind of question over training"
+        + (f", as logged at {len(seen.accuracy.axes['step'])} steps on all new questions" if seen.logged else "")
+        + "; a large open mark is the first of these steps with 95 % right (side by side where several kinds share "
+        f"it). Bottom: loss above {seen.predictor} on the same tokens, by kind, so also where anything may follow "
+        "(unconstrained). Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
+        + (
+            "Kinds are the task's own: operations, or how many tokens back the rule must look. "
+            if seen.truth_known
+            else "Kinds are the families of the token that came; right is only that very token. "
+        )
+        + f"{'The lower curves are' if seen.logged else 'All is'} measured on the same {seen.windows} held-out windows "
+        f"at {looks} kept step{'s' if looks != 1 else ''} (dots), closest together where the loss fell; shorter dips "
+        "between them do not show. If kinds were learnt together, their curves would lie on each other."
+    )
 
 
 def _look(seen: ByKind, kind: int, sheet: _draw.Sheet) -> tuple[str, str]:
@@ -48,7 +64,7 @@ def _look(seen: ByKind, kind: int, sheet: _draw.Sheet) -> tuple[str, str]:
 
 def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> None:
     table = seen.accuracy if accuracy else seen.excess
-    at = np.array([int(s) for s in table.axes["step"].labels])
+    at = np.array(table.axes["step"].values)
     names = []
     for k, kind in enumerate(table.axes["kind"].labels):
         values = table.values[k]
@@ -89,13 +105,13 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
 
 def _passes(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
     """A large open mark where each kind first passes 95 %; those of the same step stand side by side."""
-    at, size = list(seen.accuracy.axes["step"].labels), 0.9 * sheet.size.text
+    at, size = seen.accuracy.axes["step"].values, 0.9 * sheet.size.text
     for when in np.unique(seen.passed.values[np.isfinite(seen.passed.values)]):
         there = np.flatnonzero(seen.passed.values == when)
         for n, k in enumerate(there):
             colour = _look(seen, int(k), sheet)[0]
             marker = MARKS[k % len(MARKS)][0] if colour == sheet.theme.ink else "o"
-            height = float(seen.accuracy.values[k, at.index(str(int(when)))])
+            height = float(seen.accuracy.values[k, at.index(int(when))])
             aside = ScaledTranslation(1.15 * size * n / 72, 0, ax.figure.dpi_scale_trans)
             ax.plot([when], [height], marker=marker, color=colour, markersize=size, zorder=5, clip_on=False,
                     markerfacecolor=sheet.theme.paper, transform=ax.transData + aside)  # fmt: skip

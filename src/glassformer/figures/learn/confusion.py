@@ -1,6 +1,5 @@
 """What is answered when it is wrong: the token that came against the likeliest token."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,28 +9,17 @@ from matplotlib.patches import Patch
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, thousands
-from glassformer.analyses.learn.confusion import Confusion, confusion, diagonal, say
+from glassformer.analyses.learn.confusion import Confusion, diagonal
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 SIDE = 0.33  # of a slide for the tokens, so that beside them every operation of four steps has room for its name
 
 
-@_draw.drawing
-def plot_confusion(
-    run: Run,
-    *,
-    step: int = -1,
-    steps: Sequence[int] | None = None,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Confusion, look: _draw.Look) -> Figure:
     """True token down, likeliest token across, at a few steps; below, which operation the answers fit, if there are."""
-    seen = confusion(run, step=step, steps=steps, member=member)
     tall = 9.6 if seen.answered_as is not None else 7
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall, least=60)
+    alt = f"Matrices of true against predicted token at steps {', '.join(map(str, seen.steps))}. {seen.title}."
+    sheet = look.sheet(seen, caption(seen), alt, height=tall, least=60)
     if seen.answered_as is None or seen.beyond_chance is None:
         _tokens(sheet, seen)
     else:
@@ -44,12 +32,33 @@ def plot_confusion(
     if seen.unused:
         said = "1 token is" if seen.unused == 1 else f"{seen.unused} tokens are"
         sheet.note(f"{said} neither asked for nor said")
-    return sheet.done(seen, steps=list(seen.steps), member=member)
+    return sheet.done()
+
+
+def caption(seen: Confusion) -> str:
+    """How to read the matrices."""
+    where = "positions whose answer is in view" if seen.rule else "held-out answers"
+    return (
+        f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each row "
+        "sums to 1, colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, "
+        "where the answer is the token that came; a token that is said but never asked for has a column and no row"
+        + (f", {seen.unused} that are neither have none. " if seen.unused else ". ")
+        + ("Where no answer is a number, rows are hatched. " if seen.lost else "")
+        + ("Here several tokens may be right, so a cell off the diagonal may be no mistake. " if seen.several else "")
+        + ("Middle row: which operation the answers fit; a wrong answer is shared among the operations that "
+           "would give it, or goes to none. Bottom row: what is left of that after coincidence is taken off, which is "
+           "what the same wrong answers would fit if they had been given to other questions of the same operation; "
+           "red where an operation is confused with another more often than by chance. "
+           if seen.answered_as is not None else "")
+        + (f"{seen.left_out} rarer tokens are not shown. " if seen.left_out else "")
+        + "Exact counts on a fixed sample. A model that guesses blindly fills a column, one that knows fills the "
+          "diagonal."
+    )  # fmt: skip
 
 
 def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
     """The earlier steps, and beside them the last one large."""
-    words, early = seen.share.axes["predicted"].labels, len(seen.steps) - 1
+    words, early = seen.share.axes["answer"].labels, len(seen.steps) - 1
     side = 0.36 if early else 0.0
     widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
     foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
@@ -79,12 +88,12 @@ def _operations(sheet: _draw.Sheet, seen: Confusion, fits: Labelled, beyond: Lab
         within=(SIDE, 0, 1, 1) if flat else (0, 0, 1, 0.5), left=6.5, top=2.2,
     )  # fmt: skip
     most = _draw.limits("signed", beyond.values)
-    looks = (("probability", (0.0, 1.0), fits, ()), ("signed", most, beyond, fits.axes["answered_as"].labels))
+    looks = (("probability", (0.0, 1.0), fits, ()), ("signed", most, beyond, fits.axes["other_kind"].labels))
     for row, (kind, limit, table, columns) in enumerate(looks):
         for k, ax in enumerate(below[row]):
             _draw.heat(
                 ax, table.values[k], kind=kind, limit=limit, theme=sheet.theme, columns=columns, numbers=False,
-                rows=fits.axes["asked"].labels if k == 0 else (), row_name="operation asked" if k == 0 else "",
+                rows=fits.axes["kind"].labels if k == 0 else (), row_name="operation asked" if k == 0 else "",
             )  # fmt: skip
             _percent(ax, table.values[k], kind, limit, sheet)
     for ax, step in zip(below[1], beyond.values, strict=True):
@@ -132,8 +141,8 @@ def _map(
         theme=sheet.theme,
         numbers=False,
         masked=empty if empty.any() else None,
-        rows=seen.share.axes["true"].labels if down else (),
-        columns=seen.share.axes["predicted"].labels,
+        rows=seen.share.axes["token"].labels if down else (),
+        columns=seen.share.axes["answer"].labels,
         row_name="the token that came" if down else "",
         column_name="likeliest token of the model" if across else "",
     )
