@@ -10,7 +10,7 @@ from glassformer.figures._draw.sheet import Host, Sheet
 
 @dataclass(frozen=True)
 class Look:
-    """What every figure can be asked for beside its numbers; `options` are what the analysis was asked, for the .json."""
+    """What every figure can be asked for beside its numbers; `options` are what the analysis was asked for."""
 
     ax: Host = None
     theme: str = "light"

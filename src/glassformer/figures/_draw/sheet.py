@@ -150,10 +150,8 @@ class Sheet:
 
     def done(self, result: Result | None = None, *, pages: int = 1, **options: Any) -> Figure:
         """The figure, with what it shows attached to it."""
-        page = {"page": self.page} if self.page else {}
-        drawn = Drawn(
-            result or self.seen, self.words, self.theme.name, self.size.name, {**self.options, **page, **options}, pages
-        )
+        asked = {**self.options, **({"page": self.page} if self.page else {}), **options}
+        drawn = Drawn(result or self.seen, self.words, self.theme.name, self.size.name, asked, pages)
         if pages > 1:
             told = f"{self.words.caption} Page {drawn.page + 1} of {pages}."
             drawn = replace(drawn, words=replace(self.words, caption=told))

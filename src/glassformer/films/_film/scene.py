@@ -41,7 +41,7 @@ REACH = 15  # frames that a trail may reach back
 class Film:
     """A reel and the scene that shows it.
 
-    `scene(stage, reel)` sets up what stands still and returns `update(seen)`, which moves the rest to a frame's numbers.
+    `scene(stage, reel)` sets up what stands still and returns `update(seen)`, which shows the numbers of a frame.
     """
 
     def __init__(
@@ -178,7 +178,8 @@ class Film:
 
     def _words(self, stem: Path) -> list[Path]:
         about = {
-            "title": self.words.title, "caption": self.words.caption, "alt": self.words.alt, "run": self.reel.strip.subject,
+            "title": self.words.title, "caption": self.words.caption, "alt": self.words.alt,
+            "run": self.reel.strip.subject,
             "first_step": self.steps[0], "last_step": self.steps[-1], "frames": len(self.steps), "theme": self.theme,
         }  # fmt: skip
         path = stem.with_suffix(".json")
