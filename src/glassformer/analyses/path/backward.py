@@ -1,19 +1,19 @@
 """The backward pass of one example: every value on the way, and below it how the loss would change with it."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence as Places
+from typing import Annotated, Any
 
 import numpy as np
 
-from glassformer import reference
+from glassformer import glossary, reference
 from glassformer.analyses import _clock, _counted
+from glassformer.analyses._options import Block, Member, Option, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared
 from glassformer.architecture import Architecture, nest
 from glassformer.errors import CallError
 from glassformer.glossary import POINTS, WHOLE
 from glassformer.run import Run
-from glassformer.trace import Trace
 
 ORDER = 60
 ANSWERS = ("3.§3.1.4", "1.Q49")
@@ -30,20 +30,50 @@ class Backward(Result):
     gradients: dict[str, Labelled]
     sizes: Labelled  # (point,): length of the gradient at each point, over all blocks
     measured: Labelled  # (point,): the same from the loss itself: moved along the gradient and back, in NumPy
-    paths: Labelled  # (place, path): length of what came back by the residual path and by the branch, as shares
-    cosine: Labelled  # (place,): between the two; below zero they partly cancel
+    paths: Labelled  # (part, quantity): length of what came back by the residual path and by the branch, as shares
+    cosine: Labelled  # (part,): between the two; below zero they partly cancel
+    by_residual: float  # the mean share of the residual paths; NaN: there is no branch
     tokens: tuple[str, ...]
     asked: tuple[str, ...]  # what should be answered at each position; "" where nothing is asked
     loss: float
     worst: float  # largest relative difference between gradient and measurement
     residual: bool
+    block: int  # looked at
+    head: int  # looked at
+
+    @property
+    def title(self) -> str:
+        """Which way the gradient took."""
+        text, shares = " ".join(map(shown, self.tokens)), self.paths.values
+        if not np.isfinite(self.sizes.values).all():
+            return fate("the gradients are not numbers", self.step)
+        if not self.residual:
+            return f"Without residual paths all of the gradient of {text} passes through the branches"
+        if not len(shares):
+            return f"The gradient of {text} meets no branch: nothing but embedding and read-out"
+        k = int(np.argmax(shares[:, 1]))
+        name = self.paths.axes["part"].labels[k].removesuffix(" 0" if len(shares) < 3 else "")
+        return (
+            f"On {text}, the residual paths carry {percent(self.by_residual)} of the gradient back on "
+            f"average; {name} passes most through its branch ({percent(float(shares[k, 1]))})"
+        )
 
 
 @shared
 def backward(
-    run: Run, *, sequence: str | None = None, step: int = -1, position: int | None = None, member: int = 0
+    run: Run,
+    *,
+    sequence: Sequence = None,
+    step: Step = -1,
+    position: Annotated[int | None, Option("the one position that is asked; none: as in training", least=0)] = None,
+    block: Block = 0,
+    head: Annotated[int, Option("the head looked at, counted from 0", least=0)] = 0,
+    member: Member = 0,
 ) -> Backward:
     """Gradients of one example's loss, as training would average it, or of the prediction at one position alone."""
+    for name, value, many in (("block", block, run.architecture.blocks), ("head", head, run.architecture.heads)):
+        if not 0 <= value < many:
+            raise CallError(f"{name} = {value} is not between 0 and {many - 1}")
     age = _clock.resolve(run, step)
     tokens = run.tokens(sequence)
     asked, targets = _asked(run, tokens, position)
@@ -58,8 +88,7 @@ def backward(
     apart = [abs(measured[name] - sizes[name]) / sizes[name] for name in points if sizes[name] > 1e-12]
     words = tuple(run.task.vocabulary[token] for token in tokens)
     paths, cosine = _paths(run.architecture, gradients)
-    seen = Trace({**values, **gradients}, tokens, age, run.task.vocabulary)
-    labels = {name: _named(seen.axes(name), words) for name in points}
+    labels = {name: _axes(name, values[name].shape, words, run.task.vocabulary) for name in points}
     wanted = [""] * len(tokens)
     for place, target in zip(asked, targets, strict=True):
         wanted[place] = run.task.vocabulary[target]
@@ -75,11 +104,14 @@ def backward(
         measured=Labelled(np.array([measured[name] for name in points]), {"point": tuple(points)}),
         paths=paths,
         cosine=cosine,
+        by_residual=float(paths.values[:, 0].mean()) if len(paths.values) else float("nan"),
         tokens=words,
         asked=tuple(wanted),
         loss=_loss(logits, asked, targets),
         worst=max(apart, default=0.0),
         residual=run.architecture.residual,
+        block=block,
+        head=head,
     )
 
 
@@ -154,9 +186,13 @@ def _hide(name: str, gradient: Array, a: Architecture) -> Array:
     return gradient
 
 
-def _named(axes: dict[str, tuple[str, ...]], words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Positions labelled by token and place, `8@7`."""
-    return {axis: placed(words) if "position" in axis else labels for axis, labels in axes.items()}
+def _axes(name: str, shape: tuple[int, ...], words: Places[str], vocabulary: Places[str]) -> dict[str, Any]:
+    """The places along each axis of a point's array."""
+
+    def places(axis: str, size: int) -> Any:
+        return placed(words) if "position" in axis else vocabulary[:size] if axis == "token" else numbers(size)
+
+    return {axis: places(axis, size) for axis, size in zip(glossary.axes(name), shape, strict=True)}
 
 
 def _paths(a: Architecture, gradients: dict[str, Array]) -> tuple[Labelled, Labelled]:
@@ -173,8 +209,8 @@ def _paths(a: Architecture, gradients: dict[str, Array]) -> tuple[Labelled, Labe
         cosines.append(float((by_residual * by_branch).sum() / sizes.prod()) if sizes.prod() else np.nan)
         names.append(name)
     shares = np.array(rows).reshape(-1, 2)
-    places = {"place": tuple(names)}
-    return Labelled(shares, {**places, "path": ("residual", "branch")}, "share"), Labelled(np.array(cosines), places)
+    parts = {"part": names}
+    return Labelled(shares, {**parts, "quantity": ("residual", "branch")}, "share"), Labelled(np.array(cosines), parts)
 
 
 def _branches(a: Architecture, gradients: dict[str, Array]) -> list[tuple[str, Array, Array]]:
@@ -190,35 +226,3 @@ def _branches(a: Architecture, gradients: dict[str, Array]) -> list[tuple[str, A
             before = gradients["normed_1" if post and a.attention != "off" else "middle"][block]
             found.append((f"feed-forward {block}", before, gradients["out"][block]))
     return found
-
-
-def say(seen: Backward) -> Words:
-    """Which way the gradient took, and whether the check agrees."""
-    text = " ".join(map(shown, seen.tokens))
-    asked = [k for k, word in enumerate(seen.asked) if word]
-    what = f"the answer “{seen.asked[asked[0]]}”" if len(asked) == 1 else f"its {len(asked)} next tokens"
-    caption = (
-        f"One example, {text}, and the loss of {what} ({seen.loss:.3f} nats). Upper rows: the value at each named "
-        "point of the forward pass, from left to right; lower rows: the gradient there, the change of the loss per "
-        "unit of that value. Red is above zero, blue below; each map has its own scale, written above it. Bars: where "
-        "a branch leaves the stream, how much of the gradient came back by the residual path and how much through the "
-        "branch (lengths, as shares of their sum; a cosine below zero means that the two partly cancel). Check: the "
-        "loss was computed in NumPy with each point moved a little along its gradient and back; the slopes agree with "
-        "the gradients to within "
-        f"{seen.worst:.0e} of their size. Gradients are exact for this example alone; training averages over a batch."
-    )
-    shares = seen.paths.values
-    if not np.isfinite(seen.sizes.values).all():
-        title = f"At step {seen.step} the gradients are not numbers: the training has diverged"
-    elif not seen.residual:
-        title = f"Without residual paths all of the gradient of {text} passes through the branches"
-    elif not len(shares):
-        title = f"The gradient of {text} meets no branch: nothing but embedding and read-out"
-    else:
-        k = int(np.argmax(shares[:, 1]))
-        name = seen.paths.axes["place"].labels[k].removesuffix(" 0" if len(shares) < 3 else "")
-        title = (
-            f"On {text}, the residual paths carry {percent(float(shares[:, 0].mean()))} of the gradient back on "
-            f"average; {name} passes most through its branch ({percent(float(shares[k, 1]))})"
-        )
-    return Words(title, caption, f"Pairs of heat maps, value above gradient, for every named point. {title}.")

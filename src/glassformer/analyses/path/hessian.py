@@ -1,14 +1,15 @@
 """How curved the loss is around the weights: the eigenvalues of its second derivatives, at a step and over life."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses._life import flat
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, shared, thousands, result
+from glassformer.analyses._options import Member, Option, Step
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared, thousands
 from glassformer.run import Run
 
 ORDER = 100
@@ -38,20 +39,40 @@ class Hessian(Result):
     optimiser: str
     steps: tuple[int, ...]
 
+    @property
+    def title(self) -> str:
+        """How sharp, and in how many directions downhill."""
+        values = self.eigenvalues.values
+        if not np.isfinite(values).all():
+            return fate("the weights are not numbers", self.step)
+        counted = (
+            f"{thousands(round(self.negative))} of {thousands(self.parameters)} eigenvalues are below zero"
+            if self.exact
+            else f"an estimated {percent(self.negative / self.parameters)} of all eigenvalues lie below zero"
+        )
+        title = f"The sharpest direction has curvature {values[0]:.3g}; {counted}, the lowest is {values[-1]:.2g}"
+        return title.replace("-", "\u2212")
+
 
 @shared
-def hessian(run: Run, *, step: int = -1, steps: Sequence[int] | None = None, member: int = 0) -> Hessian:
+def hessian(
+    run: Run,
+    *,
+    step: Step = -1,
+    steps: Annotated[tuple[int, ...] | None, Option("kept steps of the curves; none: a few", least=-1)] = None,
+    member: Member = 0,
+) -> Hessian:
     """Eigenvalues at a step, and the ten largest at a few steps; exact up to 2 000 parameters, else by Lanczos."""
     age = _clock.resolve(run, step)
     exact = run.parameters <= EXACT
     most = 200 if run.parameters <= 400 else 64
     bend = Curvature(run, most)
-    life = sorted({*(_life(run, member) if steps is None else _clock.chosen(run, tuple(steps))), age})
+    life = sorted({*(_life(run, member) if steps is None else _clock.chosen(run, steps)), age})
     found = {at: _spectrum(bend, flat(run, [at], member)[0], exact) for at in life}
     values, weights = found[age]
     here = flat(run, [age], member)[0]
     top = np.array([_largest(found[at][0]) for at in life]).T
-    labels = {"step": tuple(map(str, life))}
+    labels = {"step": life}
     count = len(values) if exact else run.parameters
     level = FLAT * float(np.max(np.abs(values), initial=0)) if np.isfinite(values).all() else 0.0
     zero = np.abs(values) <= level
@@ -100,34 +121,3 @@ def _edge(run: Run, steps: Sequence[int], member: int) -> Array:
     factor = {"sgd": 2.0, "momentum": 2 * (1 + train.momentum)}.get(train.optimiser, np.nan)
     rates = [_clock.logged(run, "rate", step, member) for step in steps]
     return np.array([np.nan if rate is None or not rate[0] else factor / rate[0] for rate in rates])
-
-
-def say(seen: Hessian) -> Words:
-    """How sharp, and in how many directions downhill."""
-    how = (
-        f"all {thousands(seen.parameters)} eigenvalues, exact to double precision"
-        if seen.exact
-        else f"{len(seen.eigenvalues.values)} Ritz values of Lanczos' method, an estimate of the spectrum whose outer "
-        "ends are close to eigenvalues and whose inner ones are not"
-    )
-    caption = (
-        f"Eigenvalues of the matrix of second derivatives of the training loss, on {seen.windows} fixed windows of the "
-        f"training part: {how}. Above: at this step, sorted, on an axis that is logarithmic on both sides of zero; "
-        "below zero the loss curves down, so the weights stand on a saddle there and not in a minimum. Below: the ten "
-        "largest over the training"
-        + ("; dashed: the curvature above which this optimiser's steps overshoot in a bowl of that shape"
-           if np.isfinite(seen.edge.values).any() else "; for Adam there is no such simple limit as 2 / rate")
-        + ". On other windows the numbers would differ a little. A step where the gradient is not zero is no critical "
-        "point at all."
-    )  # fmt: skip
-    values = seen.eigenvalues.values
-    if not np.isfinite(values).all():
-        title = f"At step {thousands(seen.step or 0)} the weights are not numbers: the training has diverged"
-    else:
-        counted = (
-            f"{thousands(round(seen.negative))} of {thousands(seen.parameters)} eigenvalues are below zero"
-            if seen.exact
-            else f"an estimated {percent(seen.negative / seen.parameters)} of all eigenvalues lie below zero"
-        )
-        title = f"The sharpest direction has curvature {values[0]:.3g}; {counted}, the lowest is {values[-1]:.2g}"
-    return Words(title.replace("-", "\u2212"), caption, f"A sorted spectrum and ten curves over training. {title}.")

@@ -1,22 +1,21 @@
 """Ten gradients of one weight by hand: how far plain descent, momentum, Adam and AdamW move it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _primer
-from glassformer.analyses._primer import short
-from glassformer.analyses._result import Array, Labelled, Result, Words, result
+from glassformer.analyses._options import Option
+from glassformer.analyses._result import Array, Labelled, Result, result
 from glassformer.errors import CallError
 from glassformer.experiment import Training
 
-ORDER = 68  # before `update`, which shows the same with the gradients of a real batch
+ORDER = 68  # before `one_update`, which shows the same with the gradients of a real batch
 ANSWERS = ("1.P2", "1.P8")
 COST = "a"
 NEEDS = "nothing"
 
-NEEDS = "nothing"
 # The worked example of the source on training dynamics: ten gradients of one embedding number, its rate and start.
 GRADIENTS = (-0.004, -0.005, -0.003, -0.006, -0.004, -0.005, -0.004, -0.005, -0.004, -0.005)
 RATE, START = 0.001, 0.1
@@ -30,26 +29,43 @@ MOST = 16  # gradients that the table holds
 class TenGradients(Result):
     """What four optimisers make of the same gradients, and Adam's own numbers on the way."""
 
-    gradients: Labelled  # (update,)
-    moved: Labelled  # (optimiser, update): how far the weight is from its start
-    adam: Labelled  # (quantity, update): its two running means, plain and corrected, and the step made of them
+    gradients: Labelled  # (step,): update by update
+    moved: Labelled  # (optimiser, step): how far the weight is from its start
+    adam: Labelled  # (quantity, step): its two running means, plain and corrected, and the step made of them
     claimed: Labelled  # (optimiser,): the source's changes; nothing where other gradients are asked for
     rate: float
     start: float
     beta_1: float
     beta_2: float
 
+    @property
+    def many(self) -> str:
+        """How many gradients, in words."""
+        count = len(self.gradients.values)
+        return f"{count} gradients" if count > 1 else "one gradient"
+
+    @property
+    def title(self) -> str:
+        """How much further Adam goes."""
+        ends = dict(zip(self.moved.axes["optimiser"].labels, self.moved.values[:, -1].tolist(), strict=True))
+        plain, adam = ends["SGD"], ends["Adam"]
+        title = f"After the same {self.many}, plain descent (SGD) has moved the weight by {signed(plain)}, Adam by "
+        return title + signed(adam) + (f", {abs(adam / plain):.3g} times as far" if plain else "")
+
 
 def ten_gradients(
-    *, gradients: Sequence[float] = GRADIENTS, rate: float = RATE, start: float = START
-) -> TenGradients:  # fmt: skip
+    *,
+    gradients: Annotated[tuple[float, ...], Option("the gradients of the weight, one per update")] = GRADIENTS,
+    rate: Annotated[float, Option("the learning rate, above 0", least=0, most=10)] = RATE,
+    start: Annotated[float, Option("where the weight begins")] = START,
+) -> TenGradients:
     """Feed `gradients` to all four at the same rate; the weight begins at `start` (only AdamW's decay looks at it)."""
     given = _primer.several("gradients", gradients, most=MOST)
     if not 0 < _primer.one("rate", rate) <= 10:
         raise CallError(f"rate = {rate!r} is not above 0 and up to 10")
     begin = _primer.one("start", start)
     moved = np.stack([np.cumsum(fed(given, kind, PLAIN, rate, begin)) for kind in KINDS])
-    at = {"update": tuple(str(k + 1) for k in range(len(given)))}
+    at = {"step": range(1, len(given) + 1)}
     means = adam_means(given, PLAIN)
     rows = {**means, "step": fed(given, "adam", PLAIN, rate, begin)}
     claimed = CLAIMED if (given, rate) == (GRADIENTS, RATE) else {}
@@ -94,31 +110,6 @@ def adam_means(gradients: Sequence[float], train: Training) -> dict[str, Array]:
         square = train.beta_2 * square + (1 - train.beta_2) * gradient**2
         rows.append((mean, square, mean / (1 - train.beta_1**t), square / (1 - train.beta_2**t)))
     return dict(zip(("mean", "square", "mean_corrected", "square_corrected"), np.array(rows).T, strict=True))
-
-
-def say(seen: TenGradients) -> Words:
-    """How much further Adam goes, and why."""
-    ends = dict(zip(seen.moved.axes["optimiser"].labels, seen.moved.values[:, -1], strict=True))
-    many = len(seen.gradients.values)
-    plain, adam = float(ends["SGD"]), float(ends["Adam"])
-    gradients = f"{many} gradients" if many > 1 else "one gradient"
-    title = f"After the same {gradients}, plain descent (SGD) has moved the weight by {signed(plain)}, Adam by "
-    title += f"{signed(adam)}" + (f", {abs(adam / plain):.3g} times as far" if plain else "")
-    caption = (
-        f"One weight that begins at {short(seen.start)} is given {gradients} in a row, at a rate of {seen.rate:g}. "
-        "Left: how far each optimiser has moved it (logarithmic scale where all go up). SGD subtracts rate × gradient. "
-        "Momentum adds up what came before. Adam divides its running mean of the gradients by the root of its running "
-        "mean of their squares, both corrected for their start at zero: where the gradients agree, each of its steps "
-        "is about as large as the rate, however small they are. AdamW also pulls the weight towards zero. Right: "
-        f"Adam's numbers at every update (running means with {seen.beta_1:g} and {seen.beta_2:g})."
-    )
-    if len(seen.claimed.values):
-        said = dict(zip(seen.claimed.axes["optimiser"].labels, seen.claimed.values, strict=True))
-        caption += (
-            f" The published example gives {signed(said['SGD'])} and {signed(said['Adam'])}: minus the rate times "
-            f"the sum of its own gradients is {signed(plain)}, and a negative gradient moves a weight up."
-        )
-    return Words(title, caption, f"A chart of four curves and a table of Adam's numbers. {title}.")
 
 
 def signed(value: float) -> str:

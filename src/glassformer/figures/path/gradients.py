@@ -5,33 +5,41 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._life import called
-from glassformer.analyses._result import thousands
-from glassformer.analyses.path.gradients import Gradients, gradients, missing, say
+from glassformer.analyses._result import Array, thousands
+from glassformer.analyses.path.gradients import Gradients
 from glassformer.figures import _draw, _life
-from glassformer.run import Run
 
 NEAR = 3  # times beyond the curves up to which a level is still drawn
 
 
-@_draw.drawing
-def plot_gradients(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Gradients, look: _draw.Look) -> Figure:
     """Typical gradient of each part by logged step, levels of vanishing and exploding, first part over last."""
-    seen = gradients(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.4, least=60)
+    alt = f"Gradient size by part over training steps, and a ratio below. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7.4, least=60)
     right = 14 if sheet.room[0] > 60 else 10.5
     foot = 6.6 if seen.per_pass else 5.2  # epochs are a second row of numbers; below the label stands a note
     top, bottom = sheet.panels(2, 1, heights=(2.6, 1), left=6.5, right=right, bottom=foot, top=2.2, gap=(0, 2.8))[:, 0]
-    steps = [int(each) for each in seen.rms.axes["step"].labels]
+    steps = np.array(seen.rms.axes["step"].values)
     _sizes(top, seen, steps, sheet, right - 2)
     _ratio(bottom, seen, steps, sheet)
     for panel in (top, bottom):
         _life.steps_axis(panel, steps[-1], seen.per_pass, panel is bottom, seen.step)
-    return sheet.done(seen, member=member)
+    return sheet.done()
 
 
-def _sizes(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet, wide: float) -> None:
+def _caption(seen: Gradients) -> str:
+    return (
+        "Top: typical gradient (root of the mean square) of the parameters of each part, at every logged step, before "
+        "any clipping, on a logarithmic axis; thin as logged, thick as a running median, broad and pale that of all "
+        "parts together; the band reaches from the "
+        "smallest to the largest part. One batch each, so it scatters. Dashed: where a part counts as vanishing "
+        f"({seen.reach:g} of the part that has most) and where the whole gradient counts as exploding (longer than "
+        f"{thousands(round(seen.longest))}); both are the levels of `glassformer check`, and conventions. Bottom: "
+        f"{seen.between}; far from 1 for long would mean that one end of the model learns and the other does not."
+    )
+
+
+def _sizes(ax: Axes, seen: Gradients, steps: Array, sheet: _draw.Sheet, wide: float) -> None:
     t, line = sheet.theme, sheet.size.line
     ax.set_yscale("log")
     ax.fill_between(steps, *_safe(seen.band.values), color=t.faint, alpha=0.35, linewidth=0, zorder=0)
@@ -59,7 +67,7 @@ def _sizes(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet, wide
 
 
 def _levels(
-    ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet, names: list[tuple[float, str, str]]
+    ax: Axes, seen: Gradients, steps: Array, sheet: _draw.Sheet, names: list[tuple[float, str, str]]
 ) -> list[str]:
     """The levels of exploding and vanishing where they are near the curves; in words, those that are far."""
     t, far = sheet.theme, []
@@ -86,7 +94,7 @@ def _plain(value: float) -> str:
     return str(plain) if value >= 1e-4 else _life.power(value)
 
 
-def _ratio(ax: Axes, seen: Gradients, steps: list[int], sheet: _draw.Sheet) -> None:
+def _ratio(ax: Axes, seen: Gradients, steps: Array, sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
     ax.plot(steps, _safe(seen.ratio.values), color=t.ink, linewidth=0.8 * line, marker="o" if len(steps) < 3 else "")
     ax.axhline(1, color=t.faint, linewidth=0.6 * line, zorder=0)

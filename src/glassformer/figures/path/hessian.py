@@ -5,23 +5,41 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import thousands
-from glassformer.analyses.path.hessian import FLAT, Hessian, hessian, say
+from glassformer.analyses.path.hessian import FLAT, Hessian
 from glassformer.figures import _draw, _life
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_hessian(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Hessian, look: _draw.Look) -> Figure:
     """Sorted eigenvalues on an axis logarithmic on both sides of zero; the ten largest over the training."""
-    seen = hessian(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6)
+    sheet = look.sheet(
+        seen, _caption(seen), f"A sorted spectrum and ten curves over training. {seen.title}.", height=7.6
+    )
     right = 13 if sheet.room[0] > 60 else 10
     top, bottom = sheet.panels(2, 1, heights=(1.25, 1), left=7, right=right, bottom=4, top=2.2, gap=(0, 5.5))[:, 0]
     _spectrum(top, seen, sheet, right - 2)
     _life_of(bottom, seen, sheet, right - 2)
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: Hessian) -> str:
+    how = (
+        f"all {thousands(seen.parameters)} eigenvalues, exact to double precision"
+        if seen.exact
+        else f"{len(seen.eigenvalues.values)} Ritz values of Lanczos' method, an estimate of the spectrum whose outer "
+        "ends are close to eigenvalues and whose inner ones are not"
+    )
+    edge = (
+        "dashed: the curvature above which this optimiser's steps overshoot in a bowl of that shape"
+        if np.isfinite(seen.edge.values).any()
+        else "for Adam there is no such simple limit as 2 / rate"
+    )
+    return (
+        f"Eigenvalues of the matrix of second derivatives of the training loss, on {seen.windows} fixed windows of the "
+        f"training part: {how}. Above: at this step, sorted, on an axis that is logarithmic on both sides of zero; "
+        "below zero the loss curves down, so the weights stand on a saddle there and not in a minimum. Below: the ten "
+        f"largest over the training; {edge}. On other windows the numbers would differ a little. A step where the "
+        "gradient is not zero is no critical point at all."
+    )
 
 
 def _spectrum(ax: Axes, seen: Hessian, sheet: _draw.Sheet, wide: float) -> None:

@@ -1,7 +1,5 @@
 """Ten gradients of one weight by hand: four optimisers side by side, and Adam's numbers at every update."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,25 +7,16 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from glassformer.analyses._primer import short
 from glassformer.analyses._result import Labelled
-from glassformer.analyses.path.ten_gradients import GRADIENTS, RATE, START, TenGradients, say, signed, ten_gradients
+from glassformer.analyses.path.ten_gradients import TenGradients, signed
 from glassformer.figures import _draw, _study, _table
 
 SINGLE = 50  # ems of width under which the panels stand below each other
 
 
-@_draw.drawing
-def plot_ten_gradients(
-    *,
-    gradients: Sequence[float] = GRADIENTS,
-    rate: float = RATE,
-    start: float = START,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: TenGradients, look: _draw.Look) -> Figure:
     """How far each optimiser has moved the weight, and a table of what Adam computes."""
-    seen = ten_gradients(gradients=gradients, rate=rate, start=start)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.2, least=60)
+    alt = f"A chart of four curves and a table of Adam's numbers. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=5.2, least=60)
     below = sheet.room[0] < SINGLE
     first, second = ((0, 0.5, 1, 1), (0, 0, 1, 0.5)) if below else ((0, 0, 0.54, 1), (0.54, 0, 1, 1))
     chart = sheet.panels(1, 1, left=6, right=11, bottom=4, top=2.4, within=first)[0, 0]
@@ -38,13 +27,33 @@ def plot_ten_gradients(
     if len(seen.claimed.values):
         said = " and ".join(signed(float(value)) for value in seen.claimed.values)
         sheet.note(
-            f"the published example says {said} for {' and '.join(seen.claimed.axes['optimiser'].labels)}", x=1, ha="right"
+            f"the published example says {said} for {' and '.join(seen.claimed.axes['optimiser'].labels)}",
+            x=1,
+            ha="right",
         )
-    return sheet.done(seen, gradients=tuple(map(float, gradients)), rate=rate, start=start)
+    return sheet.done()
+
+
+def _caption(seen: TenGradients) -> str:
+    said = (
+        f"One weight that begins at {short(seen.start)} is given {seen.many} in a row, at a rate of {seen.rate:g}. "
+        "Left: how far each optimiser has moved it (logarithmic scale where all go up). SGD subtracts rate × gradient. "
+        "Momentum adds up what came before. Adam divides its running mean of the gradients by the root of its running "
+        "mean of their squares, both corrected for their start at zero: where the gradients agree, each of its steps "
+        "is about as large as the rate, however small they are. AdamW also pulls the weight towards zero. Right: "
+        f"Adam's numbers at every update (running means with {seen.beta_1:g} and {seen.beta_2:g})."
+    )
+    if len(seen.claimed.values):
+        plain, adam = map(float, seen.claimed.values)
+        said += (
+            f" The published example gives {signed(plain)} and {signed(adam)}: minus the rate times the sum of its own "
+            f"gradients is {signed(float(seen.moved.values[0, -1]))}, and a negative gradient moves a weight up."
+        )
+    return said
 
 
 def moved(ax: Axes, table: Labelled, sheet: _draw.Sheet) -> None:
-    """(optimiser, update): one curve each, named at its end; the broad one leaves others on top of it to be seen."""
+    """(optimiser, step): one curve each, named at its end; the broad one leaves others on top of it to be seen."""
     update = np.arange(1, table.values.shape[1] + 1)
     names = []
     for k, (name, colour) in enumerate(zip(table.axes["optimiser"].labels, _study.shades(4, sheet), strict=True)):
