@@ -1,24 +1,39 @@
 """What the model starts from: the vector of every token, of every position, and of every token at every position."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, Step
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent, result
+from glassformer.analyses._plane import DIRECTIONS, Plane, plane
+from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
 from glassformer.architecture import sinusoids
+from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 10
-ANSWERS = ("4.05", "4.06", "3.§3.1", "1.P3")
+ANSWERS = ("4.05", "4.06", "3.§3.1", "1.P3", "4.D1")
 COST = "b"
 
 PARTS = ("groups", "within groups", "position")
 MAINLY = 0.8  # share of a part's variance that one feature must hold to be spoken of
 MOST_TOKENS = 40  # drawn; beyond, the most frequent ones and those of the input
+GLANCE = 60  # steps of a film looked at for the limits: enough that nothing leaves the panel on its way
+Layout = Literal["both", "scatter"]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A feature that holds most of the variance of a part, what it does by that, and the share it holds."""
+
+    feature: int
+    what: str
+    share: float
 
 
 @result
@@ -27,17 +42,18 @@ class Embeddings(Result):
 
     tables: dict[str, Labelled]  # token: (token, feature); position: (position, feature)
     summed: Labelled  # (feature, token, position)
-    drawn: dict[
-        str, Labelled
-    ]  # coordinates: token (token, axis), position (position, axis), sum (token, position, axis)
+    drawn: dict[str, Labelled]  # in the planes: token (token, direction), position, sum (token, position, direction)
     planes: dict[str, Plane]
     groups: dict[str, tuple[str, ...]]  # the drawn tokens of each group
+    task_groups: tuple[str, ...]  # all groups of the task, in its order
     within: float  # mean distance of two tokens of one group
     between: float  # mean distance of two tokens of different groups
     position_share: float  # of the variance of the sum over all pairs; exact, for a sum the two parts add up
     spread: Labelled  # (part, feature): variance of the sum over all pairs; the parts add up to it
+    telling: tuple[Telling, ...]  # the single features that mainly tell groups, tokens of a group or positions apart
     left_out: int  # tokens of the vocabulary that are not drawn
     width: int
+    layout: Layout  # with the tables, or the planes alone
 
     @property
     def features(self) -> list[int]:
@@ -47,9 +63,31 @@ class Embeddings(Result):
         spread = np.nan_to_num(self.summed.values.reshape(self.width, -1).var(axis=1))
         return [int(k) for k in np.argsort(-spread, kind="stable")]
 
+    @property
+    def title(self) -> str:
+        """What single features tell apart; where none does, how far the groups lie apart, and the share of position."""
+        if not np.isfinite(self.tables["token"].values).all():
+            return fate("the embeddings are not numbers", self.step)
+        said = features_that_tell(self) or self.spacing
+        return said[0].upper() + said[1:] + projection(self.planes)
 
-def embeddings(run: Run, *, step: int = -1, member: int = 0, planes: dict[str, Plane] | None = None) -> Embeddings:
-    """The embeddings at a kept step, exactly, with a plane for tokens, positions and sums; films give `planes`."""
+    @property
+    def spacing(self) -> str:
+        """How far the groups lie apart, and how much of the sum is position."""
+        share = f"position accounts for {percent(self.position_share)} of the spread of token + position"
+        return "; ".join(filter(None, (_apart(self), share if "position" in self.tables else "no position is added")))
+
+
+def embeddings(
+    run: Run,
+    *,
+    layout: Annotated[Layout, Option("the tables above their planes, or the planes alone, larger")] = "both",
+    step: Step = -1,
+    member: Member = 0,
+) -> Embeddings:
+    """The embeddings at a kept step, exactly, with a plane for tokens, positions and sums."""
+    if layout not in get_args(Layout):
+        raise CallError(f"layout = {layout!r} is neither 'both' nor 'scatter'")
     step, ids = _clock.resolve(run, step), few(run)
     token, position = vectors(run, step, member)
     token = token[ids]
@@ -58,40 +96,48 @@ def embeddings(run: Run, *, step: int = -1, member: int = 0, planes: dict[str, P
     places = numbers(run.architecture.context)
     table = np.zeros((len(places), token.shape[1])) if position is None else position
     both = token[:, None] + table  # (token, position, feature)
-    if planes is None:
-        planes = {"token": plane(token), "sum": plane(both)}
-        planes |= {} if position is None else {"position": plane(position)}
+    planes = {"token": plane(token), "sum": plane(both)} | ({} if position is None else {"position": plane(position)})
     tables = {"token": Labelled(token, {"token": words, "feature": features})}
-    axes = ("across", "up")
-    drawn = {"token": Labelled(planes["token"].points(token, _fan(len(ids))), {"token": words, "axis": axes})}
     if position is not None:
         tables["position"] = Labelled(position, {"position": places, "feature": features})
-        at = planes["position"].points(position, _fan(len(places)))
-        drawn["position"] = Labelled(at, {"position": places, "axis": axes})
-    at = planes["sum"].points(both, np.broadcast_to(_fan(len(places)), both.shape[:2]))
-    drawn["sum"] = Labelled(at, {"token": words, "position": places, "axis": axes})
-    group = families(run, ids)
-    within, between = distances(token, [group.get(word, "") for word in words])
+    kin = [families(run, ids)[word] for word in words]
+    within, between = distances(token, kin)
     total = float(both.reshape(-1, both.shape[-1]).var(axis=0).sum())
+    spread = np.stack([*_between_and_within(token, kin), table.var(axis=0)])
     return Embeddings(
         step=step,
         clock=_clock.text(run, step, member),
         tables=tables,
         summed=Labelled(np.moveaxis(both, -1, 0), {"feature": features, "token": words, "position": places}),
-        drawn=drawn,
+        drawn=_drawn(run, ids, token, position, planes),
         planes=planes,
         groups=members(run, ids),
+        task_groups=tuple(run.task.groups),
         within=within,
         between=between,
         position_share=float(table.var(axis=0).sum()) / total if total > 0 else 0.0,
-        spread=Labelled(
-            np.stack([*_between_and_within(token, [group.get(word, "") for word in words]), table.var(axis=0)]),
-            {"part": PARTS, "feature": features},
-            "variance",
-        ),
+        spread=Labelled(spread, {"part": PARTS, "feature": features}, "variance"),
+        telling=_telling(token, kin, spread, list(members(run, ids))),
         left_out=len(run.task.vocabulary) - len(ids),
         width=token.shape[1],
+        layout=layout,
     )
+
+
+def _drawn(
+    run: Run, ids: Sequence[int], token: Array, position: Array | None, planes: Mapping[str, Plane]
+) -> dict[str, Labelled]:
+    """Where these tokens (token, feature), the positions and their sums lie in the planes."""
+    words, places = [run.task.vocabulary[k] for k in ids], numbers(run.architecture.context)
+    fan = np.linspace(0, 1, len(places))
+    at = planes["token"].points(token, np.linspace(0, 1, len(ids)))
+    drawn = {"token": Labelled(at, {"token": words, "direction": DIRECTIONS})}
+    if position is not None:
+        at = planes["position"].points(position, fan)
+        drawn["position"] = Labelled(at, {"position": places, "direction": DIRECTIONS})
+    both = token[:, None] + (np.zeros((len(places), 1)) if position is None else position)
+    at = planes["sum"].points(both, np.broadcast_to(fan, both.shape[:2]))
+    return drawn | {"sum": Labelled(at, {"token": words, "position": places, "direction": DIRECTIONS})}
 
 
 def vectors(run: Run, step: int, member: int) -> tuple[Array, Array | None]:
@@ -140,33 +186,39 @@ def _between_and_within(points: Array, group: Sequence[str]) -> tuple[Array, Arr
     return centre.var(axis=0), ((points - centre) ** 2).mean(axis=0)
 
 
-def features_that_tell(seen: Embeddings) -> str:
-    """Which single feature tells groups, tokens of a group and positions apart; empty where none does so mainly."""
-    total = seen.spread.values.sum(axis=1)  # (part,)
-    found: dict[int, list[str]] = {}
-    for part, whole, row in zip(PARTS, total, seen.spread.values, strict=True):
-        if seen.width < 2 or not whole > 1e-9 * total.sum():
+def _telling(token: Array, kin: Sequence[str], spread: Array, groups: Sequence[str]) -> tuple[Telling, ...]:
+    """Which single features tell groups, tokens of a group and positions apart."""
+    total = spread.sum(axis=1)  # (part,)
+    found = []
+    for part, whole, row in zip(PARTS, total, spread, strict=True):
+        if len(row) < 2 or not whole > 1e-9 * total.sum():
             continue
         feature, share = int(row.argmax()), float(row.max() / whole)
-        if share >= MAINLY and (what := _told_by(seen, part, feature)):
-            found.setdefault(feature, []).append(f"{what} ({percent(share)})")
-    return "; ".join(f"feature {feature} {' and '.join(said)}" for feature, said in found.items())
+        if share >= MAINLY:
+            found.append(Telling(feature, _told_by(part, token[:, feature], np.array(kin), groups), share))
+    return tuple(found)
 
 
-def _told_by(seen: Embeddings, part: str, feature: int) -> str:
-    """What a feature does that holds most of a part's variance."""
-    names = [name or "other" for name in seen.groups]
+def _told_by(part: str, values: Array, kin: Array, groups: Sequence[str]) -> str:
+    """What a feature with these values (token,) does that holds most of a part's variance."""
+    names = [name or "other" for name in groups]
     if part == "position":
         return "carries the position"
     if part == "groups":
         return f"tells {listed(names) if len(names) <= 4 else 'the groups'} apart"
-    rows = list(seen.tables["token"].axes["token"].labels)
-    table = seen.tables["token"].values[:, feature]
-    own = {name: table[[rows.index(word) for word in words]] for name, words in seen.groups.items()}
-    inner = {name or "other": float(((values - values.mean()) ** 2).sum()) for name, values in own.items()}
+    own = {name: values[kin == group] for name, group in zip(names, groups, strict=True)}
+    inner = {name: float(((each - each.mean()) ** 2).sum()) for name, each in own.items()}
     most = max(inner, key=lambda name: inner[name])
     whose = f"{most} tokens" if inner[most] >= MAINLY * sum(inner.values()) else "tokens of one group"
     return f"tells {whose} apart"
+
+
+def features_that_tell(seen: Embeddings) -> str:
+    """The telling features in words; empty where there are none."""
+    found: dict[int, list[str]] = {}
+    for each in seen.telling:
+        found.setdefault(each.feature, []).append(f"{each.what} ({percent(each.share)})")
+    return "; ".join(f"feature {feature} {' and '.join(said)}" for feature, said in found.items())
 
 
 def projection(planes: dict[str, Plane]) -> str:
@@ -175,41 +227,6 @@ def projection(planes: dict[str, Plane]) -> str:
     if len(lost) > 1:
         return f" (projections, ≥ {percent(min(lost))} kept)"
     return f" (projection, {percent(lost[0])} kept)" if lost else ""
-
-
-def _fan(many: int) -> Array:
-    return np.linspace(0, 1, many)
-
-
-def say(seen: Embeddings) -> Words:
-    """How far apart the groups lie, and how much of the sum is position."""
-    flat = "the two features themselves" if seen.width == 2 else "the one feature, fanned out" if seen.width == 1 else (
-        "the two largest principal components of the points drawn, with their shares of the variance on the axes"
-    )  # fmt: skip
-    caption = (
-        "Heat maps: one row per token or position, one column per feature, red above zero and blue below (one scale "
-        "for all); the sum adds the vector of the position to that of the token, so its maps hold every token at every "
-        f"position. Planes: {flat}; the cross is the point with all features 0. Marker shapes are the token groups "
-        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Where they are not too "
-        "many, thin lines join one token's positions in order. Distances are exact and counted in all features. If "
-        "groups meant nothing to the model, tokens of one group would lie as far apart as tokens of two."
-    )
-    if seen.left_out:
-        caption += f" {seen.left_out} rarer tokens are left out."
-    if not np.isfinite(seen.tables["token"].values).all():
-        title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
-    else:
-        apart = _apart(seen)
-        share = f"position accounts for {percent(seen.position_share)} of the spread of token + position"
-        share = share if "position" in seen.tables else "no position is added"
-        title = f"{apart}; {share}" if apart else share
-        if told := features_that_tell(seen):
-            caption += (
-                f" {title[0].upper()}{title[1:]}. The percentages of the title are shares of the variance of each kind."
-            )
-            title = told
-        title = title[0].upper() + title[1:] + projection(seen.planes)
-    return Words(title, caption, f"Heat maps and planes of token, position and summed embeddings. {title}.")
 
 
 def _apart(seen: Embeddings) -> str:
@@ -221,13 +238,43 @@ def _apart(seen: Embeddings) -> str:
         )
     names = f" ({', '.join(name or 'other' for name in seen.groups)})" if 1 < len(seen.groups) <= 4 else ""
     near = f"tokens of the same group{names} lie {seen.within:.2f} apart" if np.isfinite(seen.within) else ""
-    far = (
-        f"of different groups {seen.between:.2f}"
-        if near
-        else f"tokens of different groups lie {seen.between:.2f} apart"
-    )
+    between = f"{seen.between:.2f}"
+    far = f"of different groups {between}" if near else f"tokens of different groups lie {between} apart"
     return ", ".join(part for part in (near, far if np.isfinite(seen.between) else "") if part)
 
 
-def _some(words: Sequence[str]) -> str:
-    return " ".join(words) if len(words) <= 12 else f"{' '.join(words[:10])} … {words[-1]}"
+@result
+class Moved(Result):
+    """Places in the planes of a film."""
+
+    drawn: dict[str, Labelled]  # as in Embeddings
+
+
+@result
+class Extent(Result):
+    """The corners of all places of a film."""
+
+    corners: dict[str, Labelled]  # token, position, sum: (statistic, direction)
+
+
+def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None) -> Reel:
+    """Token, position and summed embeddings moving through training, in the planes of the last step."""
+    from glassformer.analyses.path.embedding_paths import embedding_paths  # which stands on this file
+
+    last, ids = embeddings(run, member=member), few(run)
+    every = frames_of(run, frames, pace, steps, member)
+
+    def at(step: int) -> Moved:
+        token, position = vectors(run, step, member)
+        drawn = _drawn(run, ids, token[ids], position, last.planes)
+        return Moved(step=step, clock=_clock.text(run, step, member), drawn=drawn)
+
+    some = [at(step) for step in glance(every, GLANCE)]
+    corners = {}
+    for kind in last.drawn:
+        points = np.concatenate([each.drawn[kind].values.reshape(-1, 2) for each in some])
+        points = points[np.isfinite(points).all(axis=1)]
+        ends = [points.min(axis=0), points.max(axis=0)] if len(points) else np.full((2, 2), np.nan)
+        corners[kind] = Labelled(np.array(ends), {"statistic": ("low", "high"), "direction": DIRECTIONS})
+    title = embedding_paths(run, member=member).title
+    return Reel(title, every, at, strip(run, member), {"last": last, "extent": Extent(corners=corners)})

@@ -7,13 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from glassformer.analyses._pairs import at_position, drawn, shown
+from glassformer.analyses._pairs import at_position, drawn
 from glassformer.analyses._plane import Plane
-from glassformer.analyses._result import Labelled, percent
-from glassformer.analyses.know.embeddings import Embeddings, embeddings, say
-from glassformer.errors import CallError
+from glassformer.analyses._result import Axis, Labelled, percent
+from glassformer.analyses.know.embeddings import Embeddings, features_that_tell
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 TANGLE = 120  # more points than this, and the lines that join them are a tangle
 CLUSTERS = 0.6  # of the variance in the plane, from which the points are named by position
@@ -22,37 +20,49 @@ MOST_ENDS = 10  # pairs named in the plane of the sums
 NAMES = {"token": "token", "position": "position", "sum": "token + position"}
 
 
-@_draw.drawing
-def plot_embeddings(
-    run: Run,
-    *,
-    layout: str = "both",
-    step: int = -1,
-    member: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Embeddings, look: _draw.Look) -> Figure:
     """Heat maps above their planes (on slides, one page each); layout="scatter" draws the planes alone, larger."""
-    if layout not in ("both", "scatter"):
-        raise CallError(f"layout = {layout!r} is neither 'both' nor 'scatter'")
-    seen = embeddings(run, step=step, member=member)
-    large = layout == "scatter"
-    pages = 2 if size == "slide" and not large else 1
-    _draw.paged(range(pages), 1, page)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.6 if large else 9.4, least=60)
+    large = seen.layout == "scatter"
+    pages = 2 if look.size == "slide" and not large else 1
+    _draw.paged(range(pages), 1, look.page)
+    alt = f"Heat maps and planes of token, position and summed embeddings. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=5.6 if large else 9.4, least=60)
     split = 0.52 if pages == 1 else 0.0
-    if not large and page == 0:
+    if not large and look.page == 0:
         _maps(sheet, seen, (0, split, 1, 1))
-    if pages == 1 or page:
-        marks = _style.markers(run.task)
+    if pages == 1 or look.page:
+        marks = _style.markers(seen.task_groups)
         _planes(sheet, seen, marks, (0, 0, 1, split if pages == 1 and not large else 1))
         if len(seen.groups) > 1:
             sheet.legend(keys(seen.groups, marks, sheet.theme))
     if pages > 1:
-        sheet.note(f"page {page + 1} of 2")
-    return sheet.done(seen, layout=layout, page=page, pages=pages)
+        sheet.note(f"page {look.page + 1} of 2")
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: Embeddings) -> str:
+    """How to read tables and planes."""
+    flat = "the two features themselves" if seen.width == 2 else "the one feature, fanned out" if seen.width == 1 else (
+        "the two largest principal components of the points drawn, with their shares of the variance on the axes"
+    )  # fmt: skip
+    said = (
+        "Heat maps: one row per token or position, one column per feature, red above zero and blue below (one scale "
+        "for all); the sum adds the vector of the position to that of the token, so its maps hold every token at every "
+        f"position. Planes: {flat}; the cross is the point with all features 0. Marker shapes are the token groups "
+        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Where they are not too "
+        "many, thin lines join one token's positions in order. Distances are exact and counted in all features. If "
+        "groups meant nothing to the model, tokens of one group would lie as far apart as tokens of two."
+    )
+    if seen.left_out:
+        said += f" {seen.left_out} rarer tokens are left out."
+    if features_that_tell(seen):
+        said += f" {seen.spacing[0].upper()}{seen.spacing[1:]}. "
+        said += "The percentages of the title are shares of the variance of each kind."
+    return said
+
+
+def _some(words: Sequence[str]) -> str:
+    return " ".join(words) if len(words) <= 12 else f"{' '.join(words[:10])} … {words[-1]}"
 
 
 def _planes(
@@ -67,8 +77,8 @@ def _planes(
         flat = seen.planes[kind]
         kept = f" ({percent(flat.kept)} kept)" if flat.is_projection else ""
         panel.set_title(f"{NAMES[kind]}{kept if len(kinds) > 2 or kind == 'token' else ' (no position is added)'}")
-        draw = {"token": tokens, "position": positions, "sum": sums}[kind]
-        draw(panel, seen.drawn[kind], seen.planes[kind], of_tokens(seen.groups, marks), sheet.theme)
+        one = {"token": tokens, "position": positions, "sum": sums}[kind]
+        one(panel, seen.drawn[kind], seen.planes[kind], of_tokens(seen.groups, marks), sheet.theme)
 
 
 def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float, float]) -> None:
@@ -76,7 +86,7 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
     tables = list(seen.tables)
     wide = min(1.0 + 0.06 * seen.width, 2.0)
     widths = [wide] * len(tables) + [1.9] * len(features)
-    longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"].labels) / sheet.em
+    longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(seen.summed.axes["token"])) / sheet.em
     panels = sheet.panels(
         1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
         gap=(max(4.6, longest + 1.2), 0), within=part,
@@ -85,18 +95,18 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
     for panel, kind in zip(panels, tables, strict=False):
         table = seen.tables[kind]
         _draw.heat(
-            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind].labels,
-            columns=table.axes["feature"].labels, column_name="feature", row_name=kind,
+            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind],
+            columns=table.axes["feature"], column_name="feature", row_name=kind,
         )  # fmt: skip
-        roomy(panel, table.axes["feature"].labels, table.axes[kind].labels)
+        roomy(panel, table.axes["feature"], table.axes[kind])
         panel.yaxis.labelpad = 0.6 * sheet.size.text
         panel.set_title(NAMES[kind])
     for panel, feature in zip(panels[len(tables) :], features, strict=True):
         _draw.heat(
             panel, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit,
-            rows=seen.summed.axes["token"].labels, columns=seen.summed.axes["position"].labels, column_name="position",
+            rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
         )  # fmt: skip
-        roomy(panel, seen.summed.axes["position"].labels, seen.summed.axes["token"].labels)
+        roomy(panel, seen.summed.axes["position"], seen.summed.axes["token"])
         panel.set_title(sum_title(panel, feature))
     _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
 
@@ -108,7 +118,7 @@ def sum_title(ax: Axes, feature: int) -> str:
     return whole if _draw.text_width(whole, float(ax.title.get_fontsize())) <= wide else f"sum, feature {feature}"
 
 
-def roomy(ax: Axes, columns: Sequence[str] = (), rows: Sequence[str] = ()) -> None:
+def roomy(ax: Axes, columns: Axis | Sequence[str] = (), rows: Axis | Sequence[str] = ()) -> None:
     """Label the columns and rows of a heat map, as many as can be read without turning or touching them."""
     box, size = ax.get_window_extent(), float(ax.xaxis.label.get_fontsize())
     if len(columns):
@@ -134,10 +144,9 @@ def of_tokens(groups: dict[str, tuple[str, ...]], marks: dict[str, str]) -> dict
 def tokens(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:
     """Every token at its place, its mark by group."""
     _draw.plane_axes(ax, flat, at.values, theme=theme, margin=0.1)
-    words = at.axes["token"].labels
-    for word, place in zip(words, at.values, strict=True):
+    for word, place in zip(at.axes["token"].labels, at.values, strict=True):
         _draw.dots(ax, place, colour=theme.ink, marker=marks[word])
-    named(ax, at.values, [shown(word) for word in words], theme.ink)
+    named(ax, at.values, drawn(at.axes["token"]), theme.ink)
 
 
 def positions(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _style.Theme) -> None:  # noqa: ARG001
@@ -159,14 +168,12 @@ def sums(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _sty
             ax.plot(*way.T, color=theme.faint, linewidth=0.6, zorder=1)
         _draw.dots(ax, way, colour=theme.quiet if joined else theme.rung, marker=marks[word], scale=0.5)
     if not np.ptp(at.values, axis=1).any():  # no position: one place per token
-        named(ax, at.values[:, 0], [shown(word) for word in at.axes["token"].labels], theme.ink)
+        named(ax, at.values[:, 0], drawn(at.axes["token"]), theme.ink)
         return
-    middle = at.values.mean(axis=0)  # (position, axis)
+    middle = at.values.mean(axis=0)  # (position, direction)
     if middle.var(axis=0).sum() >= CLUSTERS * at.values.reshape(-1, 2).var(axis=0).sum():  # a cluster for each position
         names = [f"position {place}" for place in at.axes["position"].labels]
-        inward = np.sign(
-            middle[:, 0].mean() - middle[:, 0]
-        )  # of each cluster, the point nearest to the middle is named
+        inward = np.sign(middle[:, 0].mean() - middle[:, 0])  # of each cluster, the point nearest the middle is named
         near = at.values[(at.values[..., 0] * inward).argmax(axis=0), np.arange(length)]
         _draw.labels(
             ax, near, names, colours=theme.ink, first=outside(near), most=TIED, keep_clear=at.values.reshape(-1, 2)
@@ -181,7 +188,8 @@ def sums(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _sty
         ax, where, texts, colours=theme.ink, keep_clear=at.values, first=outside(where), most=MOST_ENDS, tied=True
     )
     for k in written:
-        _draw.dots(ax, where[k], colour=theme.ink, marker=marks[at.axes["token"].labels[ends[k][0]]], scale=0.8, zorder=3)
+        mark = marks[at.axes["token"].labels[ends[k][0]]]
+        _draw.dots(ax, where[k], colour=theme.ink, marker=mark, scale=0.8, zorder=3)
 
 
 def named(ax: Axes, points: np.ndarray, texts: Sequence[str], colour: str) -> None:
