@@ -6,15 +6,17 @@ from numpy.testing import assert_allclose
 
 from command import call
 from glassformer.analyses import _primer
-from glassformer.analyses.primer.chain_rule import chain_rule, say
+from glassformer.analyses.primer.chain_rule import chain_rule
 from glassformer.analyses.primer.descent import descent
 from glassformer.analyses.primer.error_curve import error_curve
 from glassformer.analyses.primer.network import network
 from glassformer.analyses.primer.one_neuron import one_neuron
 from glassformer.analyses.primer.softmax import softmax
 from glassformer.errors import CallError, MissingError
+from glassformer.figures import plot_chain_rule
+from glassformer.figures._draw import of
 
-PRIMER = ("neuron", "network", "error_curve", "chain_rule", "descent", "softmax")
+PRIMER = ("one_neuron", "network", "error_curve", "chain_rule", "descent", "softmax")
 
 
 def test_one_neuron():
@@ -48,11 +50,11 @@ def test_the_factors_multiply_to_the_gradient_that_nudging_finds(weight):
 
 def test_the_gradient_of_the_worked_example_is_the_one_of_its_own_forward_pass():
     assert chain_rule().gradient == pytest.approx(-0.6250, abs=5e-5)
-    assert "raising v₁ lowers the loss" in say(chain_rule()).title
+    assert "raising v₁ lowers the loss" in chain_rule().title
     then = chain_rule()  # 0.7 + 0.1 × 0.625; the first neuron gives 0.56 of each unit
     assert (then.moved, then.output_then) == pytest.approx((0.7625, 0.4770), abs=5e-5)
     assert then.loss - then.loss_then == pytest.approx(0.0378, abs=5e-5)
-    assert "from 0.7 to 0.7625" in say(then).caption
+    assert "from 0.7 to 0.7625" in of(plot_chain_rule()).words.caption
     assert chain_rule(weight="w21").gradient == 0  # that neuron is off
 
 
@@ -60,7 +62,7 @@ def test_gradients_equal_those_of_pytorch():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(3)
     for _ in range(5):
-        x, net = _primer.net(rng.normal(size=3).tolist(), rng.normal(size=(4, 4)).tolist(), rng.normal(size=5).tolist())
+        x, net = _primer.net(rng.normal(size=3).tolist(), rng.normal(size=16).tolist(), rng.normal(size=5).tolist())
         flat = torch.tensor(net.flat, requires_grad=True)
         hidden, output = flat[:16].reshape(4, 4), flat[16:]
         inner = torch.relu(hidden[:, :-1] @ torch.tensor(x) + hidden[:, -1])
@@ -102,15 +104,16 @@ def test_softmax_by_its_definition():
 @pytest.mark.parametrize(
     ("make", "options", "said"),
     [
-        (neuron, {"inputs": [1, 2, 3]}, "3 numbers and weights 2"),
-        (neuron, {"inputs": "x"}, "list of 1 to 4 numbers"),
-        (neuron, {"bias": float("nan")}, "bias"),
-        (network, {"hidden": [[1, 2]]}, "2 inputs need 3"),
+        (one_neuron, {"inputs": [1, 2, 3]}, "3 numbers and weights 2"),
+        (one_neuron, {"inputs": "x"}, "list of 1 to 4 numbers"),
+        (one_neuron, {"bias": float("nan")}, "bias"),
+        (network, {"hidden": [1, 2]}, "2 inputs need 3"),
+        (network, {"hidden": [[1, 2, 3]]}, "hidden = .* is not a list of"),
         (network, {"output": [1]}, "output has 1"),
         (error_curve, {"wanted": 0.5}, "neither 0 nor 1"),
         (descent, {"rate": -1}, "rate = -1"),
         (descent, {"steps": 0}, "steps = 0"),
-        (softmax, {"temperatures": [0.0]}, "above 0"),
+        (softmax, {"temperatures": [0.0]}, "between 0.001 and"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(make, options, said):

@@ -7,20 +7,32 @@ one hidden neuron is off. Everything else is computed from them.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt, tanh
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from glassformer.analyses._options import Option
 from glassformer.analyses._result import Array
 from glassformer.errors import CallError, unknown
 
 INPUTS = (0.8, 0.2)
-HIDDEN = ((0.5, 0.3, 0.1), (-0.2, 0.8, -0.1))  # of each hidden neuron: its weights, then its bias
+HIDDEN = (0.5, 0.3, 0.1, -0.2, 0.8, -0.1)  # of each hidden neuron: its weights, then its bias
 OUTPUT = (0.7, 0.4, 0.05)  # weights, then bias
 WANTED = 1.0
 MOST = 4  # inputs and hidden neurons that a drawing holds
 LARGE = 1e6  # numbers beyond are refused: nobody follows them by hand
 NUDGE = 1e-5  # for derivatives by difference
+LEAST_RATE, MOST_RATE = 1e-6, 10.0
+
+Inputs = Annotated[tuple[float, ...], Option("the inputs", least=-LARGE, most=LARGE)]
+Hidden = Annotated[
+    tuple[float, ...],
+    Option("of each hidden neuron its weights, then its bias; neuron after neuron", least=-LARGE, most=LARGE),
+]
+Output = Annotated[
+    tuple[float, ...], Option("the weights of the output neuron, then its bias", least=-LARGE, most=LARGE)
+]
+Rate = Annotated[float, Option("the learning rate: how far a step goes", least=LEAST_RATE, most=MOST_RATE)]
 
 ACTIVATIONS: dict[str, Callable[[float], float]] = {
     "relu": lambda x: max(x, 0.0),
@@ -64,19 +76,18 @@ class Pass:
     out: float
 
 
-def net(inputs: Sequence[float], hidden: Sequence[Sequence[float]], output: Sequence[float]) -> tuple[Array, Net]:
+def net(inputs: Sequence[float], hidden: Sequence[float], output: Sequence[float]) -> tuple[Array, Net]:
     """Inputs and network, checked to fit together."""
     x = several("inputs", inputs)
-    if not isinstance(hidden, list | tuple) or not 1 <= len(hidden) <= MOST:
-        raise CallError(f"hidden = {hidden!r} is not a list of 1 to {MOST} neurons, each a list of weights and a bias")
-    rows = [several(f"hidden neuron {k + 1}", row, most=MOST + 1) for k, row in enumerate(hidden)]
-    for k, row in enumerate(rows):
-        if len(row) != len(x) + 1:
-            raise CallError(f"hidden neuron {k + 1} has {len(row)} numbers, but {len(x)} inputs need {len(x) + 1}")
+    wide = len(x) + 1
+    rows = several("hidden", hidden, most=MOST * wide)
+    if len(rows) % wide:
+        raise CallError(f"hidden has {len(rows)} numbers, but {len(x)} inputs need {wide} for each hidden neuron")
     last = several("output", output, most=MOST + 1)
-    if len(last) != len(rows) + 1:
-        raise CallError(f"output has {len(last)} numbers, but {len(rows)} hidden neurons need {len(rows) + 1}")
-    return np.array(x), Net(np.array(rows), np.array(last))
+    if len(last) != len(rows) // wide + 1:
+        many = len(rows) // wide
+        raise CallError(f"output has {len(last)} numbers, but {many} hidden neurons need {many + 1}")
+    return np.array(x), Net(np.array(rows).reshape(-1, wide), np.array(last))
 
 
 def forward(inputs: Array, net: Net) -> Pass:
@@ -123,6 +134,13 @@ def one(name: str, value: Any, wrong: CallError | None = None) -> float:
     fits = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not fits or not isfinite(value) or abs(value) > LARGE:
         raise wrong or CallError(f"{name} = {value!r} is not a number between -{LARGE:g} and {LARGE:g}")
+    return float(value)
+
+
+def rated(name: str, value: Any) -> float:
+    """A learning rate, checked."""
+    if not LEAST_RATE <= one(name, value) <= MOST_RATE:
+        raise CallError(f"{name} = {value!r} is not between {LEAST_RATE:g} and {MOST_RATE:g}")
     return float(value)
 
 

@@ -1,13 +1,13 @@
 """The chain rule by hand: how one weight's change reaches the loss, factor by factor."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _primer
-from glassformer.analyses._primer import Net, Pass, bracketed, short, subscript
-from glassformer.analyses._result import Array, Labelled, Result, Words, result
+from glassformer.analyses._options import Option
+from glassformer.analyses._primer import LARGE, Net, Pass, bracketed, short, subscript
+from glassformer.analyses._result import Array, Labelled, Result, result
 from glassformer.errors import unknown
 
 ORDER = 40
@@ -15,14 +15,12 @@ ANSWERS = ("3.§3.1.4",)
 COST = "a"
 NEEDS = "nothing"
 
-NEEDS = "nothing"
-
 
 @result
 class ChainRule(Result):
     """The local derivatives on the way from the loss to one weight, their product, and all gradients checked."""
 
-    factors: Labelled  # (factor,): in the order in which the backward pass multiplies them
+    factors: Labelled  # (part,): in the order in which the backward pass multiplies them
     reasons: tuple[str, ...]  # where each comes from
     gradients: Labelled  # (parameter,): by the chain rule
     differences: Labelled  # (parameter,): by nudging each parameter
@@ -39,19 +37,29 @@ class ChainRule(Result):
     output_then: float
     loss_then: float
 
+    @property
+    def title(self) -> str:
+        """The product written out, and which way the weight should move."""
+        product = " × ".join(bracketed(v) for v in self.factors.values)
+        which = "raising" if self.gradient < 0 else "lowering"
+        move = f"{which} {subscript(self.weight)} lowers the loss" if self.gradient else "moving it changes nothing"
+        if self.loss == 0:
+            move = "the loss is 0 and nothing needs to move"
+        return f"∂L/∂{subscript(self.weight)} = {product} = {short(self.gradient)}: {move}"
+
 
 def chain_rule(
     *,
-    weight: str = "v1",
-    rate: float = 0.1,
-    wanted: float = _primer.WANTED,
-    inputs: Sequence[float] = _primer.INPUTS,
-    hidden: Sequence[Sequence[float]] = _primer.HIDDEN,
-    output: Sequence[float] = _primer.OUTPUT,
+    weight: Annotated[str, Option("the parameter whose gradient is followed, such as v1, w12, b1 or c")] = "v1",
+    rate: _primer.Rate = 0.1,
+    wanted: Annotated[float, Option("the output that is wanted", least=-LARGE, most=LARGE)] = _primer.WANTED,
+    inputs: _primer.Inputs = _primer.INPUTS,
+    hidden: _primer.Hidden = _primer.HIDDEN,
+    output: _primer.Output = _primer.OUTPUT,
 ) -> ChainRule:
     """The gradient of the squared error with respect to one `weight`, such as v1 or w12, and one step against it."""
     x, net = _primer.net(inputs, hidden, output)
-    wanted, rate = _primer.one("wanted", wanted), _primer.one("rate", rate)
+    wanted, rate = _primer.one("wanted", wanted), _primer.rated("rate", rate)
     if weight not in net.names:
         raise unknown(weight, "the parameters", net.names)
     there = _primer.forward(x, net)
@@ -61,7 +69,7 @@ def chain_rule(
     stepped = net.flat - rate * np.where(np.arange(len(net.flat)) == k, gradients, 0)
     then = _primer.forward(x, net.like(stepped)).out
     return ChainRule(
-        factors=Labelled(np.array([value for _, value, _ in chain]), {"factor": tuple(name for name, _, _ in chain)}),
+        factors=Labelled(np.array([value for _, value, _ in chain]), {"part": tuple(name for name, _, _ in chain)}),
         reasons=tuple(reason for _, _, reason in chain),
         gradients=Labelled(gradients, axes, "loss per unit"),
         differences=Labelled(differences, axes, "loss per unit"),
@@ -103,26 +111,3 @@ def _factors(weight: str, x: Array, net: Net, there: Pass, wanted: float) -> lis
         return [*chain, (f"∂{inner}/∂{name}", 1.0, "a bias is added as it is")]
     i = int(weight[2]) - 1
     return [*chain, (f"∂{inner}/∂{name}", float(x[i]), f"its input, {subscript(f'x{i + 1}')}")]
-
-
-def say(seen: ChainRule) -> Words:
-    """The product written out, and which way the weight should move."""
-    product = " × ".join(bracketed(v) for v in seen.factors.values)
-    which = "raising" if seen.gradient < 0 else "lowering"
-    move = f"{which} {subscript(seen.weight)} lowers the loss" if seen.gradient else "moving it changes nothing"
-    if seen.loss == 0:
-        move = "the loss is 0 and nothing needs to move"
-    before = dict(zip(seen.parameters.axes["parameter"].labels, seen.parameters.values, strict=True))[seen.weight]
-    title = f"∂L/∂{subscript(seen.weight)} = {product} = {short(seen.gradient)}: {move}"
-    caption = (
-        "Above, from right to left as the backward pass goes: how the loss depends on the prediction, the prediction "
-        "on its sum, and so on down to the weight; the derivative of the whole is the product of these local "
-        f"derivatives. Below, the gradient of all {len(seen.gradients.values)} parameters by the chain rule (bars) and "
-        f"by moving each parameter up and down by {_primer.NUDGE:g} and looking at the loss (circles), which knows "
-        f"nothing of the rule; the two differ by at most {seen.worst:.0e}. All factors are of one and the same forward "
-        "pass: to mix in another prediction would give another number. Parameters of a neuron that is off have "
-        f"gradient 0. One step at rate {short(seen.rate)} moves {subscript(seen.weight)} from {short(before)} to "
-        f"{short(seen.moved)}; the prediction goes from {short(seen.output)} to {short(seen.output_then)} and the loss "
-        f"from {short(seen.loss)} to {short(seen.loss_then)}."
-    )
-    return Words(title, caption, f"A chain of boxes with local derivatives, and bars of all gradients. {title}.")

@@ -1,14 +1,13 @@
 """How wrong is a prediction? Squared error and surprise, as functions of what was predicted."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import log
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _primer
-from glassformer.analyses._primer import short
-from glassformer.analyses._result import Array, Labelled, Result, Words, result
+from glassformer.analyses._options import Option
+from glassformer.analyses._primer import LARGE, short
+from glassformer.analyses._result import Array, Labelled, Result, result
 from glassformer.errors import CallError
 
 ORDER = 30
@@ -16,7 +15,6 @@ ANSWERS = ("3.§3.1.3",)
 COST = "a"
 NEEDS = "nothing"
 
-NEEDS = "nothing"
 POINTS = 201
 ROWS = (1.0, 0.9, 0.6, 0.5, 0.1)  # predictions of the table, beside the one looked at
 
@@ -25,21 +23,37 @@ ROWS = (1.0, 0.9, 0.6, 0.5, 0.1)  # predictions of the table, beside the one loo
 class ErrorCurve(Result):
     """Two measures of error over the prediction, and a table of some predictions."""
 
-    curves: dict[str, Labelled]  # (prediction,): squared error, surprise (NaN outside 0 to 1)
-    rows: dict[str, Labelled]  # (prediction,): the same at a few predictions
+    curves: dict[str, Labelled]  # (argument,): squared error, surprise (NaN outside 0 to 1)
+    rows: dict[str, Labelled]  # (argument,): the same at a few predictions
     wanted: float
     got: float
     squared: float
     surprise: float  # NaN where the prediction is no probability
 
+    @property
+    def title(self) -> str:
+        """The error of the prediction, both ways."""
+        other = (
+            f"taken as a probability it would cost −ln {short(self.got if self.wanted else 1 - self.got)} = "
+            f"{short(self.surprise)} nats"
+            if np.isfinite(self.surprise)
+            else "as a probability it makes no sense"
+        )
+        return (
+            f"Wanted {short(self.wanted)}, got {short(self.got)}: the squared error is "
+            f"{short(self.wanted - self.got)}² = {short(self.squared)}; {other}"
+        )
+
 
 def error_curve(
     *,
-    wanted: float = _primer.WANTED,
-    got: float | None = None,
-    inputs: Sequence[float] = _primer.INPUTS,
-    hidden: Sequence[Sequence[float]] = _primer.HIDDEN,
-    output: Sequence[float] = _primer.OUTPUT,
+    wanted: Annotated[float, Option("what is true", choices=(0.0, 1.0))] = _primer.WANTED,
+    got: Annotated[
+        float | None, Option("what was predicted; none: what the small network predicts", least=-LARGE, most=LARGE)
+    ] = None,
+    inputs: _primer.Inputs = _primer.INPUTS,
+    hidden: _primer.Hidden = _primer.HIDDEN,
+    output: _primer.Output = _primer.OUTPUT,
 ) -> ErrorCurve:
     """The error of a prediction `got` where `wanted` (0 or 1) is true; None: what the small network predicts."""
     if wanted not in (0, 1):
@@ -59,7 +73,7 @@ def error_curve(
 
 
 def _both(got: Array, wanted: float) -> dict[str, Labelled]:
-    axes = {"prediction": tuple(f"{g:.6g}" for g in got)}
+    axes = {"argument": got}
     return {
         "squared": Labelled((wanted - got) ** 2, axes, "squared error"),
         "surprise": Labelled(_surprise(got, wanted), axes, "nats"),
@@ -71,26 +85,3 @@ def _surprise(got: Array, wanted: float) -> Array:
     true = got if wanted else 1 - got
     fits = (true > 0) & (true <= 1)
     return np.where(fits, -np.log(np.where(fits, true, 1.0)), np.nan)
-
-
-def say(seen: ErrorCurve) -> Words:
-    """The error of the prediction, both ways."""
-    other = (
-        f"taken as a probability it would cost −ln {short(seen.got if seen.wanted else 1 - seen.got)} = "
-        f"{short(seen.surprise)} nats"
-        if np.isfinite(seen.surprise)
-        else "as a probability it makes no sense"
-    )
-    title = (
-        f"Wanted {short(seen.wanted)}, got {short(seen.got)}: the squared error is "
-        f"{short(seen.wanted - seen.got)}² = {short(seen.squared)}; {other}"
-    )
-    caption = (
-        "Solid: the squared difference between what was wanted and the prediction. Dashed: the surprise, minus the "
-        "natural logarithm of the probability that the prediction gives to what is true; this is what language models "
-        "are trained on. Both are 0 for a perfect prediction. The squared error of a probability never exceeds 1; the "
-        "surprise grows without bound "
-        f"as what is true is held impossible (at a probability of 0.01 it is {log(100):.2f}). The dots are the "
-        "prediction looked at, in the chart and in the table. A row without a surprise is no probability."
-    )
-    return Words(title, caption, f"Two curves of error against the prediction, and a table. {title}.")

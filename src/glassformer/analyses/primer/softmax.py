@@ -1,13 +1,14 @@
 """From scores to probabilities: softmax, and what temperature does to it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from glassformer import reference
 from glassformer.analyses import _primer
-from glassformer.analyses._primer import short
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, result
+from glassformer.analyses._options import Option
+from glassformer.analyses._primer import LARGE, short
+from glassformer.analyses._result import Array, Axis, Labelled, Result, listed, numbers, percent, result
 from glassformer.errors import CallError
 
 ORDER = 60
@@ -15,72 +16,64 @@ ANSWERS = ("1.Q48", "0.V3")
 COST = "a"
 NEEDS = "nothing"
 
-NEEDS = "nothing"
 POINTS = 121
 MOST = 12  # scores
+COLDEST, HOTTEST = 1e-3, 1e6
 
 
 @result
 class Softmax(Result):
     """Probabilities of the same scores at several temperatures, and their entropy at all between."""
 
-    scores: Labelled  # (score,)
-    probabilities: Labelled  # (temperature, score)
+    scores: Labelled  # (part,)
+    probabilities: Labelled  # (temperature, part)
     entropy: Labelled  # (temperature,)
     curve: Labelled  # (temperature,): the entropy, from far below the coldest to far above the hottest
     highest: float  # ln of how many scores there are
 
+    @property
+    def title(self) -> str:
+        """What the highest score gets when cold and when hot."""
+        heat, top = np.array(self.entropy.axes["temperature"].values), int(np.argmax(self.scores.values))
+        order = np.argsort(heat, kind="stable")
+        gets = [f"{percent(float(self.probabilities.values[k, top]))} at T = {heat[k]:g}" for k in order]
+        title = f"The highest score of {listed([short(s) for s in self.scores.values])} gets {listed(gets)}"
+        if len(order) == 1:
+            return title
+        cold, hot = self.entropy.values[order[[0, -1]]]
+        return f"{title}; entropy goes from {cold:.2f} to {hot:.2f} nats"
 
-def softmax(*, scores: Sequence[float] = (2.0, 1.0, 0.5), temperatures: Sequence[float] = (0.1, 1.0, 10.0)) -> Softmax:
+
+def softmax(
+    *,
+    scores: Annotated[tuple[float, ...], Option("what becomes probabilities", least=-LARGE, most=LARGE)] = (
+        2.0,
+        1.0,
+        0.5,
+    ),
+    temperatures: Annotated[
+        tuple[float, ...], Option("by which the scores are divided", least=COLDEST, most=HOTTEST)
+    ] = (0.1, 1.0, 10.0),
+) -> Softmax:
     """What softmax makes of some scores at some temperatures."""
     s = np.array(_primer.several("scores", scores, least=2, most=MOST))
     heat = _primer.several("temperatures", temperatures)
-    if min(heat) <= 0:
-        raise CallError(f"temperatures = {list(heat)} must all be above 0")
-    names = {"score": tuple(f"{k + 1}" for k in range(len(s)))}
-    chances = np.stack([_chances(s, t) for t in heat])
+    if not COLDEST <= min(heat) <= max(heat) <= HOTTEST:
+        raise CallError(f"temperatures = {list(heat)} are not all between {COLDEST:g} and {HOTTEST:g}")
+    names = {"part": Axis(numbers(len(s)))}
+    chances = reference.softmax(s / np.array(heat)[:, None])
     along = np.geomspace(min(0.05, *heat) / 1.5, max(20.0, *heat) * 1.5, POINTS)
-    levels = {"temperature": tuple(f"{t:g}" for t in heat)}
+    levels = {"temperature": Axis(heat)}
     return Softmax(
         scores=Labelled(s, names),
         probabilities=Labelled(chances, levels | names, "probability"),
         entropy=Labelled(_entropy(chances), levels, "nats"),
-        curve=Labelled(
-            _entropy(np.stack([_chances(s, t) for t in along])),
-            {"temperature": tuple(f"{t:.6g}" for t in along)},
-            "nats",
-        ),
+        curve=Labelled(_entropy(reference.softmax(s / along[:, None])), {"temperature": along}, "nats"),
         highest=float(np.log(len(s))),
     )
-
-
-def _chances(scores: Array, temperature: float) -> Array:
-    powers = np.exp((scores - scores.max()) / temperature)  # subtracting the highest keeps the powers finite
-    return powers / powers.sum()  # type: ignore[no-any-return]
 
 
 def _entropy(chances: Array) -> Array:
     """(...): in nats; 0 for 0."""
     logs = np.log(np.where(chances > 0, chances, 1.0))
     return -(chances * logs).sum(axis=-1)  # type: ignore[no-any-return]
-
-
-def say(seen: Softmax) -> Words:
-    """What the highest score gets when cold and when hot."""
-    top = int(np.argmax(seen.scores.values))
-    heat = seen.probabilities.axes["temperature"].labels
-    order = sorted(range(len(heat)), key=lambda k: float(heat[k]))
-    gets = [f"{percent(float(seen.probabilities.values[k, top]))} at T = {heat[k]}" for k in order]
-    cold, hot = order[0], order[-1]
-    among = f"of {listed([short(s) for s in seen.scores.values])}"
-    title = f"The highest score {among} gets {listed(gets)}"
-    if cold != hot:
-        title += f"; entropy goes from {seen.entropy.values[cold]:.2f} to {seen.entropy.values[hot]:.2f} nats"
-    caption = (
-        "Bars: the probability of each score, which is exp(score / T) over the sum of these: the Boltzmann "
-        "distribution of physics with energy = minus the score. T = 1 is plain softmax. Cold (small T) the highest "
-        f"score takes all and the entropy goes to 0; hot, all become alike and it goes to ln {len(seen.scores.values)} "
-        f"= {seen.highest:.3f} nats. Below: entropy against temperature (logarithmic axis), with these temperatures "
-        "marked. Exact. Adding one number to every score would change nothing."
-    )
-    return Words(title, caption, f"Bar charts of probabilities at several temperatures. {title}.")

@@ -4,26 +4,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses import _primer as numbers
-from glassformer.analyses._primer import short, subscript
-from glassformer.analyses.primer.chain_rule import ChainRule, chain_rule, say
+from glassformer.analyses._primer import NUDGE, short, subscript
+from glassformer.analyses.primer.chain_rule import ChainRule
 from glassformer.figures import _draw, _primer, _table
 
 HIGH = 4.6  # ems of a box
 
 
-@_draw.drawing
-def plot_chain_rule(
-    *,
-    weight: str = "v1",
-    wanted: float = numbers.WANTED,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: ChainRule, look: _draw.Look) -> Figure:
     """The way of one weight's gradient from the loss back to it, and the gradients of all weights."""
-    seen = chain_rule(weight=weight, wanted=wanted)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.8, least=60)
+    alt = f"A chain of boxes with local derivatives, and bars of all gradients. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=5.8, least=60)
     cut = min(0.6, 1 - 9.5 / sheet.room[1])
     boxes = sheet.panels(1, 1, left=1, right=1, bottom=0.2, top=0.8, within=(0, cut, 1, 1))[0, 0]
     bars = sheet.panels(1, 1, left=6, right=1.5, bottom=4, top=2.4, within=(0, 0, 0.66, cut))[0, 0]
@@ -40,7 +31,23 @@ def plot_chain_rule(
     colours = [sheet.theme.ink if name == seen.weight else sheet.theme.quiet for name in names]
     _table.table(aside, sheet.em, ("", "value", "gradient", "by nudging"), rows, theme=sheet.theme, align="lrrr",
                  colours=colours)  # fmt: skip
-    return sheet.done(seen, weight=weight, wanted=wanted)
+    return sheet.done()
+
+
+def _caption(seen: ChainRule) -> str:
+    """How to read the boxes and the bars, and what one step would do."""
+    before = seen.parameters.values[seen.parameters.axes["parameter"].values.index(seen.weight)]
+    return (
+        "Above, from right to left as the backward pass goes: how the loss depends on the prediction, the prediction "
+        "on its sum, and so on down to the weight; the derivative of the whole is the product of these local "
+        f"derivatives. Below, the gradient of all {len(seen.gradients.values)} parameters by the chain rule (bars) and "
+        f"by moving each parameter up and down by {NUDGE:g} and looking at the loss (circles), which knows "
+        f"nothing of the rule; the two differ by at most {seen.worst:.0e}. All factors are of one and the same forward "
+        "pass: to mix in another prediction would give another number. Parameters of a neuron that is off have "
+        f"gradient 0. One step at rate {short(seen.rate)} moves {subscript(seen.weight)} from {short(before)} to "
+        f"{short(seen.moved)}; the prediction goes from {short(seen.output)} to {short(seen.output_then)} and the loss "
+        f"from {short(seen.loss)} to {short(seen.loss_then)}."
+    )
 
 
 def _boxes(ax: Axes, seen: ChainRule, sheet: _draw.Sheet) -> None:
@@ -53,7 +60,7 @@ def _boxes(ax: Axes, seen: ChainRule, sheet: _draw.Sheet) -> None:
     _words(ax, ends[0], y, ["loss L", f"({short(seen.wanted)} − {short(seen.output)})²", short(seen.loss)], t.ink)
     _primer.framed(ax, ends[0], y, wide, HIGH, t.ink, sheet.size.line)
     for k, (name, value, why) in enumerate(
-        zip(seen.factors.axes["factor"].labels, seen.factors.values, seen.reasons, strict=True)
+        zip(seen.factors.axes["part"].labels, seen.factors.values, seen.reasons, strict=True)
     ):
         colour = t.wrong if value == 0 else t.query
         lines = _draw.wrap(why, 72, wide - 0.4)[:2]

@@ -5,30 +5,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._primer import short
-from glassformer.analyses.primer.descent import ENDS, Descent, descent, say
+from glassformer.analyses.primer.descent import Descent
 from glassformer.figures import _draw, _style, _table
 
 STAGES = ("batch", "forward", "loss", "backward", "update")
+ENDS = 50.0  # times the first loss: the losses of the rates are drawn no further up
 MOST_ROWS = 9  # of the table; longer ways are written with their first and last steps
 
 
-@_draw.drawing
-def plot_descent(
-    *,
-    begin: float = 0.0,
-    best: float = 3.0,
-    rate: float = 0.1,
-    steps: int = 8,
-    slow: float = 0.01,
-    fast: float = 1.05,
-    passes: int = 10,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Descent, look: _draw.Look) -> Figure:
     """The way down a bowl with its table; other rates; the nine-parameter network; the five stages of a step."""
-    seen = descent(begin=begin, best=best, rate=rate, steps=steps, slow=slow, fast=fast, passes=passes)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=7.6, least=70)
+    alt = f"A bowl with a path down to its bottom, a table, three small charts. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=70)
     bowl = sheet.panels(1, 1, left=5, right=2, bottom=4, top=2.2, within=(0, 0.47, 0.56, 1))[0, 0]
     aside = sheet.panels(1, 1, left=1, right=1, bottom=1, top=1, within=(0.56, 0.47, 1, 1))[0, 0]
     low = [
@@ -41,12 +29,29 @@ def plot_descent(
     _rates(low[0], seen, sheet)
     _network(low[1], seen, sheet)
     _ring(ring, sheet)
-    return sheet.done(seen, begin=begin, best=best, rate=rate, steps=steps, slow=slow, fast=fast, passes=passes)
+    return sheet.done()
+
+
+def _caption(seen: Descent) -> str:
+    """What each of the five panels shows."""
+    losses, guesses = seen.losses.values, seen.network["prediction"].values
+    _, slow, fast = seen.losses.axes["rate"].values
+    return (
+        "Top left: the loss of one weight is a bowl; each step subtracts the rate times the gradient, so it goes "
+        "downhill, in smaller steps as the slope lessens. Adding the gradient instead would raise the loss in the "
+        f"first step from {short(losses[0, 0])} to {short(seen.uphill)}. Top right: every step in numbers. Bottom "
+        f"left: the same at a small rate ({slow:g}: the loss ends at {short(losses[1, -1])}) and at a large one "
+        f"({fast:g}: it ends at {short(losses[2, -1])}); with this loss any rate above 1 runs away. Bottom middle: the "
+        f"same rule on all parameters of the small network; in {len(guesses) - 1} passes over its one example the "
+        f"prediction goes from {short(guesses[0])} to {short(guesses[-1])} (wanted {short(seen.wanted)}). Bottom "
+        "right: what one step of training consists of, for this network as for a transformer: take a batch of "
+        "examples, predict (forward), measure the loss, find every gradient (backward), move every weight (update)."
+    )
 
 
 def _bowl(ax: Axes, seen: Descent, sheet: _draw.Sheet) -> None:
     t = sheet.theme
-    along = np.array([float(label) for label in seen.bowl.axes["weight"].labels])
+    along = np.array(seen.bowl.axes["argument"].values)
     ax.plot(along, seen.bowl.values, color=t.ink)
     w, losses = seen.path["weight"].values, seen.path["loss"].values
     shades = _style.colormap("time", t.name)(np.linspace(0, 1, len(w)))
@@ -80,10 +85,10 @@ def _rows(ax: Axes, seen: Descent, sheet: _draw.Sheet) -> None:
 
 def _rates(ax: Axes, seen: Descent, sheet: _draw.Sheet) -> None:
     t, steps = sheet.theme, np.arange(seen.losses.values.shape[1])
-    for k, (name, style, colour) in enumerate(
-        zip(seen.losses.axes["rate"].labels, ("-", ":", "--"), (t.train, t.value, t.wrong), strict=True)
+    for k, (rate, style, colour) in enumerate(
+        zip(seen.losses.axes["rate"].values, ("-", ":", "--"), (t.train, t.value, t.wrong), strict=True)
     ):
-        ax.plot(steps, seen.losses.values[k], linestyle=style, color=colour, label=f"rate {name}", clip_on=True)
+        ax.plot(steps, seen.losses.values[k], linestyle=style, color=colour, label=f"rate {rate:g}", clip_on=True)
     first = max(float(seen.losses.values[0, 0]), 1e-9)
     ax.set_ylim(0, min(1.05 * float(seen.losses.values.max()), ENDS * first) * 1.35)
     ax.legend(loc="upper left", ncols=2, columnspacing=1.0, handlelength=1.6)

@@ -1,32 +1,35 @@
 """How wrong is a prediction? Squared error and surprise over what was predicted, with a table."""
 
+from math import log
+
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses import _primer as numbers
 from glassformer.analyses._primer import short
-from glassformer.analyses.primer.error_curve import error_curve, say
+from glassformer.analyses.primer.error_curve import ErrorCurve
 from glassformer.figures import _draw, _table
 
 MOST = 4.0  # nats drawn; the surprise has no end
 
 
-@_draw.drawing
-def plot_error_curve(
-    *,
-    wanted: float = numbers.WANTED,
-    got: float | None = None,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+CAPTION = (
+    "Solid: the squared difference between what was wanted and the prediction. Dashed: the surprise, minus the "
+    "natural logarithm of the probability that the prediction gives to what is true; this is what language models "
+    "are trained on. Both are 0 for a perfect prediction. The squared error of a probability never exceeds 1; the "
+    "surprise grows without bound "
+    f"as what is true is held impossible (at a probability of 0.01 it is {log(100):.2f}). The dots are the "
+    "prediction looked at, in the chart and in the table. A row without a surprise is no probability."
+)
+
+
+def draw(seen: ErrorCurve, look: _draw.Look) -> Figure:
     """Both measures of error as curves, the prediction marked, and a table of wanted, got and loss."""
-    seen = error_curve(wanted=wanted, got=got)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.8, least=60)
+    alt = f"Two curves of error against the prediction, and a table. {seen.title}."
+    sheet = look.sheet(seen, CAPTION, alt, height=4.8, least=60)
     t, line = sheet.theme, sheet.size.line
     chart = sheet.panels(1, 1, left=5.5, right=1, bottom=3.8, top=1.5, within=(0, 0, 0.62, 1))[0, 0]
     aside = sheet.panels(1, 1, left=2, right=1, bottom=1, top=1.5, within=(0.62, 0, 1, 1))[0, 0]
-    along = np.array([float(label) for label in seen.curves["squared"].axes["prediction"].labels])
+    along = np.array(seen.curves["squared"].axes["argument"].values)
     for name, style, colour, here, said in (
         ("squared", "-", t.train, seen.squared, "squared error"),
         ("surprise", "--", t.validation, seen.surprise, "surprise, −ln p (nats)"),
@@ -45,14 +48,14 @@ def plot_error_curve(
     chart.legend(loc="upper center")
     rows = [
         (
-            "●" if np.isclose(float(at), seen.got) else "",
+            "●" if at == seen.got else "",
             short(seen.wanted),
-            short(float(at)),
+            short(at),
             short(a),
             short(b) if np.isfinite(b) else "–",
         )
         for at, a, b in zip(
-            seen.rows["squared"].axes["prediction"].labels,
+            np.array(seen.rows["squared"].axes["argument"].values),
             seen.rows["squared"].values,
             seen.rows["surprise"].values,
             strict=True,
@@ -61,4 +64,4 @@ def plot_error_curve(
     colours = [t.ink if row[0] else t.quiet for row in rows]
     head = ("", "wanted", "got", "squared error", "−ln p")
     _table.table(aside, sheet.em, head, rows, theme=t, align="lrrrr", colours=colours)
-    return sheet.done(seen, wanted=wanted)
+    return sheet.done()

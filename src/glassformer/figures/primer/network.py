@@ -1,32 +1,28 @@
 """A small network by hand: every weight on its edge, sum and activation in every neuron, all parameters in a table."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses import _primer as numbers
 from glassformer.analyses._primer import short, subscript
-from glassformer.analyses.primer.network import Network, network, say
+from glassformer.analyses.primer.network import Network
 from glassformer.figures import _draw, _primer, _table
 
+CAPTION = (
+    "Inputs at the left, hidden neurons in the middle, the output at the right. Each edge carries its weight: the "
+    "wider the larger, solid red positive, dashed blue negative. In each neuron stand its sum z (weights times "
+    "inputs, plus its bias) and below it what ReLU leaves of that; a hatched neuron is off: its sum is not above "
+    "0, so it passes nothing on, and no change of its own weights shows in the output. The table lists every "
+    "parameter, which is all that training can change."
+)
 
-@_draw.drawing
-def plot_network(
-    *,
-    inputs: Sequence[float] = numbers.INPUTS,
-    hidden: Sequence[Sequence[float]] = numbers.HIDDEN,
-    output: Sequence[float] = numbers.OUTPUT,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+
+def draw(seen: Network, look: _draw.Look) -> Figure:
     """Inputs, hidden neurons and output with every number on the way; beside it the parameters."""
-    seen = network(inputs=inputs, hidden=hidden, output=output)
     many = len(seen.parameters.values)
     high = max(4.8, 2.2 + 0.95 * max(len(seen.inputs.values), len(seen.hidden.values)))
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=high, least=70)
+    alt = f"Diagram of a small network with a table of its parameters. {seen.title}."
+    sheet = look.sheet(seen, CAPTION, alt, height=high, least=70)
     cut = 1 - 20 / sheet.room[0]
     diagram = sheet.panels(1, 1, left=1, right=1, bottom=1, top=1, within=(0, 0, cut, 1))[0, 0]
     aside = sheet.panels(1, 1, left=2, right=1, bottom=1, top=1.5, within=(cut, 0, 1, 1))[0, 0]
@@ -35,7 +31,7 @@ def plot_network(
     rows = [(subscript(name), _meaning(name), short(value))
             for name, value in zip(names, seen.parameters.values, strict=True)]  # fmt: skip
     _table.table(aside, sheet.em, ("", f"{many} parameters", "value"), rows, theme=sheet.theme, align="llr")
-    return sheet.done(seen)
+    return sheet.done()
 
 
 def _meaning(name: str) -> str:

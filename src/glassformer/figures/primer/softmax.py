@@ -4,23 +4,22 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._primer import short
-from glassformer.analyses.primer.softmax import say, softmax
+from glassformer.analyses.primer.softmax import Softmax
 from glassformer.figures import _draw
 
 
-@_draw.drawing
-def plot_softmax(
-    *,
-    scores: tuple[float, ...] = (2.0, 1.0, 0.5),
-    temperatures: tuple[float, ...] = (0.1, 1.0, 10.0),
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Softmax, look: _draw.Look) -> Figure:
     """Bars of probabilities per temperature, and entropy against temperature."""
-    seen = softmax(scores=scores, temperatures=temperatures)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.8, least=60)
-    t, heat = sheet.theme, seen.probabilities.axes["temperature"].labels
+    caption = (
+        "Bars: the probability of each score, which is exp(score / T) over the sum of these: the Boltzmann "
+        "distribution of physics with energy = minus the score. T = 1 is plain softmax. Cold (small T) the highest "
+        f"score takes all and the entropy goes to 0; hot, all become alike and it goes to ln {len(seen.scores.values)} "
+        f"= {seen.highest:.3f} nats. Below: entropy against temperature (logarithmic axis), with these temperatures "
+        "marked. Exact. Adding one number to every score would change nothing."
+    )
+    alt = f"Bar charts of probabilities at several temperatures. {seen.title}."
+    sheet = look.sheet(seen, caption, alt, height=5.8, least=60)
+    t, heat = sheet.theme, np.array(seen.entropy.axes["temperature"].values)
     panels = sheet.panels(1, len(heat), left=5, right=1.5, bottom=4, top=2.8, gap=(2.5, 0), within=(0, 0.45, 1, 1))[0]
     for k, panel in enumerate(panels):
         values = seen.probabilities.values[k]
@@ -31,13 +30,12 @@ def plot_softmax(
         panel.set_ylim(0, 1.15)
         panel.set_yticks([0, 0.5, 1] if k == 0 else [])
         panel.set_xlabel("score")
-        panel.set_title(f"T = {heat[k]}, entropy {seen.entropy.values[k]:.3f} nats")
+        panel.set_title(f"T = {heat[k]:g}, entropy {seen.entropy.values[k]:.3f} nats")
     panels[0].set_ylabel("probability")
     below = sheet.panels(1, 1, left=5, right=9, bottom=3.6, top=0.8, within=(0, 0, 1, 0.45))[0, 0]
-    along = np.array([float(label) for label in seen.curve.axes["temperature"].labels])
+    along = np.array(seen.curve.axes["temperature"].values)
     below.plot(along, seen.curve.values, color=t.ink)
-    below.plot([float(h) for h in heat], seen.entropy.values, linestyle="", marker="o", color=t.query,
-               markersize=0.8 * sheet.size.text)  # fmt: skip
+    below.plot(heat, seen.entropy.values, linestyle="", marker="o", color=t.query, markersize=0.8 * sheet.size.text)
     below.axhline(seen.highest, color=t.rung, linestyle="--")
     below.set_xscale("log")
     below.set_xlim(along[0], along[-1])
@@ -46,4 +44,4 @@ def plot_softmax(
     below.set_ylabel("entropy (nats)")
     below.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     _draw.beside(below, [(seen.highest, f"ln {len(seen.scores.values)} = {seen.highest:.3f}", t.quiet)], most=8)
-    return sheet.done(seen)
+    return sheet.done()
