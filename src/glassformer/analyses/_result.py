@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from glassformer import glossary
 from glassformer import plain as codec
 from glassformer.errors import MissingError, unknown
+from glassformer.words import listed as listed
+from glassformer.words import percent as percent
+from glassformer.words import power as power
+from glassformer.words import thousands as thousands
 
 if TYPE_CHECKING:
     import pandas
@@ -116,6 +120,9 @@ class Words:
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def result(kind: type[R]) -> type[R]:
     """A class of results: frozen, its fields given by name, each of a type that can be given as plain values."""
+    for name in kind.__dict__.get("__annotations__", {}):
+        if any(name in vars(above) and name not in above.__annotations__ for above in kind.__mro__[1:-1]):
+            raise TypeError(f"{kind.__name__}.{name}: every result has something of this name")
     made = dataclass(frozen=True, kw_only=True, eq=False)(kind)
     for name, each in codec.hints(made).items():
         if wrong := codec.untold(each):
@@ -312,31 +319,3 @@ def shared(analyse: Callable[P, R]) -> Callable[P, R]:
 def numbers(count: int) -> tuple[int, ...]:
     """Places 0, 1, 2, ... of an axis."""
     return tuple(range(count))
-
-
-def percent(share: float) -> str:
-    """84 %, 3.2 %, 0.4 %: two digits that count."""
-    if not np.isfinite(share):
-        return "not a number"
-    shown = f"{100 * share:.1f}" if abs(share) < 0.0995 and round(100 * share, 1) % 1 else f"{100 * share:.0f}"
-    return f"{shown} %"
-
-
-def thousands(number: int) -> str:
-    """5 000: groups of three, set apart by narrow spaces that do not break."""
-    return f"{number:,}".replace(",", "\u202f")
-
-
-def power(value: float, digits: int = 1) -> str:
-    """6.6 · 10⁻⁵, 10⁻³, 0.2 as 2 · 10⁻¹: so many digits that count, and a power of ten unless that is one."""
-    number, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-    number = number.replace("-", "\u2212")
-    if int(exponent) == 0:
-        return number
-    raised = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return raised if float(number.replace("\u2212", "-")) == 1 and digits == 1 else f"{number} · {raised}"
-
-
-def listed(words: list[str]) -> str:
-    """one, two and three."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "none"
