@@ -1,13 +1,12 @@
 """How the embeddings came to lie where they do: the way of every token and position through training."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, thousands, result
+from glassformer.analyses._plane import DIRECTIONS, Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, thousands
 from glassformer.analyses.know.embeddings import few, members, projection, vectors
 from glassformer.run import Run
 
@@ -23,22 +22,40 @@ HALF = 2  # steps on both sides over which a trail is averaged
 class EmbeddingPaths(Result):
     """Places at the kept steps, in one fixed plane each, and how far each one came in all features."""
 
-    drawn: dict[str, Labelled]  # token: (step, token, axis); position: (step, position, axis), if positions are learned
+    drawn: dict[str, Labelled]  # token: (step, token, direction); position: (step, position, direction), where learned
     trails: dict[str, Labelled]  # the same as running means over five of the steps, ends as they are
     moved: dict[str, Labelled]  # token: (token,); position: (position,): distance from the first to the chosen step
     travelled: dict[str, Labelled]  # the same along the way, over the kept steps that are drawn
     planes: dict[str, Plane]
-    groups: dict[str, tuple[str, ...]]
+    groups: dict[str, tuple[str, ...]]  # the drawn tokens of each group
+    task_groups: tuple[str, ...]  # all groups of the task, in its order
     first: int
 
+    @property
+    def title(self) -> str:
+        """Who went farthest."""
+        token, width = self.moved["token"], self.planes["token"].width
+        if not np.isfinite(token.values).all():
+            return fate("the embeddings are not numbers", self.step)
+        if self.step == self.first:
+            return f"At step {thousands(self.first)}, the first one kept, nothing has moved yet"
+        far = int(np.argmax(token.values))
+        title = (
+            f"“{shown(token.axes['token'].labels[far])}” ends farthest from its start, {token.values[far]:.2f} away"
+            f"{f' in all {width} features' if width > 2 else ''}; tokens end {token.values.mean():.2f} away on average"
+        )
+        if "position" in self.moved:
+            title += f", positions {self.moved['position'].values.mean():.2f}"
+        return title + projection(self.planes)
 
-def embedding_paths(run: Run, *, step: int = -1, member: int = 0) -> EmbeddingPaths:
+
+def embedding_paths(run: Run, *, step: Step = -1, member: Member = 0) -> EmbeddingPaths:
     """The ways from the first kept step to `step`; each plane is fitted once, on the last kept step."""
     step, ids = _clock.resolve(run, step), few(run)
     steps = _moments(run, step)
     life = [vectors(run, at, member) for at in steps]
     last = vectors(run, _clock.resolve(run), member)
-    labels = {"token": tuple(run.task.vocabulary[k] for k in ids)}
+    labels: dict[str, tuple[str | int, ...]] = {"token": tuple(run.task.vocabulary[k] for k in ids)}
     points = {"token": np.array([token[ids] for token, _ in life])}  # (step, token, feature)
     ends = {"token": last[0][ids]}
     if run.architecture.positions == "learned":
@@ -49,7 +66,7 @@ def embedding_paths(run: Run, *, step: int = -1, member: int = 0) -> EmbeddingPa
     drawn, trails, moved, travelled = {}, {}, {}, {}
     for kind, way in points.items():
         fan = np.broadcast_to(np.linspace(0, 1, way.shape[1]), way.shape[:2])
-        axes = {"step": tuple(map(str, steps)), kind: labels[kind], "axis": ("across", "up")}
+        axes = {"step": steps, kind: labels[kind], "direction": DIRECTIONS}
         drawn[kind] = Labelled(planes[kind].points(way, fan), axes)
         trails[kind] = Labelled(smoothed(drawn[kind].values), axes)
         moved[kind] = Labelled(np.linalg.norm(way[-1] - way[0], axis=-1), {kind: labels[kind]})
@@ -64,6 +81,7 @@ def embedding_paths(run: Run, *, step: int = -1, member: int = 0) -> EmbeddingPa
         travelled=travelled,
         planes=planes,
         groups=members(run, ids),
+        task_groups=tuple(run.task.groups),
         first=steps[0],
     )
 
@@ -80,32 +98,3 @@ def _moments(run: Run, step: int) -> list[int]:
     kept = np.array([at for at in run.steps if at <= step])
     wanted = kept[0] + (step - kept[0]) * np.linspace(0, 1, MOST_STEPS) ** 2
     return [int(at) for at in np.unique(kept[np.abs(kept[:, None] - wanted).argmin(axis=0)])]
-
-
-def say(seen: EmbeddingPaths) -> Words:
-    """Who went farthest."""
-    token = seen.moved["token"]
-    many = len(seen.drawn["token"].axes["step"])
-    caption = (
-        f"The way of each vector over {many} kept steps, evenly apart in the root of the step and shaded by it as the "
-        f"bar says, each place between start and end the mean of up to {2 * HALF + 1} of them, so that the direction "
-        "shows and not every swing; a ring marks the start, the label the end, positions are empty squares, and the "
-        "way of the token that ends farthest from its start is heavy. Every plane is fitted once, on the last kept "
-        "step, so nothing moves because the view does; the cross is zero. Distances are exact and counted in all "
-        "features. A vector that training never needed to move would end inside its ring."
-    )
-    if not np.isfinite(token.values).all():
-        title = f"By step {seen.step} the embeddings are not numbers: the training has diverged"
-    elif many == 1:
-        title = f"At step {thousands(seen.first)}, the first one kept, nothing has moved yet"
-    else:
-        far = int(np.argmax(token.values))
-        width = seen.planes["token"].width
-        title = (
-            f"“{shown(token.axes['token'].labels[far])}” ends farthest from its start, {token.values[far]:.2f} away"
-            f"{f' in all {width} features' if width > 2 else ''}; tokens end {token.values.mean():.2f} away on average"
-        )
-        if "position" in seen.moved:
-            title += f", positions {seen.moved['position'].values.mean():.2f}"
-        title += projection(seen.planes)
-    return Words(title, caption, f"Trails of all token and position embeddings through training. {title}.")

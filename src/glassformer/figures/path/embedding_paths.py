@@ -11,39 +11,47 @@ from matplotlib.patheffects import withStroke
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, thousands
-from glassformer.analyses.path.embedding_paths import EmbeddingPaths, embedding_paths, say
+from glassformer.analyses.path.embedding_paths import HALF, EmbeddingPaths
 from glassformer.figures import _draw, _style
 from glassformer.figures.know.embeddings import keys, named, of_tokens
-from glassformer.run import Run
 
 PALE = 0.5  # of all trails but the longest
 
 
-@_draw.drawing
-def plot_embedding_paths(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: EmbeddingPaths, look: _draw.Look) -> Figure:
     """Trails of the token and position vectors from the first kept step on; rings mark starts, labels ends."""
-    seen = embedding_paths(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_height(seen), least=60)
-    kinds = list(seen.drawn)
+    alt = f"Trails of all token and position embeddings through training. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=_height(seen), least=60)
+    kinds, marks = list(seen.drawn), _style.markers(seen.task_groups)
     panels = sheet.panels(1, len(kinds), left=6, right=7.5, bottom=5.8, top=2.2, gap=(6, 0))[0]
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_title({"token": "tokens", "position": "positions"}[kind])
-        _trails(panel, seen, kind, sheet, _style.markers(run.task))
-    steps = [int(each) for each in seen.drawn["token"].axes["step"].labels]
+        _trails(panel, seen, kind, sheet, marks)
+    steps = np.array(seen.drawn["token"].axes["step"].values)
     if len(steps) > 1:
         bar = _draw.bar(sheet, "time", (0, 1), "step", beside=panels[-1])
         last = steps[-1] - steps[0]
-        ticks = sorted({round(last * share**2) for share in (0, 0.25, 0.5, 0.75, 1)})
-        bar.set_yticks(shades(ticks, last), [thousands(steps[0] + at) for at in ticks])
+        ticks = sorted({round(float(last) * share**2) for share in (0, 0.25, 0.5, 0.75, 1)})
+        bar.set_yticks(shades(ticks, last), [thousands(int(steps[0]) + at) for at in ticks])
     sheet.legend(
         [
-            *(keys(seen.groups, _style.markers(run.task), sheet.theme) if len(seen.groups) > 1 else []),
+            *(keys(seen.groups, marks, sheet.theme) if len(seen.groups) > 1 else []),
             Line2D([], [], linestyle="", marker="o", markerfacecolor="none", color=sheet.theme.quiet, label="start"),
         ]
     )
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: EmbeddingPaths) -> str:
+    many = len(seen.drawn["token"].axes["step"])
+    return (
+        f"The way of each vector over {many} kept steps, evenly apart in the root of the step and shaded by it as the "
+        f"bar says, each place between start and end the mean of up to {2 * HALF + 1} of them, so that the direction "
+        "shows and not every swing; a ring marks the start, the label the end, positions are empty squares, and the "
+        "way of the token that ends farthest from its start is heavy. Every plane is fitted once, on the last kept "
+        "step, so nothing moves because the view does; the cross is zero. Distances are exact and counted in all "
+        "features. A vector that training never needed to move would end inside its ring."
+    )
 
 
 def shades(since: Sequence[float], last: float) -> Array:
@@ -66,14 +74,14 @@ def _height(seen: EmbeddingPaths) -> float:
 def _trails(ax: Axes, seen: EmbeddingPaths, kind: str, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
     t, way, words = sheet.theme, seen.trails[kind].values, seen.drawn[kind].axes[kind].labels
     _draw.plane_axes(ax, seen.planes[kind], way, theme=t)
-    steps = np.array([int(each) for each in seen.drawn[kind].axes["step"].labels], dtype=float)
+    steps = np.array(seen.drawn[kind].axes["step"].values, dtype=float)
     palette = _style.colormap("time", t.name)
     hero = int(np.nan_to_num(seen.moved[kind].values).argmax()) if kind == "token" else -1
     wide = np.where(np.arange(way.shape[1]) == hero, 1.4, 0.6) * sheet.size.line
     pale = np.where(np.arange(way.shape[1]) == hero, 1.0, PALE)
     if len(steps) > 1:
         shade = shades(steps[1:] - steps[0], steps[-1] - steps[0])
-        segments = np.stack([way[:-1], way[1:]], axis=2)  # (step, word, end, axis)
+        segments = np.stack([way[:-1], way[1:]], axis=2)  # (step, word, end, direction)
         lines = LineCollection(
             segments.swapaxes(0, 1).reshape(-1, 2, 2).tolist(), colors=palette(np.tile(shade, way.shape[1])),
             alpha=np.repeat(pale, len(steps) - 1), linewidths=np.repeat(wide, len(steps) - 1), zorder=2,
