@@ -92,7 +92,7 @@ def test_a_run_begun_before_is_counted_once_it_is_resumed(finished):
     assert json.loads((finished / "run.json").read_text())["kept"] == 10
 
 
-@pytest.mark.parametrize("tail", [8, 200, 1 << 16])
+@pytest.mark.parametrize("tail", [8, 13, 200, 1 << 16])
 def test_the_newest_line_is_the_last_good_one(finished, monkeypatch, tail):
     """However long it is, and whatever a write that was cut off left behind it."""
     monkeypatch.setattr(folder, "TAIL", tail)
@@ -100,7 +100,7 @@ def test_the_newest_line_is_the_last_good_one(finished, monkeypatch, tail):
     lines = path.read_bytes().splitlines(keepends=True)
     for good in range(len(lines) + 1):
         whole = b"".join(lines[:good])
-        for rest in (b"", b'{"step": 99', b"\n", b'{"loss": 1}\n[1', bytes(40)):
+        for rest in (b"", b'{"step": 99', b"\n", b'{"loss": 1}\n[1', bytes(40), b'junk{"step": 99}\n'):
             path.write_bytes(whole + rest)
             assert folder.newest(finished) == (json.loads(lines[good - 1]) if good else None)
     path.unlink()
@@ -139,8 +139,8 @@ def test_a_long_index_is_read_at_once(tmp_path, monkeypatch):
 def test_whatever_happens_to_a_long_index_it_is_read_as_carefully_as_a_short_one(tmp_path):
     entries = long_index()
     lines = [entry.line().encode() for entry in entries]
-    whole, start = b"".join(lines), sum(map(len, lines[:1200]))
-    wrong = [whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :] for at in range(start, start + len(lines[1200]))
+    whole, start = b"".join(lines), sum(map(len, lines[:1350]))  # among others of its length
+    wrong = [whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :] for at in range(start, start + len(lines[1350]))
              for flip in (1, 0x10, 0x80)]  # fmt: skip
     wrong += [whole[:-1], whole[:-70], whole + lines[3], whole + b"\n", whole + b"junk\n", b"junk\n" + whole]
     wrong += [whole.replace(b"\n", b"\r\n"), whole.replace(b": ", b":"), whole.replace(b'"row"', b'"raw"')]
@@ -157,7 +157,7 @@ def test_whatever_happens_to_a_long_index_it_is_read_as_carefully_as_a_short_one
 def test_an_index_of_more_than_can_be_read_at_once_is_read_line_by_line(tmp_path, monkeypatch):
     entries = long_index()
     (tmp_path / "index.jsonl").write_text("".join(entry.line() for entry in entries))
-    monkeypatch.setattr(folder, "MOST_INDEX", sum(len(entry.line()) for entry in entries[:-1]))
+    monkeypatch.setattr(folder, "MOST_INDEX", sum(len(entry.line()) for entry in entries[:-1]) - 1)
     assert folder.index(tmp_path).read == entries
 
 
