@@ -67,7 +67,12 @@ def finish(study: Study, cell: Cell, k: int) -> None:
     replace(study.path / CELLS / f"{cell.file}.json", text(answer))
 
 
-STUDY_OF = {"components": "ablation", "data_size": "training_size", "optimisers": "optimiser", "rates": "rate"}
+STUDY_OF = {
+    "study_parts": "ablation",
+    "study_sizes": "training_size",
+    "study_optimisers": "optimiser",
+    "study_rates": "rate",
+}
 
 
 @cache

@@ -1,10 +1,12 @@
-"""Every figure in the folder, found by listing it: what it promises is drawn, true, and leaves no trace."""
+"""Every figure in the folder, found by listing it: what it promises is drawn, true, and made of its result alone.
+
+One contract for every figure and every run it applies to, at sizes that the runs share between them.
+"""
 
 import ast
+import json
 import re
 from functools import cache
-from importlib import import_module
-from inspect import Parameter, signature
 from pathlib import Path
 
 import matplotlib
@@ -16,109 +18,177 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+import glassformer as gf
 import hand_wired
 from command import call
-from glassformer import _discover, figures, gallery
+from glassformer import _discover, analyses, catalogue, figures, gallery
+from glassformer.analyses._result import Result
 from glassformer.errors import Error, MissingError
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
+from glassformer.figures._draw import files
 from small_runs import MODULAR, NAN, POPULATION, TEXT, run_of
 from small_studies import study_of
 
 NAMES = _discover.names(figures)
-FOLDER = Path(figures.__path__[0])
+PLACES = {name: Path(figures.__path__[0]).joinpath(*place.split(".")[2:]).with_suffix(".py")
+          for name, place in _discover.places(figures).items()}  # fmt: skip
+RUNS = {  # a rule, questions with one answer, a text and a wide model share the sizes between them
+    "plus_last_even": ("screen", "light"),
+    "five_operations": ("print_narrow", "light"),
+    TEXT: ("slide", "dark"),
+    "even_abs_diff": ("print", "light"),
+}
 
 
-def file_of(name):
-    return import_module(f"glassformer.figures.{name}")
-
-
-def subject_of(name, run="plus_last_even"):
-    """What the figure is drawn from, or a skip where a run has no such thing."""
-    needs = getattr(file_of(name), "NEEDS", "run")
+def subject_of(name, run="plus_last_even", reopen=False):
+    """What the figure is drawn from, where that is this run, or the small run or study of its kind."""
+    needs = catalogue.entry("figures", name).needs
     if needs == "nothing":
         return ()
-    if needs == "population":
-        return (run_of(POPULATION),)
-    if needs == "runs":
-        return ([run_of(run), run_of("plus_last_even")],)
     if needs == "study":
-        return (study_of(name, run),)
-    if needs != "run":
-        pytest.skip(f"drawn from a {needs}")
-    return (run_of(run),)
+        return (study_of(name),)
+    found = run_of(POPULATION if needs == "population" else run)
+    found = gf.open(found.path) if reopen else found
+    return ([found, run_of("plus_last_even")],) if needs == "runs" else (found,)
+
+
+def refused(name, subject):
+    """Why the figure does not apply."""
+    one = subject[0] if subject else None
+    return catalogue.why_not(catalogue.entry("figures", name), one[0] if isinstance(one, list) else one)
 
 
 def draw(name, run="plus_last_even", **options):
     subject = subject_of(name, run)
-    from_run = subject and isinstance(subject[0], Run)
-    reason = gallery.suits(gallery.piece(name), subject[0]) if from_run else None
-    if reason:
-        assert not reason.endswith("."), "half a sentence, no full stop"
+    if reason := refused(name, subject):
         pytest.skip(reason)
-    plot = getattr(file_of(name), f"plot_{name}")
-    known = signature(plot).parameters
-    return plot(*subject, **{key: value for key, value in options.items() if key in known})
+    known = {option.name for option in catalogue.entry("figures", name).options} | {"ax"}
+    return getattr(figures, f"plot_{name}")(*subject, **{key: each for key, each in options.items() if key in known})
 
 
 @cache
-def plain(name):
-    """The figure as it is drawn without any option; several promises are looked up in the one drawing."""
-    return draw(name)
+def home_of(name):
+    """The first of the runs that the figure applies to."""
+    return next(run for run in (*RUNS, MODULAR) if not refused(name, subject_of(name, run)))
+
+
+@cache
+def seen_of(name):
+    """The result of the figure's analysis at home."""
+    return getattr(analyses, name)(*subject_of(name, home_of(name)))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_says_where_it_belongs_and_takes_what_all_figures_take(name):
-    each = gallery.piece(name)
-    assert each.section in gallery.SECTIONS
-    assert each.cost in gallery.SECONDS
-    assert isinstance(each.order, int)
-    assert file_of(name).ANSWERS, "which codes of the sources it answers, or ('new',)"
-    plot = getattr(figures, f"plot_{name}")
-    given = signature(plot).parameters
-    for option, default in {"ax": None, "theme": "light", "size": "screen"}.items():
-        assert given[option].default == default
-        assert given[option].kind is Parameter.KEYWORD_ONLY
-    if "step" in given:
-        assert given["step"].default == -1
-    assert plot.__doc__
-    assert file_of(name).__doc__
+def test_every_figure_is_tried_somewhere(name):
+    assert home_of(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_file_neither_computes_nor_colours(name):
-    text = (FOLDER / f"{name}.py").read_text("utf-8")
+def test_the_file_neither_computes_nor_colours_nor_knows_a_run(name):
+    text = PLACES[name].read_text("utf-8")
     assert not re.search(r"#[0-9A-Fa-f]{6}\b|#[0-9A-Fa-f]{3}\b[\"']", text), "colours live in _style"
-    assert not re.search(r"\.weights\(|reference\.|run\.trace\(|run\.generate\(", text), "models are run in analyses"
     imported = {
         (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     }
-    for module in imported:
-        assert not module.startswith(("jax", "matplotlib.pyplot", "glassformer.model", "glassformer.training"))
+    refuse = (
+        "jax",
+        "matplotlib.pyplot",
+        "glassformer.model",
+        "glassformer.training",
+        "glassformer.run",
+        "glassformer.ref",
+    )
+    assert not [module for module in imported if module.startswith(refuse)]
+    assert catalogue.entry("figures", name).answers, "which codes of the sources it answers, or ('new',)"
 
 
+@pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("name", NAMES)
-def test_title_caption_and_numbers_come_with_the_figure(name):
-    figure = plain(name)
+def test_the_picture_is_made_of_the_result_alone_and_keeps_its_promises(name, run):
+    """The heart of the matter: analysis → JSON → result → picture gives the same bytes as analysis → picture."""
+    if catalogue.entry("figures", name).cost == "d" and run not in ("plus_last_even", "five_operations"):
+        pytest.skip("it compiles for minutes; two kinds of task are enough")
+    subject, again = subject_of(name, run), subject_of(name, run, reopen=True)
+    if reason := refused(name, subject):
+        pytest.skip(reason)
+    size, theme = RUNS[run]
+    digest = subject[0].digest() if subject and hasattr(subject[0], "digest") else None
+    analyse = getattr(analyses, name)
+    seen = analyse(*subject)
+    told = json.dumps(seen.plain(), allow_nan=False)
+    assert json.dumps(analyse(*again).plain(), allow_nan=False) == told, "the same subject gives the same numbers"
+    back = analyses.from_plain(json.loads(told))
+    assert back == seen
+    before = dict(matplotlib.rcParams)
+    plot = getattr(figures, f"plot_{name}")
+    figure, other = plot(*subject, size=size, theme=theme), plot(back, size=size, theme=theme)
+    assert dict(matplotlib.rcParams) == before, "nothing global is touched"
+    svg = _draw.data(figure, "svg")
+    assert svg == _draw.data(other, "svg")
+    assert b"<text" in svg
+    assert b"<dc:date>" not in svg
+    assert digest is None or subject[0].digest() == digest, "the run is left unchanged"
+    words_are_sentences(figure, run)
+    numbers_are_labelled(seen)
+    heat_maps_hold_the_numbers(figure)
+    text_is_large_enough_and_on_the_page(figure, size)
+
+
+def words_are_sentences(figure, run):
     shown = _draw.of(figure)
     for text in (shown.words.title, shown.words.caption, shown.words.alt):
         assert len(text.split()) >= 3
         assert text == text.strip()
         assert not re.search(r"\bnan\b|\binf\b|\{|\}|\bNone\b(?! of)", text), text
-    title = shown.words.title
+    title, caption = shown.words.title, shown.words.caption
+    assert shown.result.title
     assert not title.endswith(".")
     assert title[0].isupper() or not title[0].isalpha()
+    assert caption.endswith((".", "!", "?"))
     titles = [text for text in figure.findobj(matplotlib.text.Text) if text.get_gid() == "title"]
     assert len(titles) == 1
     assert titles[0].get_text().replace("\n", " ") == title
-    columns, rows = shown.result.table()
+    if run == TEXT and shown.result.step is not None:  # nobody knows the least loss of a text, or what must come next
+        assert not re.search(r"\bfloor\b|exact predictor|above the rule|\bmemorising\b", title), title
+        assert "exact predictor" not in caption, caption
+
+
+def numbers_are_labelled(seen):
+    assert isinstance(seen, Result)
+    arrays = seen.arrays()
+    assert arrays
+    for name, each in arrays.items():
+        for axis, places in each.axes.items():
+            if places.kind in ("step", "position", "quantity", "rank", "block", "head", "neuron", "feature", "member"):
+                assert not any(isinstance(place, str) for place in places.values), (
+                    f"{name}: {axis} has texts for numbers"
+                )
+            assert len(set(places.values)) == len(places.values), (
+                f"{name}: two places of {axis} are told apart by nothing"
+            )
+    columns, rows = seen.table()
     assert columns[0] == "panel"
     assert columns[-1] == "value"
-    assert all(len(row) == len(columns) for row in rows)
-    assert shown.result.size > 0
+    assert len(set(columns)) == len(columns)
+    if seen.size <= 20_000:
+        assert sum(len(row) == len(columns) for row in rows) == seen.size > 0
+        assert len(seen.to_pandas()) == seen.size
+    data = seen.to_xarray()
+    assert set(data.data_vars) == set(arrays)
+
+
+def heat_maps_hold_the_numbers(figure):
+    arrays = [each.values for each in _draw.of(figure).result.arrays().values()]
+    for image in figure.findobj(AxesImage):
+        values = image.get_array()
+        if values is not None and values.ndim == 2 and image.axes.get_label() != "<colorbar>":
+            assert held(values, arrays), f"a heat map of {values.shape} is not in the result"
+    for mesh in figure.findobj(QuadMesh):
+        if mesh.axes.get_label() != "<colorbar>":
+            assert held(mesh.get_array(), arrays)
 
 
 def held(values, arrays):
@@ -142,30 +212,7 @@ def held(values, arrays):
     return False
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_heat_map_holds_numbers_of_the_result(name):
-    figure = plain(name)
-    result = _draw.of(figure).result
-    if hasattr(file_of(name), "drawn_numbers"):  # a figure may say itself how to find its numbers in its artists
-        for artist_values, result_values in file_of(name).drawn_numbers(figure):
-            np.testing.assert_allclose(artist_values, result_values, rtol=1e-5, atol=1e-7)
-        return
-    arrays = [each.values for each in result.arrays().values()]
-    for image in figure.findobj(AxesImage):
-        values = image.get_array()
-        if values is not None and values.ndim == 2 and image.axes.get_label() != "<colorbar>":
-            assert held(values, arrays), f"a heat map of {values.shape} is not in the result"
-    for mesh in figure.findobj(QuadMesh):
-        if mesh.axes.get_label() != "<colorbar>":
-            assert held(mesh.get_array(), arrays)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", ["screen", "slide", "print", "print_narrow"])
-def test_it_draws_at_every_size_with_text_large_enough_and_on_the_page(name, size):
-    before = dict(matplotlib.rcParams)
-    figure = plain(name) if size == "screen" else draw(name, size=size, theme="dark" if size == "slide" else "light")
-    assert dict(matplotlib.rcParams) == before, "nothing global is touched"
+def text_is_large_enough_and_on_the_page(figure, size):
     _draw.data(figure, "png")
     least = _style.size(size).text - 0.01
     for text in figure.findobj(matplotlib.text.Text):
@@ -217,46 +264,28 @@ def test_it_draws_into_what_it_is_given(name):
     whole = Figure(figsize=(14, 9))
     FigureCanvasAgg(whole)
     left, right = whole.subfigures(1, 2)
-    assert draw(name, ax=left) is whole
-    assert draw(name, ax=right.add_subplot()) is whole
+    plot, seen = getattr(figures, f"plot_{name}"), seen_of(name)
+    assert plot(seen, ax=left) is whole
+    assert plot(seen, ax=right.add_subplot()) is whole
     whole.canvas.draw()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_run_gives_the_same_bytes_and_text_stays_text(name):
-    svg = _draw.data(draw(name), "svg")
-    assert svg == _draw.data(plain(name), "svg")
-    assert b"<text" in svg
-    assert b"<dc:date>" not in svg
-
-
-# plus_last_even is drawn at every size above; a wide model and questions with one answer share the sizes between them
-SIZE_OF = {"even_abs_diff": "slide", "five_operations": "print_narrow"}
+@pytest.mark.parametrize("size", ["screen", "slide"])
+def test_it_draws_at_home_on_a_screen_and_on_a_slide(name, size):
+    if (size, home_of(name)) == ("screen", "plus_last_even"):
+        pytest.skip("drawn so above")
+    figure = getattr(figures, f"plot_{name}")(seen_of(name), size=size, theme="dark" if size == "slide" else "light")
+    text_is_large_enough_and_on_the_page(figure, size)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("run", ["plus_last_even", *SIZE_OF])
-def test_it_draws_any_task_at_its_first_and_last_step(name, run):
-    if getattr(file_of(name), "COST", "a") == "d" and run not in ("plus_last_even", "five_operations"):
-        pytest.skip("it compiles for minutes; two kinds of task are enough")
-    if run != "plus_last_even":
-        figure = draw(name, run, size=SIZE_OF[run])
-        figure.canvas.draw()
-        assert cut_off(figure) == []
-    if run in ("plus_last_even", "five_operations"):
-        draw(name, run, step=0).canvas.draw()
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if getattr(file_of(name), "NEEDS", "run") == "run"])
-@pytest.mark.parametrize("run", [TEXT])
-def test_it_draws_a_text(name, run):
-    figure = draw(name, run)  # skipped only where the figure itself says that it does not apply
+def test_it_draws_a_model_before_its_first_step(name):
+    if not catalogue.entry("figures", name).option("step"):
+        pytest.skip("it has no step")
+    figure = draw(name, home_of(name), step=0)
     figure.canvas.draw()
-    words = _draw.of(figure).words
-    assert not re.search(r"\bnan\b|\binf\b|\bNone\b(?! of)", words.title + words.caption)
-    if run == TEXT:  # nobody knows the least loss of a text, or what must come next
-        assert not re.search(r"\bfloor\b|exact predictor|above the rule|\bmemorising\b", words.title), words.title
-        assert "exact predictor" not in words.caption, words.caption
+    assert not re.search(r"\bnan\b|\binf\b", _draw.of(figure).words.title)
 
 
 @pytest.mark.parametrize("name", ["accuracy", "by_kind", "confusion", "embeddings", "fourier", "loss", "readout"])
@@ -266,29 +295,59 @@ def test_it_draws_a_table_of_many_answers(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_diverged_run_is_drawn_and_named_as_such(name):
-    if getattr(file_of(name), "NEEDS", "run") != "run":
+    each = catalogue.entry("figures", name)
+    if each.needs != "run":
         pytest.skip("not drawn from a run")
     figure = draw(name, NAN)
     figure.canvas.draw()
     title = _draw.of(figure).words.title
     assert not re.search(r"\bnan\b|\binf\b", title)
-    if {"step", "steps", "member"} & {*gallery.piece(name).options}:  # else it shows nothing that was trained
+    assert analyses.from_plain(json.loads(json.dumps(_draw.of(figure).result.plain()))) == _draw.of(figure).result
+    if any(each.option(option) for option in ("step", "steps", "member")):  # else it shows nothing that was trained
         assert re.search(r"diverged|not (a )?numbers?\b|exploding loss", title), title
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_step_that_was_not_kept_is_refused_with_the_nearest(name):
-    if "step" not in gallery.piece(name).options or getattr(file_of(name), "NEEDS", "run") == "nothing":
+    each = catalogue.entry("figures", name)
+    if not each.option("step") or each.needs == "nothing":
         pytest.skip("it has no step")
     with pytest.raises(MissingError, match="nearest"):
-        draw(name, step=7_777_777)
+        draw(name, home_of(name), step=7_777_777)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "sequence" in gallery.piece(name).options])
+@pytest.mark.parametrize("name", [name for name in NAMES if catalogue.entry("figures", name).option("sequence")])
 @pytest.mark.parametrize("sequence", ["4 x 9", "", "1 " * 40])
 def test_a_sequence_the_model_cannot_see_is_refused(name, sequence):
     with pytest.raises(Error):
         draw(name, sequence=sequence)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_public_function_says_what_it_takes(name):
+    from inspect import Parameter, signature
+
+    plot = getattr(figures, f"plot_{name}")
+    taken = signature(plot).parameters
+    for option in catalogue.entry("figures", name).options:
+        assert taken[option.name].kind is Parameter.KEYWORD_ONLY
+        assert taken[option.name].default == option.default
+    assert plot.__doc__
+    assert plot.__name__ == f"plot_{name}"
+    with pytest.raises(TypeError):
+        plot(*subject_of(name, home_of(name)), no_such_option=1)
+
+
+def test_a_figure_in_a_file_brings_its_numbers_back(tmp_path):
+    figure = draw("attention")
+    path = files.save_numbers(figure, tmp_path / "attention.json", {"figure": "attention"})
+    told = json.loads(path.read_text("utf-8"))
+    assert told["title"] == _draw.of(figure).words.title
+    back = analyses.from_plain(told["result"])
+    assert back == _draw.of(figure).result
+    assert _draw.data(figures.plot_attention(back), "svg") == _draw.data(figure, "svg")
+    rows = _draw.save(figure, tmp_path / "attention.csv").read_text("utf-8").splitlines()
+    assert len(rows) == back.size + 1
 
 
 # ---- the style -------------------------------------------------------------------------------------------------------
@@ -414,9 +473,8 @@ def test_a_title_wraps_into_lines_that_fit():
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_page_has_the_colours_of_its_figures(theme, tmp_path, monkeypatch):
-    monkeypatch.setattr(gallery, "names", lambda: ["mask"])
-    (made,) = gallery.gallery(run_of("plus_last_even"), tmp_path, gallery.Wish(theme=theme))
+def test_a_page_has_the_colours_of_its_figures(theme, tmp_path):
+    (made,) = gallery.gallery(run_of("plus_last_even"), tmp_path, gallery.Wish(theme=theme), only=("mask",))
     text = (tmp_path / "index.html").read_text("utf-8")
     paper = _style.theme(theme).paper
     assert f"--paper: {paper};" in text
@@ -428,10 +486,10 @@ def test_a_page_has_the_colours_of_its_figures(theme, tmp_path, monkeypatch):
 
 def test_the_gallery_tells_what_failed_and_draws_the_rest(tmp_path, monkeypatch):
     run = run_of("plus_last_even")
-    broken = import_module("glassformer.figures.attend.attention")
-    monkeypatch.setattr(broken, "plot_attention", lambda *_, **__: 1 / 0)
-    monkeypatch.setattr(gallery, "names", lambda: ["loss", "attention"])
-    made = gallery.gallery(run, tmp_path / "out")
+    broken = _discover.file(figures, "attention")
+    monkeypatch.setattr(broken, "draw", lambda *_, **__: 1 / 0)
+    both = ("loss", "attention")
+    made = gallery.gallery(run, tmp_path / "out", only=both)
     assert {each.name: bool(each.files) for each in made} == {"loss": True, "attention": False}
     assert "ZeroDivisionError" in next(each.failed for each in made if each.name == "attention")
     text = (tmp_path / "out" / "index.html").read_text("utf-8")
@@ -441,63 +499,69 @@ def test_the_gallery_tells_what_failed_and_draws_the_rest(tmp_path, monkeypatch)
     for file in next(each.files for each in made if each.name == "loss"):
         assert (tmp_path / "out" / file).stat().st_size > 0
     before = (tmp_path / "out" / "index.html").read_bytes()
-    gallery.gallery(run, tmp_path / "out")
+    gallery.gallery(run, tmp_path / "out", only=both)
     assert (tmp_path / "out" / "index.html").read_bytes() == before
 
 
-def test_the_gallery_tells_what_it_leaves_out_and_how_to_draw_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(gallery, "names", lambda: ["neuron", "mask", "ten_gradients", "update", "seeds", "comparison"])
+def test_the_gallery_tells_what_it_leaves_out_and_how_to_draw_it(tmp_path):
     run = run_of("plus_last_even")
-    made = gallery.gallery(run, tmp_path)
+    some = ("one_neuron", "mask", "ten_gradients", "one_update", "seeds", "comparison")
+    made = gallery.gallery(run, tmp_path, only=some)
     assert [each.name for each in made if each.files] == ["mask", "ten_gradients"]
     told = {each.name: each.absent for each in made if not each.files}
-    assert told["update"] == f"it takes long; `glassformer figures {run.name} update` draws it"
+    assert told["one_update"] == f"it takes long; `glassformer figures {run.name} one_update` draws it"
     assert f"`glassformer figures {run.name} comparison --with OTHER_RUN`" in told["comparison"]
     assert "--seeds" in told["seeds"]
     text = re.sub(r"data:[^\"]*", "", (tmp_path / "index.html").read_text("utf-8"))
     sections = dict(re.findall(r'<section id="(\w+)">(.*?)</section>', text, re.DOTALL))
     path, primer = sections["path"], sections["primer"]
-    assert path.index('<figure id="ten_gradients') < path.index("Not drawn here") < path.index("<dt>update</dt>")
+    assert path.index('<figure id="ten_gradients') < path.index("Not drawn here") < path.index("<dt>one_update</dt>")
     assert list(sections) == ["what", "path", "primer", "trust"], "sections without a picture come after the others"
     (command,) = re.findall("<code>glassformer (.*?)</code>", primer)
     answer = call(*command.split(), "--out", str(tmp_path / "asked"))
     assert answer.code == 0, answer.err
-    assert (tmp_path / "asked" / "neuron.svg").is_file()
+    assert (tmp_path / "asked" / "one_neuron.svg").is_file()
 
 
 def test_only_a_study_that_this_run_can_be_asked_is_offered():
     """The first study that `cells` draws is about questions with arguments, of which this task has none."""
-    assert "`glassformer study batch plus_last_even`" in gallery.suits(gallery.piece("cells"), run_of("plus_last_even"))
+    assert "`glassformer study batch plus_last_even`" in catalogue.why_not(
+        catalogue.entry("figures", "study_cells"), run_of("plus_last_even")
+    )
     text = run_of(TEXT)
     refused = f"task {text.experiment.task_name} has no number of training examples to change"
-    assert gallery.suits(gallery.piece("data_size"), text) == f"it is drawn from a study, and {refused}"
+    assert (
+        catalogue.why_not(catalogue.entry("figures", "study_sizes"), text) == f"it is drawn from a study, and {refused}"
+    )
 
 
 def test_a_run_without_metrics_is_drawn_too(tmp_path):
     run = hand_wired.previous_token(tmp_path / "run")
     figure = figures.plot_attention(run)
     assert "step 0 of 1" in _draw.of(figure).result.clock
-    assert gallery.suits(gallery.piece("loss"), run)
+    assert catalogue.why_not(catalogue.entry("figures", "loss"), run)
 
 
 # What the sources show, and who shows it here (the reverse index of the design). The table of their claims, which
 # answers all of them, and the questions of source 001 that belong to lessons come later and are not listed.
 SOURCE_000 = {
-    "0.1": "entropy", "0.2": "entropy", "0.3": "entropy", "0.4": "temperature", "0.5": "phase", "0.6": "change_rate",
+    "0.1": "entropy", "0.2": "entropy", "0.3": "entropy", "0.4": "temperature", "0.5": "phase",
+    "0.6": "prediction_change",
     "0.7": "attention_profile", "0.8": "sharpening", "0.V1": "thermodynamics", "0.V2": "thermodynamics",
     "0.V3": "thermodynamics softmax",
 }  # fmt: skip
 SOURCE_001 = {
-    "1.P1": "weights positions signal",
-    "1.P2": "loss readout neurons sparsity parameter_tracks gradients ten_gradients update timeline",
+    "1.P1": "weights positions stream_size",
+    "1.P2": "loss readout neurons sparsity parameter_tracks gradients ten_gradients one_update timeline",
     "1.P3": "loss accuracy embeddings similarity head_roles attention neurons readout probes timeline",
     "1.P4": "loss accuracy calibration every_question gradients health timeline",
     "1.P5": "by_kind confusion", "1.P6": "attention attention_history",
-    "1.P7": "parameter_tracks change embedding_paths",
-    "1.P8": "optimisers ten_gradients update rates descent surface hessian",
-    "1.P9": "generalisation data_size comparison", "1.P10": "components ablation signal", "1.P11": "timeline",
-    "1.P12": "parameters", "1.P13": "health gradients", "1.A": "architecture accuracy by_kind gradients components",
-    "1.Q11": "change", "1.Q16": "neurons", "1.Q36": "similarity", "1.Q38": "neurons", "1.Q40": "seeds aligned",
+    "1.P7": "parameter_tracks weight_change embedding_paths",
+    "1.P8": "study_optimisers ten_gradients one_update study_rates descent loss_surface hessian",
+    "1.P9": "generalisation study_sizes comparison", "1.P10": "study_parts ablation stream_size", "1.P11": "timeline",
+    "1.P12": "parameters", "1.P13": "health gradients", "1.A": "architecture accuracy by_kind gradients study_parts",
+    "1.Q11": "weight_change", "1.Q16": "neurons", "1.Q36": "similarity", "1.Q38": "neurons",
+    "1.Q40": "seeds seeds_aligned",
     "1.Q42": "by_kind", "1.Q43": "every_question", "1.Q44": "probes", "1.Q45": "similarity", "1.Q48": "softmax",
     "1.Q49": "backward", "1.Q58": "every_question",
 }  # fmt: skip
@@ -505,12 +569,13 @@ SOURCE_002 = {
     "2.F1": "token_counts", "2.F2": "comparison", "2.T1": "comparison", "2.F3": "loss", "2.F4": "loss",
     "2.F5": "attention", "2.F6": "attention", "2.F7": "attention", "2.F8": "attention",
     "2.N": "next_token continuation",
-    "2.§2.3": "coverage", "2.§3.4": "parameters", "2.§4.3": "next_token", "2.§5.1": "head_roles", "2.§5.2": "rates",
+    "2.§2.3": "coverage", "2.§3.4": "parameters", "2.§4.3": "next_token", "2.§5.1": "head_roles",
+    "2.§5.2": "study_rates",
     "2.§5.3": "attention_history", "2.§5.4": "positions", "2.§5.5": "runtime",
 }  # fmt: skip
 SOURCE_003 = {
-    "3.§2.2": "vocabulary", "3.§3.1": "weights embeddings", "3.§3.1.1": "neuron", "3.§3.1.2": "network",
-    "3.§3.1.3": "error_curve", "3.§3.1.4": "chain_rule backward", "3.§3.1.4.1": "descent surface",
+    "3.§2.2": "vocabulary", "3.§3.1": "weights embeddings", "3.§3.1.1": "one_neuron", "3.§3.1.2": "network",
+    "3.§3.1.3": "error_curve", "3.§3.1.4": "chain_rule backward", "3.§3.1.4.1": "descent loss_surface",
     "3.§3.1.4.2": "descent", "3.§3.1.5": "descent", "3.§3.3": "head_split head_roles", "3.§3.3.1": "scoring attention",
     "3.§3.4": "architecture parameters", "3.§3.5": "architecture", "3.§4": "batch", "3.§5": "mask",
     "3.§6": "head_split", "3.§8": "architecture", "3.§9": "architecture", "3.§10": "loss training_log",
@@ -519,14 +584,14 @@ SOURCE_003 = {
 SOURCE_004 = {
     "4.01": "architecture", "4.02": "loss rule_error", "4.03": "training_data", "4.04": "generated",
     "4.05": "embeddings", "4.06": "embeddings", "4.07": "landscape", "4.11": "landscape", "4.08": "qkv", "4.X": "qkv",
-    "4.09": "query_key_space", "4.10": "query_focus", "4.12": "sequence_embeddings", "4.13": "scoring",
-    "4.14": "mixing", "4.15": "residual", "4.S16": "residual", "4.16": "decision_grid", "4.17": "decision_grid",
-    "4.18": "decision_grid", "4.S7": "qkv_overview", "4.S9": "score_atlas", "4.S14": "readout",
-    "4.r07": "landscape_summary", "4.r15": "score_field", "4.r frozen": "frozen",
+    "4.09": "query_key_space", "4.10": "score_field", "4.12": "sequence_embeddings", "4.13": "scoring",
+    "4.14": "mixing", "4.15": "residual", "4.S16": "residual", "4.16": "landscape_input", "4.17": "landscape_input",
+    "4.18": "landscape_input", "4.S7": "qkv_overview", "4.S9": "pair_scores", "4.S14": "readout",
+    "4.r07": "landscape_winners", "4.r15": "score_field", "4.r frozen": "reachable",
 }  # fmt: skip
 FILMED = {
     "4.D1": "embeddings", "4.D2": "qkv", "4.D3": "query_key_space", "4.D4": "attention_space", "4.D5": "landscape",
-    "1.P6": "attention", "1.P8": "surface", "0.5": "phase", "3.§3.3.2": "forward",
+    "1.P6": "attention", "1.P8": "loss_surface", "0.5": "phase", "3.§3.3.2": "forward",
 }  # fmt: skip
 SOURCES = SOURCE_000 | SOURCE_001 | SOURCE_002 | SOURCE_003 | SOURCE_004
 CODE = r"new|0\.([1-8]|V[123])|1\.(P\d+|A|Q\d+)|2\.(F[1-8]|T1|N|§[\d.]+)|3\.§[\d.]+|4\.(\d\d|S\d+|X|D[1-5]|r.+)"
@@ -536,16 +601,17 @@ CODE = r"new|0\.([1-8]|V[123])|1\.(P\d+|A|Q\d+)|2\.(F[1-8]|T1|N|§[\d.]+)|3\.§[
 def test_what_a_source_shows_is_shown_here(code):
     for name in SOURCES[code].split():
         assert name in NAMES, f"{code}: {name} is not there yet"
-        assert code in file_of(name).ANSWERS, f"{name} does not say that it answers {code}"
+        assert code in catalogue.entry("figures", name).answers, f"{name} does not say that it answers {code}"
 
 
 @pytest.mark.parametrize("code", FILMED)
 def test_what_a_source_shows_in_motion_is_a_film(code):
-    film = import_module(f"glassformer.films.{FILMED[code]}")
-    assert code in film.ANSWERS, f"film {FILMED[code]} does not say that it answers {code}"
+    assert code in catalogue.entry("films", FILMED[code]).answers, (
+        f"film {FILMED[code]} does not say that it answers {code}"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_answers_codes_that_the_sources_have(name):
-    for code in file_of(name).ANSWERS:
+    for code in catalogue.entry("figures", name).answers:
         assert re.fullmatch(CODE, code), f"{name}: {code}"

@@ -69,7 +69,10 @@ def trip(seen):
 
 @given(
     arrays.arrays(
-        st.sampled_from([np.float64, np.float32, np.int16, np.bool_, np.uint8]), (2, 3), elements=None, fill=st.nothing()
+        st.sampled_from([np.float64, np.float32, np.int16, np.bool_, np.uint8]),
+        (2, 3),
+        elements=None,
+        fill=st.nothing(),
     ),
     st.floats(),
     st.none() | st.floats(),
