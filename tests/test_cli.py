@@ -94,7 +94,7 @@ def test_train_in_json_and_in_words(here):
     answer = call("train", "plus_last_even", "--steps", 20, "--seeds", 2, "--seed", 4, *QUICK, "--json")
     assert (answer.code, answer.err) == (0, "")
     result = answer.json
-    assert list(result) == ["run", "experiment", "steps", "seconds", "steps_per_second", "floor", "members"]
+    assert list(result) == ["status", "run", "experiment", "steps", "seconds", "steps_per_second", "floor", "members"]
     assert (result["run"], result["experiment"], result["steps"]) == ("runs/plus_last_even-4x2", "plus_last_even", 20)
     assert [list(member) for member in result["members"]] == [MEMBER] * 2
     run = glassformer.run.open(here / result["run"])
