@@ -1,4 +1,4 @@
-"""Which analysis applies to which run: `python tests/applies.py` writes the table that test_catalogue.py holds us to."""
+"""Which analysis applies to which run; `python tests/applies.py` writes the table that test_catalogue.py reads."""
 
 import csv
 import sys

@@ -1,8 +1,6 @@
-"""Every analysis: right on models whose answer is known, equal to a recomputation, and no trace left in the run."""
+"""The shared parts of analyses, and some of these on models whose answer is known; test_figures.py holds them all."""
 
-from dataclasses import FrozenInstanceError, fields, is_dataclass
-from importlib import import_module
-from inspect import Parameter, signature
+from dataclasses import fields
 from math import log
 from types import SimpleNamespace
 
@@ -11,79 +9,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 import hand_wired
-from glassformer import _discover, analyses, reference, summary
+from glassformer import reference, summary
 from glassformer.analyses import _clock, _pairs, _plane
-from glassformer.analyses._result import Labelled, Result, Words, listed, percent, thousands
+from glassformer.analyses._result import listed, percent, thousands
 from glassformer.architecture import nest
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import load
 from glassformer.record import Recorder
 from glassformer.run import Run
-from small_runs import NAN, POPULATION, RUNS, TEXT, run_of
-
-NAMES = _discover.names(analyses)
-
-
-def analyse(name, run="plus_last_even"):
-    """The analysis of this name on a run; skipped where it says that it has nothing to say."""
-    file = import_module(f"glassformer.analyses.{name}")
-    function = getattr(file, name)
-    subject = getattr(file, "NEEDS", "run")
-    given = list(signature(function).parameters.values())
-    needed = [each for each in given if each.default is Parameter.empty]
-    if not needed:  # its numbers are arguments, and have defaults
-        return function()
-    if needed[0].name not in ("run", "population", "runs"):
-        pytest.skip(f"it is made from a {needed[0].name}, and tested with the studies")
-    if needed[0].name == "runs":
-        return function([run_of(run), run_of("plus_last_even")])
-    try:
-        return function(run_of(POPULATION if subject == "population" else run))
-    except CallError as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("run", ["plus_last_even", "five_operations", TEXT])  # tests/test_figures.py tries the others
-def test_labels_fit_and_words_are_sentences(name, run):
-    result = analyse(name, run)
-    assert isinstance(result, Result)
-    assert is_dataclass(result)
-    with pytest.raises(FrozenInstanceError):
-        result.step = 3
-    arrays = result.arrays()
-    assert arrays
-    for each in arrays.values():
-        assert tuple(len(labels) for labels in each.axes.values()) == each.values.shape
-        assert all(isinstance(label, str) for labels in each.axes.values() for label in labels)
-    columns, rows = result.table()
-    if result.size <= 50_000:
-        assert sum(1 for _ in rows) == result.size
-    assert len(set(columns)) == len(columns)
-    words = import_module(f"glassformer.analyses.{name}").say(result)
-    assert isinstance(words, Words)
-    assert words.title
-    assert words.caption.endswith((".", "!", "?"))
-    assert words.alt
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_same_run_gives_the_same_numbers_and_is_left_unchanged(name):
-    run = run_of("plus_last_even")
-    before = run.digest()
-    first, second = analyse(name).arrays(), analyse(name).arrays()
-    assert first.keys() == second.keys()
-    for key in first:
-        np.testing.assert_array_equal(first[key].values, second[key].values)
-    assert run.digest() == before
-
+from small_runs import NAN, POPULATION, RUNS, run_of
 
 # ---- the shared parts ------------------------------------------------------------------------------------------------
-
-
-def test_a_labelled_array_refuses_labels_that_do_not_fit():
-    with pytest.raises(ValueError, match="do not fit"):
-        Labelled(np.zeros((2, 3)), {"row": ("a", "b"), "column": ("x", "y")})
 
 
 def test_numbers_in_words():
@@ -189,7 +125,9 @@ def test_pairs_equal_the_reference_pass_on_real_windows(run):
 def test_pairs_are_labelled_token_by_token():
     found = _pairs.pairs(run_of("plus_last_even"))
     assert found.labels[:9] == ["0₀", "0₁", "0₂", "0₃", "0₄", "0₅", "0₆", "0₇", "1₀"]
-    assert _pairs.drawn(["8@7", "+", " ", "@", "a@b"]) == ["8₇", "+", "␣", "@", "a@b"]
+    assert _pairs.drawn(["+", " ", "a@b"]) == ["+", "␣", "a@b"]
+    assert _pairs.drawn(_pairs.placed(["8", "3", " "])) == ["8₀", "3₁", "␣₂"]
+    assert _pairs.drawn(_pairs.paired(["8", "+"], 2)) == ["8₀", "8₁", "+₀", "+₁"]
 
 
 def test_a_plane_of_two_features_loses_nothing_and_of_one_is_a_line():
@@ -259,7 +197,7 @@ def test_attention_equals_the_reference_pass():
 
 
 def test_loss_holds_what_was_logged_and_the_exact_ladder():
-    from glassformer.analyses.learn.loss import loss, say
+    from glassformer.analyses.learn.loss import loss
 
     run = run_of("plus_last_even")
     seen = loss(run)
@@ -267,6 +205,6 @@ def test_loss_holds_what_was_logged_and_the_exact_ladder():
     assert_allclose(seen.rungs.values[0], log(12))
     assert_allclose(loss(run, unit="bits").rungs.values, seen.rungs.values / log(2))
     assert_allclose(loss(run, unit="perplexity").rungs.values[0], 12)
-    assert "diverged" in say(loss(run_of(NAN))).title
-    assert f"{run.metrics['validation_loss'][-1]:.2f}" in say(seen).title
+    assert "diverged" in loss(run_of(NAN)).title
+    assert f"{run.metrics['validation_loss'][-1]:.2f}" in seen.title
     assert {field.name for field in fields(seen)} >= {"curves", "rungs", "crossed"}

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import hand_wired
-from glassformer.analyses.know.point_atlas import point_atlas
-from glassformer.analyses.path.embedding_paths import embedding_paths, smoothed
+from glassformer.analyses._result import Labelled
 from glassformer.analyses.know.embeddings import distances, embeddings, features_that_tell
 from glassformer.analyses.know.neurons import information, neurons
+from glassformer.analyses.know.point_atlas import point_atlas
 from glassformer.analyses.know.probes import _last, probes, reader
 from glassformer.analyses.know.sequence_embeddings import sequence_embeddings
 from glassformer.analyses.know.similarity import cosines, similarity
-from glassformer.analyses.know.similarity import say as say_similarity
 from glassformer.analyses.know.sparsity import sparsity
 from glassformer.analyses.know.weights import binned, weights
+from glassformer.analyses.path.embedding_paths import embedding_paths, smoothed
 from glassformer.experiment import load
 from glassformer.figures.know.weights import _bands, _shelves
 from small_texts import noise
@@ -91,7 +91,7 @@ def test_cosines_of_known_directions(groups):
     np.testing.assert_array_equal(seen.between.values, [[1, 0, -1], [0, 1, 0], [-1, 0, np.nan]])  # even, odd, sign
     assert seen.main == ("even", "odd")
     assert seen.apart.values.tolist() == [0]
-    told = say_similarity(replace(seen, apart=replace(seen.apart, values=np.array([-0.15]))))
+    told = replace(seen, apart=Labelled(np.array([-0.15]), seen.apart.axes))
     assert told.title == (
         "The mean cosine of two even tokens is 1.00, of two odd tokens 1.00, of one of each \N{MINUS SIGN}0.15"
     )

@@ -12,12 +12,11 @@ from glassformer.analyses.attend.attention_by_kind import say as say_by_kind
 from glassformer.analyses.attend.attention_history import _moving, attention_history
 from glassformer.analyses.attend.head_roles import head_roles
 from glassformer.analyses.know.neurons import neurons, sample
-from glassformer.analyses.know.similarity import say as say_similarity
 from glassformer.analyses.know.similarity import similarity
 from glassformer.errors import CallError
 from glassformer.figures import _draw
 from glassformer.figures.attend.attention_by_kind import plot_attention_by_kind
-from glassformer.figures.know.neurons import plot_neurons
+from glassformer.figures import plot_neurons, plot_similarity
 from glassformer.run import Run
 from glassformer.tasks.five_operations import ANSWER, FIRST, OPERATIONS, WORDS, ZERO
 from hand_wired import write_run
@@ -231,8 +230,8 @@ def test_what_never_occurs_is_not_spoken_of(knowing: Run) -> None:
     seen = similarity(knowing)
     assert seen.used == ("operation", "digit", "syntax")
     assert seen.main == ("operation", "digit")
-    assert "special tokens do not occur" in say_similarity(seen).caption
-    assert say_similarity(seen).title == (
+    assert "special tokens do not occur" in _draw.of(plot_similarity(seen)).words.caption
+    assert seen.title == (
         "The mean cosine of two operation tokens is 0.00, of two digit tokens 0.00, of one of each 0.00"
     )
 

@@ -6,9 +6,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from glassformer import canonical
 from glassformer.errors import CallError
-from glassformer.physics import _canonical
 from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, boltzmann_memory
+from glassformer.reference import softmax
 
 
 def one_temperature(s, temperature):
@@ -61,7 +62,7 @@ def test_the_tape_is_drawn_by_its_chances():
     s = BoltzmannMemory(steps=10_000, temperatures=2, rate=0, decay=1e-9, scale=4.0, coldest=0.8)
     seen = boltzmann_memory(s)
     for k in range(2):
-        law = _canonical.boltzmann(seen.first.T, seen.temperatures)[k]  # (token before, token after)
+        law = canonical.boltzmann(seen.first.T, seen.temperatures)[k]  # (token before, token after)
         for before in range(s.tokens):
             after = seen.tape[k][1:][seen.tape[k][:-1] == before]
             share = np.bincount(after, minlength=s.tokens) / len(after)
@@ -76,7 +77,7 @@ def test_the_true_gradient_has_the_factor_that_the_published_rule_lacks():
     memory, temperature = published.memory[k, 0], published.temperatures[k]
 
     def loss(weights):
-        return _canonical.loss(_canonical.softmax(weights @ memory / temperature), published.target)
+        return canonical.loss(softmax(weights @ memory / temperature), published.target)
 
     slope = np.zeros((5, 5))
     for at in np.ndindex(5, 5):
@@ -138,7 +139,7 @@ def test_learning_never_raises_the_loss_of_a_given_memory(s, seed):
     memory = np.random.default_rng(seed).random(s.tokens) * 3
 
     def loss(weights):
-        return _canonical.loss(_canonical.softmax(weights @ memory / seen.temperatures[:, None]), s.target)
+        return canonical.loss(softmax(weights @ memory / seen.temperatures[:, None]), s.target)
 
     assert (loss(seen.last) <= loss(np.tile(seen.first, (s.temperatures, 1, 1))) + 1e-9).all()
 
@@ -148,14 +149,14 @@ def test_learning_never_raises_the_loss_of_a_given_memory(s, seed):
 def test_hot_is_uniform_and_cold_is_certain(s):
     logits = boltzmann_memory(s).logits.reshape(-1, s.tokens)
     spread = np.ptp(logits, axis=1).max()
-    hot = _canonical.entropy(_canonical.boltzmann(logits, np.array([1e6])))
+    hot = canonical.entropy(canonical.boltzmann(logits, np.array([1e6])))
     # ln N − H ≤ Var(E) / (2 T²) ≤ spread² / (8 T²) to leading order
     assert (np.log(s.tokens) - hot <= spread**2 / 1e12 + 1e-9).all()
     top = np.sort(logits, axis=1)
     gap = top[:, -1] - top[:, -2]
     assume((gap > 1e-6).all())
     cold = 1e-3 * gap.min()
-    assert (_canonical.entropy(_canonical.boltzmann(logits, np.array([cold]))) < 1e-9).all()
+    assert (canonical.entropy(canonical.boltzmann(logits, np.array([cold]))) < 1e-9).all()
 
 
 @given(ensembles, st.floats(-50, 50))
@@ -163,7 +164,7 @@ def test_hot_is_uniform_and_cold_is_certain(s):
 def test_the_zero_of_energy_does_not_matter(s, shift):
     logits = boltzmann_memory(s).logits[0]
     heat = np.array([0.5, 2.0])
-    assert_allclose(_canonical.boltzmann(logits + shift, heat), _canonical.boltzmann(logits, heat), atol=1e-9)
+    assert_allclose(canonical.boltzmann(logits + shift, heat), canonical.boltzmann(logits, heat), atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import glassformer as gf
 import small_studies
 from command import call
-from glassformer import _discover, figures, gallery
+from glassformer import catalogue, figures, gallery
 from glassformer.errors import CallError
 from glassformer.gallery import making
 from small_runs import POPULATION, run_of
@@ -20,7 +21,7 @@ RUN = "plus_last_even"
 
 @cache
 def pieces():
-    return {name: gallery.piece(name) for name in _discover.names(figures)}
+    return {each.name: each for each in catalogue.entries("figures")}
 
 
 def drawn(out):
@@ -31,8 +32,8 @@ def drawn(out):
 def test_a_figure_by_name_comes_with_its_numbers(tmp_path):
     answer = call("figures", run_of(RUN).path, "loss", "--format", "png", "--out", tmp_path)
     assert answer.code == 0, answer.err
-    assert answer.out.split() == [str(tmp_path / f"loss.{kind}") for kind in ("png", "csv", "json")]
-    assert drawn(tmp_path) == ["loss.csv", "loss.json", "loss.png"]
+    assert answer.out.split() == [str(tmp_path / f"loss.{kind}") for kind in ("png", "json")]
+    assert drawn(tmp_path) == ["loss.json", "loss.png"]
 
 
 @pytest.mark.parametrize(("where", "word"), [("", "."), ("weights", "..")])
@@ -41,7 +42,7 @@ def test_a_run_that_one_stands_in_has_a_name(tmp_path, monkeypatch, where, word)
     monkeypatch.chdir(kept / where)
     answer = call("figures", word, "loss", "--format", "svg")
     assert answer.code == 0, answer.err
-    assert drawn("figures/mine") == ["loss.csv", "loss.json", "loss.svg"]
+    assert drawn("figures/mine") == ["loss.json", "loss.svg"]
 
 
 def test_a_population_is_needed_where_seeds_are_compared(tmp_path):
@@ -62,33 +63,33 @@ def test_further_runs_are_compared(tmp_path):
     assert answer.code == 0, answer.err
     (made,) = answer.json["figures"]
     shown = json.loads((tmp_path / next(name for name in made["files"] if name.endswith(".json"))).read_text("utf-8"))
-    assert len([name for name in shown["arrays"] if name.startswith("curves.")]) == 2
+    assert len(shown["result"]["curves"]) == 2
 
 
 @pytest.mark.parametrize("named", [True, False])
 def test_a_study_is_drawn_like_a_run(tmp_path, named):
-    found = study_of("components")
-    names = ["components"] if named else []
+    found = study_of("study_parts")
+    names = ["study_parts"] if named else []
     answer = call("figures", found.path, *names, "--format", "svg", "--size", "print", "--out", tmp_path)
     assert answer.code == 0, answer.err
-    assert drawn(tmp_path) == ["components_print.csv", "components_print.json", "components_print.svg"]
-    assert json.loads((tmp_path / "components_print.json").read_text("utf-8"))["study"] == found.name
+    assert drawn(tmp_path) == ["study_parts_print.json", "study_parts_print.svg"]
+    assert json.loads((tmp_path / "study_parts_print.json").read_text("utf-8"))["study"] == found.name
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (("STUDY", "loss"), "loss is not drawn for study: it is drawn from a run, not from a study"),
-        (("STUDY", "components", "--step", 5), "--member and --sequence are for figures that are drawn from a run"),
+        (("STUDY", "study_parts", "--step", 5), "--sequence and --edit are for figures that are drawn from a run"),
         (("STUDY", "lost"), "nothing called 'lost' in figures (did you mean loss?)"),
-        (("STUDY", "rates"), "its cells are no rates"),
-        (("components",), "components is not drawn: it is drawn from a study, and studies/ has none"),
-        (("RUN", "components"), "`glassformer study ablation plus_last_even` makes one"),
+        (("STUDY", "study_rates"), "its cells are no rates"),
+        (("study_parts",), "study_parts is not drawn: it is drawn from a study, and studies/ has none"),
+        (("RUN", "study_parts"), "`glassformer study ablation plus_last_even` makes one"),
         (("RUN", "attention", "--set", "page=3"), "page = 3 is not 0"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_said_in_a_sentence(tmp_path, words, sentence):
-    paths = {"STUDY": study_of("components").path, "RUN": run_of(RUN).path}
+    paths = {"STUDY": study_of("study_parts").path, "RUN": run_of(RUN).path}
     answer = call("figures", *(paths.get(word, word) for word in words), "--out", tmp_path)
     assert answer.code == 2
     assert sentence in answer.err
@@ -100,19 +101,19 @@ def test_a_run_is_drawn_with_the_studies_of_its_experiment(tmp_path, monkeypatch
     run = run_of(RUN)
     for k, (study, experiment) in enumerate([("ablation", run.experiment.name), ("ablation", "lucky7")]):
         small_studies.write(tmp_path / "studies" / f"mine-{k}", study, experiment)
-    answer = call("figures", run.path, "components", "rates", "loss", "--format", "svg", "--out", "there")
+    answer = call("figures", run.path, "study_parts", "study_rates", "loss", "--format", "svg", "--out", "there")
     assert answer.code == 2
-    assert "rates is not drawn" in answer.err
+    assert "study_rates is not drawn" in answer.err
     assert "`glassformer study rate plus_last_even` makes one" in answer.err
     assert [name for name in drawn(tmp_path / "there") if name.endswith("svg") and not name.startswith("loss")] == [
-        "components_mine-0.svg"
+        "study_parts_mine-0.svg"
     ]
-    about = json.loads((tmp_path / "there" / "components_mine-0.json").read_text("utf-8"))
+    about = json.loads((tmp_path / "there" / "study_parts_mine-0.json").read_text("utf-8"))
     assert about["study"] == "ablation"
     (tmp_path / "studies" / "mine-0" / "study.json").write_text("{", "utf-8")
-    answer = call("figures", run.path, "components", "loss", "--format", "svg", "--out", "again")
+    answer = call("figures", run.path, "study_parts", "loss", "--format", "svg", "--out", "again")
     assert answer.code == 1
-    assert "components could not be drawn: studies/mine-0/study.json" in answer.err
+    assert "study_parts could not be drawn: studies/mine-0/study.json" in answer.err
     assert any(name.startswith("loss") for name in drawn(tmp_path / "again"))
 
 
@@ -123,13 +124,13 @@ def test_a_figure_that_needs_nothing_asks_for_no_run(tmp_path, monkeypatch):
         answer = call("figures", name, "--format", "svg")
         assert answer.code == 0, answer.err
         assert list((tmp_path / "figures").glob(f"{name}*.svg"))
-    assert gallery.suits(gallery.Piece("x", "primer", 1, "nothing", "a", ()), None) is None
+    assert all(catalogue.why_not(pieces()[name], None) is None for name in nothing)
 
 
 def test_every_figure_says_what_it_is_drawn_from():
     assert {each.needs for each in pieces().values()} <= {"run", "population", "runs", "study", "nothing"}
     assert not [
-        name for name, each in pieces().items() if each.needs == "study" and not gallery.suits(each, run_of(RUN))
+        name for name, each in pieces().items() if each.needs == "study" and not catalogue.why_not(each, run_of(RUN))
     ]
 
 
@@ -157,7 +158,7 @@ def test_one_page_can_be_asked_for(tmp_path):
     wish = ("--size", "slide", "--format", "png", "--set", "page=1")
     answer = call("figures", run_of(RUN).path, "embeddings", *wish, "--out", tmp_path)
     assert answer.code == 0, answer.err
-    assert [name.split("_step")[0] for name in drawn(tmp_path)] == ["embeddings_page2"] * 3
+    assert [name.split("_step")[0] for name in drawn(tmp_path)] == ["embeddings_page2"] * 2
 
 
 def test_no_more_pages_are_drawn_than_a_reader_will_turn(tmp_path, monkeypatch):
@@ -168,17 +169,16 @@ def test_no_more_pages_are_drawn_than_a_reader_will_turn(tmp_path, monkeypatch):
     assert made.caption.endswith("Page 1 of 2.")
 
 
-@pytest.mark.parametrize("name", [name for name, each in pieces().items() if "page" in each.options])
+@pytest.mark.parametrize("name", ["attention", "embeddings", "loss"])
 def test_a_page_that_is_not_there_is_refused(name):
-    plot, run = getattr(figures, f"plot_{name}"), run_of("five_operations" if name == "attention_by_kind" else RUN)
+    plot = getattr(figures, f"plot_{name}")
     for page in (-1, 99):
         with pytest.raises(CallError, match=f"page = {page} is not"):
-            plot(run, page=page)
+            plot(run_of(RUN), page=page)
 
 
-def test_the_contents_name_a_figure_once_however_many_pages_it_has(tmp_path, monkeypatch):
-    monkeypatch.setattr(gallery, "names", lambda: ["loss", "embeddings"])
-    made = gallery.gallery(run_of(RUN), tmp_path, gallery.Wish(size="slide"))
+def test_the_contents_name_a_figure_once_however_many_pages_it_has(tmp_path):
+    made = gallery.gallery(run_of(RUN), tmp_path, gallery.Wish(size="slide"), only=("loss", "embeddings"))
     assert len(made) > 2
     text = (tmp_path / "index.html").read_text("utf-8")
     contents = text[text.index("<nav") : text.index("</nav>")]
@@ -186,3 +186,53 @@ def test_the_contents_name_a_figure_once_however_many_pages_it_has(tmp_path, mon
     assert text.count("<figure ") == len(made)
     assert "2 figures" in text
     assert "(page 2 of " in text
+
+
+# ---- edits -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_figure_of_an_edited_model_shows_it_and_says_so(tmp_path):
+    run = run_of(RUN)
+    edit = "zero(value)"
+    answer = call("figures", run.path, "next_token", "mixing", "--edit", edit, "--format", "svg", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    (path,) = tmp_path.glob("mixing*.json")
+    told = json.loads(path.read_text("utf-8"))
+    assert told["edits"] == [edit]
+    assert f"edited: {edit}" in told["result"]["clock"]
+    assert set(told["result"]["mixed"]["values"]) == {0.0}
+    assert not set(gf.analyses.mixing(run).mixed.values.ravel()) == {0.0}
+
+
+def test_an_edit_that_a_figure_cannot_show_is_refused(tmp_path):
+    answer = call("figures", run_of(RUN).path, "weights", "--edit", "zero(value)", "--out", tmp_path)
+    assert answer.code == 2
+    assert "edits change values on their way through the model, and this shows none of them" in answer.err
+    answer = call("figures", run_of(RUN).path, "attention", "--edit", "zero(valeu)", "--out", tmp_path)
+    assert answer.code == 2
+    assert "did you mean value?" in answer.err
+    assert drawn(tmp_path) == []
+
+
+def test_options_stand_in_the_name_and_never_overwrite_the_gallery_s_file(tmp_path):
+    wish = ("--format", "svg", "--out", tmp_path)
+    assert call("figures", run_of(RUN).path, "loss", *wish).code == 0
+    before = (tmp_path / "loss.svg").read_bytes()
+    assert call("figures", run_of(RUN).path, "loss", "--set", "unit=bits", *wish).code == 0
+    assert (tmp_path / "loss.svg").read_bytes() == before
+    assert (tmp_path / "loss_unit-bits.svg").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("assignment", "sentence"),
+    [
+        ("steps=0,soon", "steps = 'soon' is not a list of whole numbers, at least -1, or none"),
+        ("steps=0,7777777", "step 7777777"),
+        ("stops=3", "nothing called 'stops' in the options of confusion (did you mean steps?)"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence_and_exit_code_2(tmp_path, assignment, sentence):
+    answer = call("figures", run_of(RUN).path, "confusion", "--set", assignment, "--out", tmp_path)
+    assert answer.code == 2, answer.err
+    assert sentence in answer.err
+    assert "Traceback" not in answer.err

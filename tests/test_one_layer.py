@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from glassformer import canonical
 from glassformer.errors import CallError
-from glassformer.physics import _canonical
 from glassformer.physics.models.one_layer import (
     MATRICES,
     OneLayer,
@@ -22,6 +22,7 @@ from glassformer.physics.models.one_layer import (
     true_changes,
 )
 from glassformer.physics.models.short_cut import short_cut
+from glassformer.reference import softmax
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def test_what_the_published_pictures_call_t_1(life):
 
 
 def loss_of(s, weights, window):
-    return -np.log(_canonical.softmax(forward(weights, window).logits)[s.target])
+    return -np.log(softmax(forward(weights, window).logits)[s.target])
 
 
 def sharp(seed):
@@ -135,7 +136,7 @@ def sharp(seed):
 def test_gradients_are_those_of_finite_differences(name, seed):
     s, weights, window = sharp(seed)
     seen = forward(weights, window)
-    found = gradients(weights, seen, error(s, _canonical.softmax(seen.logits)))[name]
+    found = gradients(weights, seen, error(s, softmax(seen.logits)))[name]
     by_difference, h = np.empty_like(found), 1e-5
     for at in np.ndindex(found.shape):
         nudge = np.zeros_like(found)
@@ -149,7 +150,7 @@ def test_gradients_are_those_of_finite_differences(name, seed):
 def test_a_true_change_is_minus_rate_times_gradient_and_lowers_the_loss():
     s, weights, window = sharp(5)
     seen = forward(weights, window)
-    chances = _canonical.softmax(seen.logits)
+    chances = softmax(seen.logits)
     changes = true_changes(s, weights, seen, chances)
     found = gradients(weights, seen, error(s, chances))
     assert_allclose(changes["output"], -s.output_rate * found["output"])
@@ -162,7 +163,7 @@ def test_a_true_change_is_minus_rate_times_gradient_and_lowers_the_loss():
 def test_the_short_cut_is_exact_for_the_output_and_silent_for_the_feed_forward(life):
     s, weights, window = sharp(6)
     seen = forward(weights, window)
-    chances = _canonical.softmax(seen.logits)
+    chances = softmax(seen.logits)
     made, true = heuristic_changes(s, weights, seen, chances), true_changes(s, weights, seen, chances)
     assert_allclose(made["output"], true["output"])
     assert set(made) == {"output", "query", "key", "value"}
@@ -241,8 +242,8 @@ def test_whatever_the_settings_the_laws_hold(s):
     assert (np.diff(life.entropy, axis=0) >= -1e-9).all()  # hotter is never surer
     assert (life.kl >= -1e-9).all()
     assert (life.p_max >= life.p_target).all()
-    free = _canonical.free_energy(life.logits, life.temperatures)
-    energy = _canonical.energy(life.probabilities, life.logits)
+    free = canonical.free_energy(life.logits, life.temperatures)
+    energy = canonical.energy(life.probabilities, life.logits)
     assert_allclose(free, energy - life.temperatures[:, None] * life.entropy, atol=1e-6, rtol=1e-9)
     again = one_layer(replace(s))
     assert (again.logits == life.logits).all()
@@ -251,8 +252,8 @@ def test_whatever_the_settings_the_laws_hold(s):
 def test_specific_heat_is_the_slope_of_the_energy():
     logits, heat = np.random.default_rng(0).normal(size=(3, 6)), np.array([0.3, 1.0, 4.0])
     h = 1e-5
-    up, down = (_canonical.energy(_canonical.boltzmann(logits, heat + each), logits) for each in (h, -h))
-    found = _canonical.specific_heat(_canonical.boltzmann(logits, heat), logits, heat)
+    up, down = (canonical.energy(canonical.boltzmann(logits, heat + each), logits) for each in (h, -h))
+    found = canonical.specific_heat(canonical.boltzmann(logits, heat), logits, heat)
     assert found.min() > 1e-3
     assert_allclose(found, (up - down) / (2 * h), rtol=1e-6)
 
