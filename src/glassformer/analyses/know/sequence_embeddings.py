@@ -1,14 +1,12 @@
 """Where one input begins: its tokens at their positions, among all that there could be."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from glassformer.analyses import _clock
-from glassformer.analyses._pairs import at_position, placed, shown
-from glassformer.analyses._plane import Plane
-from glassformer.analyses._result import Labelled, Result, Words, numbers, result
-from glassformer.analyses.know.embeddings import Embeddings, embeddings, few, projection, vectors
+from glassformer.analyses._options import Member, Sequence, Step
+from glassformer.analyses._pairs import at_position, placed
+from glassformer.analyses._plane import DIRECTIONS, Plane
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result
+from glassformer.analyses.know.embeddings import embeddings, few, projection, vectors
 from glassformer.run import Run
 
 ORDER = 30
@@ -18,45 +16,68 @@ COST = "b"
 
 @result
 class SequenceEmbeddings(Result):
-    """The points of one input; `all` holds everything else there could be, for the background."""
+    """The points of one input, and everything else there could be, for the background."""
 
     tables: dict[str, Labelled]  # token: (token, feature); position: (position, feature)
     summed: Labelled  # (feature, token, position)
     embedded: Labelled  # (position, feature): the input's own vectors
-    drawn: dict[str, Labelled]  # token, position, sum as in Embeddings; input (position, axis)
-    distances: Labelled  # (position, other): between the input's points, in all features
+    drawn: dict[str, Labelled]  # token, position, sum as in Embeddings; input (position, direction)
+    distances: Labelled  # (position, other_position): between the input's points, in all features
+    average: float  # distance of two points of the input; NaN where there is only one
+    told: tuple[int, ...]  # of the two places of one token the farthest apart; else of any two the nearest
     planes: dict[str, Plane]
     groups: dict[str, tuple[str, ...]]
+    task_groups: tuple[str, ...]  # all groups of the task, in its order
     tokens: tuple[str, ...]
-    rows: tuple[int, ...]  # for each position of the input, the row of its token in the tables
+    rows: tuple[int, ...]  # for each position of the input, the row of its token in the tables; -1: left out there
     features: tuple[int, ...]
     width: int
 
+    @property
+    def title(self) -> str:
+        """How far apart the input's points lie, and those of the same token."""
+        if not np.isfinite(self.distances.values).all():
+            return fate("the embeddings are not numbers", self.step)
+        if not self.told:
+            far = np.linalg.norm(self.embedded.values[0])
+            return f"{at_position(self.tokens[0], 0)} is all, {far:.2f} from zero"
+        a, b = self.told
+        both, apart = (f"“{at_position(self.tokens[k], k)}”" for k in self.told), self.distances.values[a, b]
+        if self.tokens[a] == self.tokens[b]:
+            title = f"{' and '.join(both)}, one token at two places, lie {apart:.2f} apart; "
+            title += f"any two points of the input {self.average:.2f} on average"
+        else:
+            title = f"The nearest two points of the input are {' and '.join(both)}, {apart:.2f} apart; "
+            title += f"the average is {self.average:.2f}"
+        return title + projection({"sum": self.planes["sum"]})
+
 
 def sequence_embeddings(
-    run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0
+    run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0
 ) -> SequenceEmbeddings:
     """The embeddings of `sequence` (the task's first showcase when None) in the planes of all pairs."""
-    step = _clock.resolve(run, step)
-    ids = [int(token) for token in run.tokens(sequence)]
-    drawn_ids = few(run)
-    everything: Embeddings = embeddings(run, step=step, member=member)
-    token, position = vectors(run, step, member)
+    ids, drawn_ids = [int(token) for token in run.tokens(sequence)], few(run)
+    everything = embeddings(run, step=step, member=member)
+    token, position = vectors(run, everything.step or 0, member)
     own = token[ids] + (0 if position is None else position[: len(ids)])
     tokens = tuple(run.task.vocabulary[k] for k in ids)
-    names, flat = placed(tokens), everything.planes["sum"]
-    at = flat.points(own, np.arange(len(ids)) / max(run.architecture.context - 1, 1))
+    names = placed(tokens)
+    at = everything.planes["sum"].points(own, np.arange(len(ids)) / max(run.architecture.context - 1, 1))
     apart = np.linalg.norm(own[:, None] - own[None], axis=-1)
+    upper = apart[np.triu_indices(len(ids), 1)]
     return SequenceEmbeddings(
-        step=step,
+        step=everything.step,
         clock=everything.clock,
         tables=everything.tables,
         summed=everything.summed,
         embedded=Labelled(own, {"position": names, "feature": numbers(own.shape[1])}),
-        drawn=everything.drawn | {"input": Labelled(at, {"position": names, "axis": ("across", "up")})},
-        distances=Labelled(apart, {"position": names, "other": names}),
+        drawn=everything.drawn | {"input": Labelled(at, {"position": names, "direction": DIRECTIONS})},
+        distances=Labelled(apart, {"position": names, "other_position": names}),
+        average=float(upper.mean()) if len(upper) else np.nan,
+        told=_told(tokens, apart),
         planes=everything.planes,
         groups=everything.groups,
+        task_groups=everything.task_groups,
         tokens=tokens,
         rows=tuple(drawn_ids.index(k) if k in drawn_ids else -1 for k in ids),
         features=tuple(everything.features),
@@ -64,35 +85,10 @@ def sequence_embeddings(
     )
 
 
-def say(seen: SequenceEmbeddings) -> Words:
-    """How far apart the input's points lie, and those of the same token."""
-    text, apart = " ".join(map(shown, seen.tokens)), seen.distances.values
-    many = len(seen.tokens)
-    caption = (
-        f"The input {text} at the entrance of the model. Heat maps: all token and position vectors, and their sums for "
-        "one feature, red above zero and blue below; the frames mark what this input uses. Planes: grey, everything "
-        "there could be; in ink, this input's tokens, positions and sums (8₇ is 8 at position 7), thin arrows lead "
-        "along them in the order of reading. Distances are exact and counted in all features; the same token "
-        "at two places differs by the positions alone."
-    )
-    if not np.isfinite(apart).all():
-        title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
-    elif many == 1:
-        title = f"{at_position(seen.tokens[0], 0)} is all, {np.linalg.norm(seen.embedded.values[0]):.2f} from zero"
-    else:
-        pairs = [(a, b) for a in range(many) for b in range(a + 1, many)]
-        mean = float(np.mean([apart[a, b] for a, b in pairs]))
-        same = [(a, b) for a, b in pairs if seen.tokens[a] == seen.tokens[b]]
-        a, b = max(same, key=lambda pair: apart[pair]) if same else min(pairs, key=lambda pair: apart[pair])
-        both = f"“{at_position(seen.tokens[a], a)}” and “{at_position(seen.tokens[b], b)}”"
-        if same:
-            title = f"{both}, one token at two places, lie {apart[a, b]:.2f} apart; "
-            title += f"any two points of the input {mean:.2f} on average"
-        else:
-            title = (
-                f"The nearest two points of the input are {both}, {apart[a, b]:.2f} apart; the average is {mean:.2f}"
-            )
-        title += projection({"sum": seen.planes["sum"]})
-    return Words(
-        title, caption, f"Heat maps and planes with the points of {text} in front of all others in grey. {title}."
-    )
+def _told(tokens: tuple[str, ...], apart: Array) -> tuple[int, ...]:
+    """The two places worth speaking of; none where there is only one."""
+    pairs = [(a, b) for a in range(len(tokens)) for b in range(a + 1, len(tokens))]
+    same = [(a, b) for a, b in pairs if tokens[a] == tokens[b]]
+    if same:
+        return max(same, key=lambda pair: apart[pair])
+    return min(pairs, key=lambda pair: apart[pair], default=())

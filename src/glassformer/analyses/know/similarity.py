@@ -1,12 +1,11 @@
 """Which tokens are alike: the cosine of every two token vectors, their lengths, and the groups over the whole life."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, thousands, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, result
 from glassformer.analyses.know.embeddings import families, few, members, vectors
 from glassformer.run import Run
 
@@ -23,12 +22,12 @@ FEW = 4  # numbers under which their order says nothing
 class Similarity(Result):
     """Cosines between token embeddings, sorted by group, and how they came about."""
 
-    cosine: Labelled  # (token, other)
+    cosine: Labelled  # (token, other_token)
     length: Labelled  # (token,)
     by_group: Labelled  # (step, group): mean cosine of two tokens of this group; NaN where it has only one
     apart: Labelled  # (step,): mean cosine of a token of one main group with one of the other; NaN: there is only one
     between: Labelled  # (group, other_group): mean cosine at the step, each token with itself left out
-    axis: Labelled  # (number,): the numbers' embeddings along their main axis; none where fewer than four are numbers
+    along: Labelled  # (value,): the numbers' embeddings along their main axis; none where fewer than four are numbers
     agreement: float  # rank correlation of that place with the number itself, 0 to 1; NaN without numbers
     neighbours: float  # share of numbers whose most similar other number is one more or one less
     neighbours_by_chance: float
@@ -37,8 +36,28 @@ class Similarity(Result):
     main: tuple[str, ...]  # the two largest of those, which are spoken of
     left_out: int
 
+    @property
+    def title(self) -> str:
+        """Whether tokens of one group point the same way, and where those of the other do."""
+        if not np.isfinite(self.cosine.values).all():
+            return fate("the embeddings are not numbers", self.step)
+        (first, value), *more = self.told() or [("", np.nan)]
+        if not first:
+            return "There are no two tokens to compare"
+        said = f"The mean cosine of {first} is {signed(value)}"
+        return ", ".join([said, *(f"of {what} {signed(each)}" for what, each in more)])
 
-def similarity(run: Run, *, step: int = -1, member: int = 0) -> Similarity:
+    def told(self, step: int | None = None) -> list[tuple[str, float]]:
+        """Which two tokens of the main groups, and their mean cosine at a step (None: that of the result)."""
+        at = self.by_group.axes["step"].values.index(self.step if step is None else step)
+        names = self.by_group.axes["group"].labels
+        inside = [(_two(self, name), float(self.by_group.values[at, names.index(name)])) for name in self.main]
+        alone = any(len(self.groups[name]) == 1 for name in self.main)
+        both = " with ".join(_one(self, name) for name in self.main) if alone else "one of each"
+        return [each for each in [*inside, (both, float(self.apart.values[at]))] if np.isfinite(each[1])]
+
+
+def similarity(run: Run, *, step: Step = -1, member: Member = 0) -> Similarity:
     """Cosines and lengths at a kept step, and the means within and between groups at up to 80 kept steps."""
     step, ids = _clock.resolve(run, step), few(run)
     group = families(run, ids)
@@ -55,16 +74,17 @@ def similarity(run: Run, *, step: int = -1, member: int = 0) -> Similarity:
     own = [[_mean_of(table, kin, name, name) for name in groups] for table in tables]
     between = [[_mean_of(cosines(points), kin, name, other) for other in groups] for name in groups]
     numbers = [k for k, word in enumerate(words) if word.isdecimal()]
-    along, agreement, near, chance = _in_order(points[numbers], np.array([int(words[k]) for k in numbers]))
+    value = np.array([int(words[k]) for k in numbers], dtype=int)
+    along, agreement, near, chance = _in_order(points[numbers], value)
     return Similarity(
         step=step,
         clock=_clock.text(run, step, member),
-        cosine=Labelled(cosines(points), {"token": tuple(words), "other": tuple(words)}, "cosine"),
-        length=Labelled(np.linalg.norm(points, axis=1), {"token": tuple(words)}),
-        by_group=Labelled(np.array(own), {"step": tuple(map(str, steps)), "group": tuple(groups)}, "cosine"),
-        apart=Labelled(np.array(apart), {"step": tuple(map(str, steps))}, "cosine"),
-        between=Labelled(np.array(between), {"group": tuple(groups), "other_group": tuple(groups)}, "cosine"),
-        axis=Labelled(along, {"number": tuple(words[k] for k in numbers[: len(along)])}),
+        cosine=Labelled(cosines(points), {"token": words, "other_token": words}, "cosine"),
+        length=Labelled(np.linalg.norm(points, axis=1), {"token": words}),
+        by_group=Labelled(np.array(own), {"step": steps, "group": groups}, "cosine"),
+        apart=Labelled(np.array(apart), {"step": steps}, "cosine"),
+        between=Labelled(np.array(between), {"group": groups, "other_group": groups}, "cosine"),
+        along=Labelled(along, {"value": value[: len(along)]}),
         agreement=agreement,
         neighbours=near,
         neighbours_by_chance=chance,
@@ -111,54 +131,6 @@ def _in_order(points: Array, value: Array) -> tuple[Array, float, float, float]:
     return along, abs(agreement), float(near.mean()), float(apart.sum() / (len(value) * (len(value) - 1)))
 
 
-def say(seen: Similarity) -> Words:
-    """Whether tokens of one group point the same way, and where those of the other do."""
-    steps = [int(step) for step in seen.by_group.axes["step"].labels]
-    assert seen.step is not None
-    at = steps.index(seen.step)
-    idle = [name for name in seen.groups if name not in seen.used]
-    caption = (
-        "Left: cosine of the angle between every two token vectors, red for the same direction (1), blue for opposite "
-        "ones (−1), white for a right angle; tokens are sorted by group "
-        f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. Bars: "
-        "the length of each vector. Table: mean cosine of a token of one group with one of another, none with itself"
-        f"{f' ({listed(idle)} tokens do not occur in validation windows)' if idle else ''}. "
-        f"Bottom right: such means at {len(steps)} kept steps. All numbers are exact. A random embedding has means "
-        "near 0; if groups did not matter, tokens of one group would be no more alike than tokens of two."
-    )
-    if np.isfinite(seen.agreement):
-        caption += (
-            f" The numbers lie along their main axis in an order whose rank correlation with their value is "
-            f"{seen.agreement:.2f} (1: sorted; ten numbers in random order exceed 0.63 one time in twenty); for "
-            f"{percent(seen.neighbours)} of them the most similar other number is one more or one less (by chance "
-            f"{percent(seen.neighbours_by_chance)})."
-        )
-    if seen.left_out:
-        caption += f" {seen.left_out} rarer tokens are left out."
-    if not np.isfinite(seen.cosine.values).all():
-        title = f"At step {seen.step} the embeddings are not numbers: the training has diverged"
-    elif told := _told(seen, at):
-        first = f"The mean cosine of {told[0][0]} is {_sign(told[0][1])}"
-        title = ", ".join([first, *(f"of {what} {_sign(value)}" for what, value in told[1:])])
-        if at:
-            before = listed([_sign(value) for _, value in _told(seen, 0)])
-            caption += f" At step {thousands(steps[0])} the means of the title were {before}."
-    else:
-        title = "There are no two tokens to compare"
-    return Words(
-        title, caption, f"Table of cosines between token embeddings, lengths, and means over the life. {title}."
-    )
-
-
-def _told(seen: Similarity, at: int) -> list[tuple[str, float]]:
-    """Which two tokens of the main groups, and their mean cosine at a step."""
-    names = list(seen.by_group.axes["group"].labels)
-    inside = [(_two(seen, name), float(seen.by_group.values[at, names.index(name)])) for name in seen.main]
-    alone = any(len(seen.groups[name]) == 1 for name in seen.main)
-    both = " with ".join(_one(seen, name) for name in seen.main) if alone else "one of each"
-    return [each for each in [*inside, (both, float(seen.apart.values[at]))] if np.isfinite(each[1])]
-
-
 def _two(seen: Similarity, name: str) -> str:
     alone = [f"“{shown(words[0])}”" for words in seen.groups.values() if len(words) == 1]
     if name in ("", "other"):
@@ -172,6 +144,7 @@ def _one(seen: Similarity, name: str) -> str:
     return f"“{shown(own[0])}”" if len(own) == 1 else f"one {name or 'other'} token"
 
 
-def _sign(value: float) -> str:
+def signed(value: float) -> str:
+    """0.15 or −0.15, with a true minus sign and none before zero."""
     text = f"{value:.2f}"
     return (text.lstrip("-") if float(text) == 0 else text).replace("-", "\u2212")

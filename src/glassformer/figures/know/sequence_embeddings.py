@@ -7,46 +7,46 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses.know.sequence_embeddings import SequenceEmbeddings, say, sequence_embeddings
+from glassformer.analyses.know.sequence_embeddings import SequenceEmbeddings
 from glassformer.figures import _draw, _regions, _style
-from glassformer.figures.know.embeddings import TIED, keys, named, of_tokens, roomy, sum_title
-from glassformer.run import Run
+from glassformer.figures.know.embeddings import NAMES, TIED, keys, named, of_tokens, roomy, sum_title
 
 
-@_draw.drawing
-def plot_sequence_embeddings(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
     """The input's rows framed in the embedding tables, and its points in front of all others in the planes.
 
     On slides the tables and the planes are a page each.
     """
-    pages = 2 if size == "slide" else 1
-    _draw.paged(range(pages), 1, page)
-    seen = sequence_embeddings(run, sequence=sequence, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.4, least=60)
+    pages = 2 if look.size == "slide" else 1
+    _draw.paged(range(pages), 1, look.page)
+    text = " ".join(map(shown, seen.tokens))
+    alt = f"Heat maps and planes with the points of {text} in front of all others in grey. {seen.title}."
+    sheet = look.sheet(seen, _caption(text), alt, height=9.4, least=60)
     split = 0.52 if pages == 1 else 0.0
-    if page == 0:
+    if look.page == 0:
         _maps(sheet, seen, (0, split, 1, 1))
-    if pages == 1 or page:
-        _planes(sheet, seen, _style.markers(run.task), (0, 0, 1, split or 1))
+    if pages == 1 or look.page:
+        _planes(sheet, seen, _style.markers(seen.task_groups), (0, 0, 1, split or 1))
     if pages > 1:
-        sheet.note(f"page {page + 1} of 2")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
+        sheet.note(f"page {look.page + 1} of 2")
+    return sheet.done(pages=pages)
+
+
+def _caption(text: str) -> str:
+    """How to read tables and planes."""
+    return (
+        f"The input {text} at the entrance of the model. Heat maps: all token and position vectors, and their sums for "
+        "one feature, red above zero and blue below; the frames mark what this input uses. Planes: grey, everything "
+        "there could be; in ink, this input's tokens, positions and sums (8₇ is 8 at position 7), thin arrows lead "
+        "along them in the order of reading. Distances are exact and counted in all features; the same token "
+        "at two places differs by the positions alone."
+    )
 
 
 def _planes(
     sheet: _draw.Sheet, seen: SequenceEmbeddings, shapes: dict[str, str], part: tuple[float, float, float, float]
 ) -> None:
-    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
+    kinds = [kind for kind in NAMES if kind in seen.planes]
     widths = [1.0] * (len(kinds) - 1) + [1.5]
     panels = sheet.panels(
         1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
@@ -55,14 +55,14 @@ def _planes(
     words, t = seen.drawn["token"].axes["token"].labels, sheet.theme
     used = sorted({row for row in seen.rows if row >= 0})
     for panel, kind in zip(panels, kinds, strict=True):
-        panel.set_title({"token": "token", "position": "position", "sum": "token + position"}[kind])
+        panel.set_title(NAMES[kind])
         at = seen.drawn[kind].values
         _draw.plane_axes(panel, seen.planes[kind], at, theme=t)
         if kind == "sum":
             for word, way in zip(words, at, strict=True):
                 _draw.dots(panel, way, colour=t.faint, marker=marks[word], scale=0.6)
             own = seen.drawn["input"].values
-            _way(panel, own, drawn(seen.drawn["input"].axes["position"].labels), sheet)
+            _way(panel, own, drawn(seen.drawn["input"].axes["position"]), sheet)
             for word, place in zip(seen.tokens, own, strict=True):
                 _draw.dots(panel, place, colour=t.ink, marker=marks.get(word, "o"), zorder=3)
         elif kind == "position":
@@ -95,7 +95,7 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
     tables, feature = list(seen.tables), seen.features[0]
     wide = min(1.0 + 0.06 * seen.width, 2.0)
     widths = [*[wide] * len(tables), 1.9, wide]
-    longest = max(_draw.text_width(shown(word), sheet.size.text) for word in seen.summed.axes["token"].labels) / sheet.em
+    longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(seen.summed.axes["token"])) / sheet.em
     panels = sheet.panels(
         1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
         gap=(max(5.2, longest + 1.6), 0), within=part,
@@ -105,10 +105,10 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
     for panel, kind in zip(panels, tables, strict=False):
         table = seen.tables[kind]
         _draw.heat(
-            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind].labels,
-            columns=table.axes["feature"].labels, column_name="feature", row_name=kind,
+            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind],
+            columns=table.axes["feature"], column_name="feature", row_name=kind,
         )  # fmt: skip
-        roomy(panel, table.axes["feature"].labels, table.axes[kind].labels)
+        roomy(panel, table.axes["feature"], table.axes[kind])
         panel.yaxis.labelpad = 0.6 * sheet.size.text
         panel.set_title(kind)
         used = {row for row in seen.rows if row >= 0} if kind == "token" else set(range(len(seen.tokens)))
@@ -117,19 +117,19 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
     pair = panels[len(tables)]
     _draw.heat(
         pair, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit, numbers=False,
-        rows=seen.summed.axes["token"].labels, columns=seen.summed.axes["position"].labels, column_name="position",
+        rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
     )  # fmt: skip
     pair.set_title(sum_title(pair, feature))
-    roomy(pair, seen.summed.axes["position"].labels, seen.summed.axes["token"].labels)
+    roomy(pair, seen.summed.axes["position"], seen.summed.axes["token"])
     _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows) if row >= 0), ink)
     for frame in pair.patches:
         frame.set_clip_on(False)  # else the outermost lose half of their line
     own = seen.embedded
     _draw.heat(
-        panels[-1], own.values, kind="signed", theme=sheet.theme, limit=limit, rows=own.axes["position"].labels,
-        columns=own.axes["feature"].labels, column_name="feature",
+        panels[-1], own.values, kind="signed", theme=sheet.theme, limit=limit, rows=own.axes["position"],
+        columns=own.axes["feature"], column_name="feature",
     )  # fmt: skip
-    roomy(panels[-1], own.axes["feature"].labels, own.axes["position"].labels)
+    roomy(panels[-1], own.axes["feature"], own.axes["position"])
     panels[-1].set_title("this input")
     _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
 

@@ -6,10 +6,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._pairs import shown
-from glassformer.analyses.know.similarity import Similarity, say, similarity
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import listed, percent, thousands
+from glassformer.analyses.know.similarity import Similarity, signed
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 MOST_NUMBERS = 20  # tokens
 MOST_GROUPS = 5  # in the table of groups
@@ -17,24 +17,15 @@ SPLIT = 0.62  # of the width for the table
 STYLES = ("-", ":", "-.")  # of groups
 
 
-@_draw.drawing
-def plot_similarity(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Similarity, look: _draw.Look) -> Figure:
     """Cosine of every two token vectors; beside it the length of each and the means by group over life."""
-    seen = similarity(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8, least=60)
-    t, words = sheet.theme, seen.cosine.axes["token"].labels
-    longest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em
+    alt = f"Table of cosines between token embeddings, lengths, and means over the life. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.8, least=60)
+    t, words = sheet.theme, seen.cosine.axes["token"]
+    longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(words)) / sheet.em
+    side = longest + 1.2
     table = sheet.panels(
-        1,
-        1,
-        left=max(5, longest + 1.2),
-        right=15.5,
-        bottom=max(3.2, longest + 1.2),
-        top=1.6,
-        within=(0, 0, SPLIT, 1),
-        square=True,
+        1, 1, left=max(5, side), right=15.5, bottom=max(3.2, side), top=1.6, within=(0, 0, SPLIT, 1), square=True
     )[0, 0]
     _draw.heat(
         table, seen.cosine.values, kind="signed", theme=t, limit=(-1, 1), rows=words, columns=words,
@@ -47,7 +38,7 @@ def plot_similarity(
         begin += len(own)
     lengths = _lengths(sheet, seen, table)
     _draw.bar(sheet, "signed", (-1, 1), "cosine", beside=lengths)
-    sorted_too = len(seen.axis.values) > 0
+    sorted_too = len(seen.along.values) > 0
     low = 1.0
     if 1 < len(seen.groups) <= MOST_GROUPS:
         low -= _between(sheet, seen)
@@ -55,7 +46,7 @@ def plot_similarity(
         1 + sorted_too, 1, left=5, right=9.2, bottom=3.8, top=2.2, gap=(0, 6), within=(SPLIT, 0, 1, low)
     )[:, 0]
     life = right[-1]
-    steps = [int(each) for each in seen.by_group.axes["step"].labels]
+    steps = np.array(seen.by_group.axes["step"].values)
     life.axhline(0, color=t.faint, linewidth=0.5 * sheet.size.line, zorder=0)
     curves = [(" with ".join(name or "other" for name in seen.main), seen.apart.values, "--", t.quiet)]
     named = [
@@ -67,7 +58,7 @@ def plot_similarity(
         curves.append((f"inside {name or 'other'}", seen.by_group.values[:, k], STYLES[number % len(STYLES)], t.ink))
     for _, curve, style, colour in curves:
         life.plot(steps, curve, linestyle=style, color=colour)
-    if step != -1 and seen.step is not None:
+    if seen.step is not None and seen.step != steps[-1]:
         life.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     life.set_xlim(steps[0], max(steps[-1], steps[0] + 1))
     _draw.steps_axis(life)
@@ -77,7 +68,35 @@ def plot_similarity(
     _draw.beside(life, told, most=7.0)
     if sorted_too:
         _numbers(right[0], seen, t)
-    return sheet.done(seen, names=[shown(word) for word in words])
+    return sheet.done()
+
+
+def _caption(seen: Similarity) -> str:
+    """How to read table, bars and curves."""
+    steps = np.array(seen.by_group.axes["step"].values)
+    idle = [name for name in seen.groups if name not in seen.used]
+    said = (
+        "Left: cosine of the angle between every two token vectors, red for the same direction (1), blue for opposite "
+        "ones (−1), white for a right angle; tokens are sorted by group "
+        f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. Bars: "
+        "the length of each vector. Table: mean cosine of a token of one group with one of another, none with itself"
+        f"{f' ({listed(idle)} tokens do not occur in validation windows)' if idle else ''}. "
+        f"Bottom right: such means at {len(steps)} kept steps. All numbers are exact. A random embedding has means "
+        "near 0; if groups did not matter, tokens of one group would be no more alike than tokens of two."
+    )
+    if np.isfinite(seen.agreement):
+        said += (
+            f" The numbers lie along their main axis in an order whose rank correlation with their value is "
+            f"{seen.agreement:.2f} (1: sorted; ten numbers in random order exceed 0.63 one time in twenty); for "
+            f"{percent(seen.neighbours)} of them the most similar other number is one more or one less (by chance "
+            f"{percent(seen.neighbours_by_chance)})."
+        )
+    if seen.left_out:
+        said += f" {seen.left_out} rarer tokens are left out."
+    if np.isfinite(seen.cosine.values).all() and seen.told() and seen.step != steps[0]:
+        before = listed([signed(value) for _, value in seen.told(steps[0])])
+        said += f" At step {thousands(steps[0])} the means of the title were {before}."
+    return said
 
 
 def _between(sheet: _draw.Sheet, seen: Similarity) -> float:
@@ -109,8 +128,7 @@ def _lengths(sheet: _draw.Sheet, seen: Similarity, table: Axes) -> Axes:
 
 def _numbers(ax: Axes, seen: Similarity, theme: _style.Theme) -> None:
     """Where tokens are numbers: each along the numbers' main axis, and how sorted they are."""
-    value = np.array([int(name) for name in seen.axis.axes["number"].labels])
-    _draw.dots(ax, np.column_stack([value, seen.axis.values]), colour=theme.ink)
+    _draw.dots(ax, np.column_stack([seen.along.axes["value"].values, seen.along.values]), colour=theme.ink)
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(4))
     ax.set_xlabel("number")
