@@ -135,10 +135,7 @@ def _asked(run: Run, tokens: Array, position: int | None) -> tuple[Array, Array]
 
 
 def _loss(logits: Array, asked: Array, targets: Array) -> float:
-    chosen = logits[asked]
-    top = chosen.max(axis=-1)
-    logs = np.log(np.exp(chosen - top[:, None]).sum(axis=-1)) + top
-    return float((logs - chosen[np.arange(len(asked)), targets]).mean())
+    return float(-reference.log_softmax(logits)[asked, targets].mean())
 
 
 def _gradients(

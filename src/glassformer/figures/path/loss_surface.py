@@ -4,29 +4,40 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from glassformer.analyses._plane import DIRECTIONS
 from glassformer.analyses._result import Array, percent, thousands
-from glassformer.analyses.path.loss_surface import SHAPE, Surface, say, loss_surface
+from glassformer.analyses.path.loss_surface import SHAPE, LossSurface
 from glassformer.figures import _draw, _life, _style
-from glassformer.run import Run
 
 FOOT = 0.34  # of the sheet, for the chart below
 LIGHT = _style.THEMES["light"].paper  # lines on the map, in both themes: the map is the same
 DARK = _style.THEMES["light"].ink
 
 
-@_draw.drawing
-def plot_loss_surface(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: LossSurface, look: _draw.Look) -> Figure:
     """Loss over the plane of the path's first two principal components; below, loss on the path and as projected."""
-    seen = loss_surface(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.8 if size == "screen" else 7.2, least=60)
+    alt = f"A map of the loss over a plane of weights with the path of training. {seen.title}."
+    sheet = look.sheet(seen, caption(seen), alt, height=8.8 if look.size == "screen" else 7.2, least=60)
     panel = lay_out(sheet, foot=FOOT)
     relief(panel, seen, sheet)
     walk(panel, seen, sheet)
     below = sheet.panels(1, 1, left=6, right=10, bottom=3.8, top=2.4, within=(0, 0, 1, FOOT))[0, 0]
     _trust(below, seen, sheet)
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def caption(seen: LossSurface) -> str:
+    """How to read the map."""
+    return (
+        f"Colours: validation loss of models whose weights lie in one plane of the {thousands(seen.parameters)}-"
+        "dimensional space of weights, the plane of the first two principal components of the kept weights, laid "
+        f"through the last of them ({seen.loss.values.shape[1]} × {seen.loss.values.shape[0]} models, each judged on "
+        f"{seen.windows} held-out windows). Line: the path of training, seen in that plane, its start and end in the "
+        "colour of their true loss; contours are the prices of "
+        "the task's partial understandings. Below: the loss of the true weights along the way and of their projections "
+        "into the plane; where the two part, the path has left the plane and the colours around it are not what "
+        "training met. A slice can show valleys and walls, not how many there are in all other directions."
+    )
 
 
 def lay_out(sheet: _draw.Sheet, foot: float) -> Axes:
@@ -42,32 +53,34 @@ def lay_out(sheet: _draw.Sheet, foot: float) -> Axes:
     return panel
 
 
-def limits(seen: Surface) -> tuple[float, float]:
+def limits(seen: LossSurface) -> tuple[float, float]:
     """Colours from the lowest loss, on map or path, to a little above the highest rung and the path; cut off there."""
     top = max(float(seen.rungs.values[0]), float(seen.on_path.values[0].max()))
     low = float(min(np.nanmin(seen.loss.values), seen.on_path.values[0].min()))
     return low, top + 0.15 * (top - low)
 
 
-def edges(seen: Surface) -> tuple[float, float, float, float]:
+def edges(seen: LossSurface) -> tuple[float, float, float, float]:
     """Left, right, bottom, top of the map, half a cell beyond its outermost places."""
-    across, up = (np.array([float(each) for each in seen.loss.axes[axis].labels]) for axis in ("across", "up"))
+    across, up = (np.array(seen.loss.axes[name].values) for name in DIRECTIONS)
     half = (across[1] - across[0]) / 2, (up[1] - up[0]) / 2
     return across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
 
 
-def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
+def relief(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     """The map, with the rungs as contours, named beside the colours."""
     low, high = limits(seen)
     x0, x1, y0, y1 = edges(seen)
     ax.imshow(seen.loss.values, cmap=_style.colormap("entropy", sheet.theme.name), vmin=low, vmax=high, origin="lower",
               extent=(x0, x1, y0, y1), aspect="auto", interpolation="bilinear", zorder=0)  # fmt: skip
-    rungs = [(name, float(price)) for name, price in zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True)]
+    rungs = [
+        (name, float(price)) for name, price in zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True)
+    ]
     prices = np.unique([price for _, price in rungs])
     finite = seen.loss.values[np.isfinite(seen.loss.values)]
     inside = [price for price in prices if finite.min() < price < finite.max()]
     if inside:
-        across, up = (np.array([float(each) for each in seen.loss.axes[axis].labels]) for axis in ("across", "up"))
+        across, up = (seen.loss.axes[name].values for name in DIRECTIONS)
         across, up = np.array([x0, *across, x1]), np.array([y0, *up, y1])  # to the edges of the outermost cells
         heights = np.pad(np.nan_to_num(seen.loss.values, nan=1e9, posinf=1e9), 1, mode="edge")
         widths = [sheet.size.line * (1.1 if price == prices[0] else 0.6) for price in inside]
@@ -88,7 +101,7 @@ def relief(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
     _draw.beside(colours, names, most=12 if sheet.room[0] > 60 else 9)
 
 
-def walk(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
+def walk(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     """The path with its start, its end and some steps on the way."""
     way, line = seen.path.values, sheet.size.line
     ax.plot(*way.T, color=DARK, linewidth=2.4 * line, solid_joinstyle="round", zorder=3)
@@ -125,7 +138,7 @@ def _dense(way: Array) -> Array:
     return np.stack([np.interp(at, np.arange(len(way)), side) for side in way.T], axis=1)
 
 
-def _trust(ax: Axes, seen: Surface, sheet: _draw.Sheet) -> None:
+def _trust(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
     true, shadow = seen.on_path.values
     ax.plot(seen.looked_at, true, color=t.validation, linewidth=line, marker="o" if len(seen.looked_at) < 4 else "")
