@@ -73,11 +73,13 @@ def test_the_experiments_are_listed_with_their_numbers(heading):
         assert made.task.exact is (heading == "With a known floor")
 
 
-def test_every_experiment_is_listed():
+def test_the_experiments_listed_are_there():
+    """A new experiment need not wait for its line: `glassformer list experiments` has them all."""
     text = (DOCS / "experiments.md").read_text("utf-8")
     headings = ("With a known floor", "Texts and tables")
     listed = [row[0].strip("`") for heading in headings for row in rows(text, heading)]
-    assert sorted(listed) == [name for name in experiment.names() if not name.endswith("_as_published")]
+    assert len(listed) == len(set(listed)) > 20
+    assert set(listed) <= set(experiment.names())
 
 
 def test_the_readme_says_what_the_window_hides():

@@ -1,0 +1,79 @@
+"""What the guides add, dropped into a copy of the project, passes the whole contract the first time."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import hand_wired
+
+ROOT = Path(__file__).parent.parent
+
+
+def copied(guide, folder):
+    """The project in a folder of its own, with the files of a guide in it."""
+    text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
+    files = re.findall(r"^`(src/\S+\.(?:py|toml))`\n\n?```(?:python|toml)\n(.*?)```", text, flags=re.S | re.M)
+    assert len(files) == 2
+    for part in ("src", "tests", "docs", "changes"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "Makefile"):
+        shutil.copy(ROOT / name, folder / name)
+    for name, content in files:
+        assert not (folder / name).exists()
+        (folder / name).write_text(content, encoding="utf-8")
+    return [name for name, _ in files]
+
+
+def run(folder, *words):
+    """A command that sees the copy and not the project itself."""
+    given = {**os.environ, "PYTHONPATH": f"{folder / 'src'}:{folder / 'tests'}", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run([sys.executable, *words], env=given, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def passes(folder, *words):
+    done = run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *words)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return int(re.search(r"(\d+) passed", done.stdout).group(1))
+
+
+def clean(folder, files):
+    """Style and types, as `make test` looks at them."""
+    for words in (
+        ("-m", "ruff", "check"),
+        ("-m", "ruff", "format", "--check"),
+        ("-m", "mypy", "--follow-imports=silent"),
+    ):
+        done = run(folder, *words, *(name for name in files if name.endswith(".py")))
+        assert done.returncode == 0, done.stdout
+
+
+def test_the_guide_s_figure_passes_the_whole_contract(tmp_path):
+    files = copied("add-a-figure.md", tmp_path)
+    clean(tmp_path, files)
+    assert passes(tmp_path, "tests/test_figures.py", "-k", "token_lengths") >= 10
+    assert passes(
+        tmp_path,
+        "tests/test_catalogue.py",
+        "tests/test_layers.py",
+        "-k",
+        "token_lengths or where or entry or layer or loading",
+    )
+    made = hand_wired.previous_token(tmp_path / "run")
+    command = ("-c", "from glassformer.cli import main; main()")
+    assert "token_lengths" in run(tmp_path, *command, "list", "figures").stdout
+    words = ("figures", str(made.path), "token_lengths", "--out", "out", "--format", "svg,csv")
+    assert run(tmp_path, *command, *words).returncode == 0
+    svg = next((tmp_path / "out").glob("token_lengths*.svg")).read_text(encoding="utf-8")
+    assert "has the longest embedding" in svg
+    assert next((tmp_path / "out").glob("token_lengths*.csv")).read_text(encoding="utf-8").count("\n") == 13
+
+
+def test_the_guide_s_task_and_experiment_pass_the_whole_contract(tmp_path):
+    files = copied("add-a-task.md", tmp_path)
+    clean(tmp_path, files)
+    assert passes(tmp_path, "tests/test_tasks.py", "-k", "after_five_comes_zero") >= 5
+    assert passes(tmp_path, "tests/test_experiments.py", "-k", "ready_made and after_five_comes_zero") == 1
+    assert passes(tmp_path, "tests/test_docs.py") > 5
