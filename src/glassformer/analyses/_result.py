@@ -60,7 +60,8 @@ class Axis:
     def from_plain(cls, given: Mapping[str, Any]) -> Self:
         """The equal axis from `plain`."""
         values = tuple(tuple(each) if isinstance(each, list) else each for each in given["values"])
-        if any(isinstance(each, float) for each in values):
+        none = given["kind"] == "quantity" and {"NaN", *codec.SPECIAL.values()}.issuperset(values)
+        if none or any(isinstance(each, float) for each in values):
             values = tuple(float(each) if isinstance(each, str) else each for each in values)
         return cls(values, tuple(given.get("words", ())), given.get("unit", ""), given["kind"])
 

@@ -1,13 +1,13 @@
 """Which questions are hard: every kind of answer at every distance, or every pair of digits, and the 20 hardest."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
+from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, power, thousands, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, power, result, thousands
 from glassformer.analyses.learn.rule_error import distances
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -16,14 +16,6 @@ from glassformer.tasks import Examples
 ORDER = 60
 ANSWERS = ("1.P4", "1.Q43", "1.Q58")
 COST = "c"
-
-
-def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
-    known = hasattr(run.task, "questions") or run.task.measure == "rule_error"
-    return None if known else "this task has no questions that could be listed"
-
-
 HARDEST = 20
 WINDOWS = 1500
 MOST_TOLD = 4  # in the title
@@ -35,24 +27,45 @@ LOOKS = 24  # kept steps at which the hardest are asked again
 class EveryQuestion(Result):
     """Share of right arg-max answers by question, and the questions with the least probability of a right answer."""
 
-    right: Labelled  # (operation, first, second): share over the third digit; or (answer, distance)
+    right: Labelled  # (kind, token, other_token): share over the third digit; or (token, distance): what came, how far
     count: Labelled  # as `right`: questions behind each cell
-    hardest: Labelled  # (question, number): p(right), right (1 or 0), last wrong and first right step (NaN: none), ids
-    vocabulary: tuple[str, ...]  # of the ids: the token that came, and the likeliest one
+    share: float  # of all that were asked, the right ones; NaN: none was asked, or not all answers are numbers
+    hardest: Labelled  # (question, quantity): p(right), right (1 or 0), last wrong and first right step (NaN: none)
+    came: tuple[str, ...]  # to each of the hardest questions, the token that came
+    likeliest: tuple[str, ...]  # and the one that the model takes for likeliest
     operations: bool
     asked: int
     looked: int  # kept steps at which the hardest were asked again
 
+    @property
+    def title(self) -> str:
+        """How many are right, where the mistakes are, which is hardest."""
+        if not self.count.values.sum():
+            return "No question has its answer in view"
+        if np.isnan(self.share):
+            return fate("the answers are not numbers", self.step)
+        asked = "questions" if self.operations else "answers in view"
+        title = f"{_judged.exactly(self.share)} of {thousands(self.asked)} {asked} are right"
+        if self.share < 1:
+            return title + _worst(self)
+        if not len(self.hardest.values):
+            return title
+        least, sure = self.hardest.axes["question"].labels[0], chance(float(self.hardest.values[0, 0]))
+        return f"{title}; the least sure is “{least}” with probability {sure}"
 
-def every_question(run: Run, *, step: int = -1, member: int = 0) -> EveryQuestion:
+
+def applies(run: Run) -> str | None:
+    """That there are questions to list."""
+    known = hasattr(run.task, "questions") or run.task.measure == "rule_error"
+    return None if known else "this task has no questions that could be listed"
+
+
+def every_question(run: Run, *, step: Step = -1, member: Member = 0) -> EveryQuestion:
     """Every question of a task that can list them; otherwise answerable positions of held-out windows, none twice."""
-    now = _clock.resolve(run, step)
-    if hasattr(run.task, "questions"):
-        right, count, seen = _listed(run, now, member)
-    elif run.task.measure == "rule_error":
-        right, count, seen = _by_distance(run, now, member)
-    else:
-        raise CallError(f"task {run.experiment.task_name} has no questions that could be listed")
+    if why := applies(run):
+        raise CallError(why)
+    now, operations = _clock.resolve(run, step), hasattr(run.task, "questions")
+    right, count, seen = (_listed if operations else _by_distance)(run, now, member)
     asked = seen.examples.answerable
     rows, places = np.nonzero(asked & seen.finite)  # of what is no number, none is the hardest
     likely = seen.chance_right[rows, places]
@@ -65,22 +78,24 @@ def every_question(run: Run, *, step: int = -1, member: int = 0) -> EveryQuestio
         hard.setdefault(prefix, (row, place, float(likely[k])))
         if len(hard) == HARDEST:
             break
-    table, looked = _history(run, seen, hard, now, member)
+    table, said, looked = _history(run, seen, hard, now, member)
+    whole = count.values.sum()
     return EveryQuestion(
         step=now,
         clock=_clock.text(run, step, member),
         right=right,
         count=count,
+        share=float((right.values * count.values)[count.values > 0].sum() / whole) if whole else float("nan"),
         hardest=Labelled(
             table,
             {
-                "question": tuple(run.task.decode(np.array(q)) for q in hard),
-                "number": ("p_right", "right", "last_wrong", "first_right", "came", "likeliest"),
+                "question": [run.task.decode(np.array(q)) for q in hard],
+                "quantity": ("p_right", "right", "last_wrong", "first_right"),
             },
-            "",
         ),
-        vocabulary=tuple(run.task.vocabulary),
-        operations=hasattr(run.task, "questions"),
+        came=said[0],
+        likeliest=said[1],
+        operations=operations,
         asked=int(asked.sum()),
         looked=looked,
     )
@@ -93,7 +108,8 @@ def _listed(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judg
     seen = _judged.judge(run, task.judged(every), step, member)
     side = len(task.groups["digit"])
     right = (1 - seen.error).reshape(len(task.kinds), side, side, -1)  # what is left of the question comes last
-    axes = {"operation": tuple(task.kinds), "first": numbers(side), "second": numbers(side)}
+    digits = [task.vocabulary[token] for token in task.groups["digit"]]
+    axes = {"kind": task.kinds, "token": digits, "other_token": digits}
     share = right.mean(axis=-1)
     return Labelled(share, axes, "share"), Labelled(np.full(share.shape, right.shape[-1]), axes, "questions"), seen
 
@@ -109,19 +125,19 @@ def _by_distance(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, 
         for j, distance in enumerate(present):
             chosen = (seen.targets == token) & (back == distance)
             count[i, j], good[i, j] = chosen.sum(), (1 - seen.error[chosen]).sum()
-    axes = {"answer": tuple(run.task.vocabulary[t] for t in tokens), "distance": tuple(map(str, present))}
+    axes: dict[str, Any] = {"token": [run.task.vocabulary[t] for t in tokens], "distance": present}
     share = np.where(count > 0, good / np.maximum(count, 1), np.nan)
     return Labelled(share, axes, "share"), Labelled(count, axes, "positions"), seen
 
 
 def _history(
     run: Run, seen: _judged.Judged, hard: dict[tuple[int, ...], tuple[int, int, float]], now: int, member: int
-) -> tuple[Array, int]:
-    """(question, number) as in `hardest`, asked again at earlier kept steps."""
+) -> tuple[Array, tuple[tuple[str, ...], ...], int]:
+    """(question, quantity) as in `hardest`, asked again at earlier kept steps; what came and what is likeliest."""
     rows = np.array([row for row, _, _ in hard.values()], dtype=int)
     places = np.array([place for _, place, _ in hard.values()], dtype=int)
     if not len(rows):
-        return np.zeros((0, 6)), 0
+        return np.zeros((0, 4)), ((), ()), 0
     e = seen.examples
     few = Examples(
         e.windows[rows], e.constrained[rows], e.answerable[rows], e.allowed[rows], e.kind[rows], e.truth[rows]
@@ -133,43 +149,9 @@ def _history(
         right = _judged.judge(run, few, each, member).right[np.arange(len(rows)), places]
         last[~right] = each
         first[right & np.isnan(first)] = each
-    likely = [p for _, _, p in hard.values()]
-    said = seen.targets[rows, places], seen.guess[rows, places]
-    return np.column_stack([likely, seen.right[rows, places], last, first, *said]), len(steps)
-
-
-def say(seen: EveryQuestion) -> Words:
-    """How many are right, where the mistakes are, which is hardest."""
-    right, count = seen.right.values, seen.count.values
-    what = (
-        f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each cell "
-        f"{_cell(int(count.max()))}; framed cells have the same digit twice"
-        if seen.operations
-        else f"{thousands(seen.asked)} held-out positions whose answer is in view: the token that came down, how many "
-        "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
-    )
-    caption = (
-        f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the {HARDEST} "
-        "questions with the least probability of a right answer, that probability, the likeliest token (where it is "
-        f"wrong, the one that came in brackets), and of {seen.looked} kept steps the first at which it was right and "
-        "the last at which it was wrong. "
-        + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
-        + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
-    )
-    if not count.sum():
-        title = "No question has its answer in view"
-    elif np.isnan(right[count > 0]).any():
-        title = f"At step {thousands(seen.step or 0)} the answers are not numbers: the training has diverged"
-    else:
-        share = float(np.nansum(right * count) / count.sum())
-        asked = "questions" if seen.operations else "answers in view"
-        title = f"{_judged.exactly(share)} of {thousands(seen.asked)} {asked} are right"
-        if share < 1:
-            title += _worst(seen)
-        elif len(seen.hardest.values):
-            least = seen.hardest.axes["question"].labels[0]
-            title += f"; the least sure is “{least}” with probability {chance(float(seen.hardest.values[0, 0]))}"
-    return Words(title, caption, f"Maps of the share of right answers and a list of hard questions. {title}.")
+    likely, words = [p for _, _, p in hard.values()], run.task.vocabulary
+    said = tuple(tuple(words[token] for token in ids[rows, places]) for ids in (seen.targets, seen.guess))
+    return np.column_stack([likely, seen.right[rows, places], last, first]), said, len(steps)
 
 
 def chance(p: float) -> str:
@@ -181,24 +163,17 @@ def chance(p: float) -> str:
     return f"{p:.2f}" if 0.005 <= p < 0.995 else f"{p:.4f}"
 
 
-def _cell(many: int) -> str:
-    """What one cell of a map of operations stands for."""
-    if many == 1:
-        return "one question, right (1) or wrong (0)"
-    return f"the share right over the {thousands(many)} {'third digits' if many == 10 else 'ways to go on'}"
-
-
 def _worst(seen: EveryQuestion) -> str:
     """The operations, the distances or, with one distance only, the answers that are right least often."""
     right, count = np.nan_to_num(seen.right.values), seen.count.values
     if seen.operations:
-        by, names = right.mean(axis=(1, 2)), list(seen.right.axes["operation"].labels)
+        by, names = right.mean(axis=(1, 2)), list(seen.right.axes["kind"].labels)
     else:
         axis = 0 if count.shape[1] > 1 else 1
         by = (right * count).sum(axis=axis) / np.maximum(count.sum(axis=axis), 1)
         names = [f"{d} back" for d in seen.right.axes["distance"].labels]
         if axis == 1:
-            names = [f"“{shown(token)}”" for token in seen.right.axes["answer"].labels]
+            names = [f"“{shown(token)}”" for token in seen.right.axes["token"].labels]
     worst = [names[k] for k in np.flatnonzero(by <= by.min() + 1e-12)]
     if len(worst) == len(names):
         return ", alike in every column" if not seen.operations and len(names) > 1 else ""

@@ -1,13 +1,12 @@
 """The training in a table: losses, right answers, gradient and updates at a dozen logged steps."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._life import steps_per_pass, steps_per_reading
-from glassformer.analyses._result import Array, Labelled, Result, Words, thousands, result
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Labelled, Result, fate, result, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -15,8 +14,6 @@ ORDER = 15
 ANSWERS = ("1.A", "3.§10")
 COST = "a"
 APPLIES = (_applies.logged,)
-
-
 ROWS = 12
 COLUMNS: dict[str, str | None] = {  # what is shown under each head, from the logged lines
     "epoch": None, "training loss": "train_loss", "held-out loss": "validation_loss", "perplexity": None,
@@ -34,24 +31,41 @@ class TrainingLog(Result):
     passes: float  # epochs in all; NaN where training sees no fixed examples again and again
     drawn: bool  # whether the examples are drawn at random, so that an epoch is only as many tokens as the text has
 
+    @property
+    def title(self) -> str:
+        """From where to where."""
+        losses, right = self.column("held-out loss"), self.column("right")
+        last = int(np.array(self.log.axes["step"].values)[-1])
+        if not np.isfinite(losses[-1]):
+            return fate("the loss is not a number", last)
+        good = ""
+        if np.isfinite(right[-1]):
+            good = f", from {exactly(float(right[0]))} to {exactly(float(right[-1]))} of {self.right} right"
+        passes = f", {self.passes:.3g} epochs," if np.isfinite(self.passes) and self.passes > 0 else ""
+        return f"In {thousands(last)} steps{passes} held-out loss goes from {losses[0]:.2f} to {losses[-1]:.2f}{good}"
 
-def training_log(run: Run, *, step: int = -1, member: int = 0, rows: int = ROWS) -> TrainingLog:
+    def column(self, name: str) -> Array:
+        """(step,): one quantity; NaN where it was not logged."""
+        names, table = self.log.axes["quantity"].values, self.log.values
+        return table[:, names.index(name)] if name in names else np.full(len(table), np.nan)
+
+
+def training_log(run: Run, *, step: Step = -1, member: Member = 0, rows: int = ROWS) -> TrainingLog:
     """Logged lines, closest together where the loss fell; an epoch is one pass over the training examples."""
     at = run.metrics["step"]
-    if not len(at):
-        raise CallError("nothing was logged during this training")
+    if why := _applies.logged(run):
+        raise CallError(why)
     chosen = _clock.lines(run, rows, member)
     each = steps_per_pass(run)
     per_pass = each or steps_per_reading(run)
     epochs = at / per_pass if per_pass else np.full(len(at), np.nan)
     found = {name: _column(run, name, source, member) for name, source in COLUMNS.items()} | {"epoch": epochs}
     kept = {name: values[chosen] for name, values in found.items() if np.isfinite(values).any()}
-    labels = tuple(str(int(line)) for line in at[chosen])
     return TrainingLog(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
         truth_known=run.task.exact,
-        log=Labelled(np.stack(list(kept.values()), -1), {"step": labels, "quantity": tuple(kept)}),
+        log=Labelled(np.stack(list(kept.values()), -1), {"step": at[chosen], "quantity": kept}),
         lines=len(at),
         right=_of(run),
         passes=float(epochs[-1]),
@@ -82,41 +96,3 @@ def _column(run: Run, name: str, source: str | None, member: int) -> Array:
     if name == "right" and "accuracy" not in run.metrics:
         return 1 - logged("rule_error_answerable")
     return logged(source or name)
-
-
-def _epoch(seen: TrainingLog) -> str:
-    if not np.isfinite(seen.passes):
-        return ""
-    if not seen.drawn:
-        return "; an epoch is one pass over the training examples"
-    return (
-        "; windows are drawn at random, and an epoch is as many tokens as the training part has; perplexity is e to "
-        "the power of the held-out loss"
-    )
-
-
-def say(seen: TrainingLog) -> Words:
-    """From where to where."""
-    names, table = seen.log.axes["quantity"].labels, seen.log.values
-    last = int(seen.log.axes["step"].labels[-1])
-
-    def of(name: str) -> Array:
-        return table[:, names.index(name)] if name in names else np.full(len(table), np.nan)
-
-    losses, right = of("held-out loss"), of("right")
-    if not np.isfinite(losses[-1]):
-        title = f"At step {thousands(last)} the loss is not a number: the training has diverged"
-    else:
-        good = ""
-        if np.isfinite(right[-1]):
-            good = f", from {exactly(float(right[0]))} to {exactly(float(right[-1]))} of {seen.right} right"
-        passes = f", {seen.passes:.3g} epochs," if np.isfinite(seen.passes) and seen.passes > 0 else ""
-        title = f"In {thousands(last)} steps{passes} held-out loss goes from {losses[0]:.2f} to {losses[-1]:.2f}{good}"
-    caption = (
-        f"{len(table)} of {seen.lines} logged lines, closer together where the loss fell. Losses in nats per token on "
-        f"a fixed sample; excess is the held-out loss above {seen.least} on the same windows; right is the share of "
-        f"{seen.right} whose arg-max answer is right; gradient is the length of the whole gradient of that step's "
-        f"batch (noisy), update / weights the length of that update as a share of the weights{_epoch(seen)}. All else "
-        "is as logged while training."
-    )
-    return Words(title, caption, f"A table of the training at {len(table)} steps. {title}.")

@@ -1,11 +1,12 @@
 """Writing, token by token: what is in view, what is likely, what was drawn, and how surprising that was."""
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._result import Labelled, Result, Words, numbers, thousands, result
+from glassformer.analyses._options import Member, Seed, Sequence, Step
+from glassformer.analyses._result import Axis, Labelled, Result, fate, result, thousands
 from glassformer.analyses.learn.generated import pick
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -14,35 +15,51 @@ ORDER = 100
 ANSWERS = ("3.§11",)
 COST = "b"
 APPLIES = (_applies.next_token,)
-
-
 ROWS, TOP = 12, 3
 
 
 @result
 class Unrolled(Result):
-    """One sequence as it is written: at each row the probabilities, the drawn token and its surprise."""
+    """One sequence as it is written: for each token the probabilities, which was drawn, and its surprise."""
 
-    chances: Labelled  # (row, token)
-    top: Labelled  # (row, rank, number): token id, probability; the three likeliest
-    chosen: Labelled  # (row, number): token id, probability, surprise in nats
-    verdict: tuple[str, ...]  # per row: right, wrong, unconstrained
+    chances: Labelled  # (position, token)
+    top: Labelled  # (position, rank): probabilities of the three likeliest
+    likeliest: tuple[tuple[str, ...], ...]  # per position the three likeliest tokens
+    chance: Labelled  # (position,): probability of the token that was drawn
+    surprise: Labelled  # (position,): minus its logarithm
+    verdict: tuple[str, ...]  # per position: right, wrong, unconstrained
     tokens: tuple[str, ...]  # prompt, then what was written
     prompt: int  # tokens of the prompt
     context: int
 
+    @property
+    def title(self) -> str:
+        """The mean surprise, and the verdicts."""
+        surprise = self.surprise.values
+        if not np.isfinite(surprise).all():
+            return fate("the probabilities are not numbers, so nothing can be drawn", self.step)
+        asked = [k for k, v in enumerate(self.verdict) if v != "unconstrained"]
+        free = [k for k, v in enumerate(self.verdict) if v == "unconstrained"]
+        parts = []
+        if asked:
+            good, each = self.verdict.count("right"), f"{surprise[asked].mean():.2f} nats of surprise each"
+            parts.append(f"{good} of {len(asked)} constrained tokens are right, at {each}")
+        if free:
+            parts.append(f"{len(free)} free {'ones' if asked else 'tokens'} cost {surprise[free].mean():.2f} nats each")
+        return f"At step {thousands(self.step or 0)}, {'; '.join(parts)}"
 
-def unrolled(run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0, seed: int = 0) -> Unrolled:
+
+def unrolled(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, seed: Seed = 0) -> Unrolled:
     """Twelve tokens after a prompt (default: the first token of the first showcase), drawn at temperature 1."""
-    if run.task.answers != "next":
-        raise CallError(f"task {run.experiment.task_name} has one answer and writes no sequence")
+    if why := _applies.next_token(run):
+        raise CallError(why)
     now, context = _clock.resolve(run, step), run.architecture.context
     text = run.tokens(sequence)
     if sequence is None:
         text = text[:2]
     prompt = len(text)
     luck = np.random.default_rng([seed, run.task.seed, 1]).random(ROWS)
-    rows, top, chosen = [], [], []
+    rows, likeliest, drawn = [], [], []
     for k in range(ROWS):
         chances = run.trace(text[-context:], step=now, member=member)["probabilities"][-1].astype(np.float64)
         if not np.isfinite(chances).all():
@@ -50,56 +67,26 @@ def unrolled(run: Run, *, sequence: str | None = None, step: int = -1, member: i
             token = 0
         else:
             token = int(pick(chances[None], luck[k : k + 1])[0])
-        order = np.argsort(-chances, kind="stable")[:TOP]
         rows.append(chances)
-        top.append([(int(t), chances[t]) for t in order])
-        chosen.append((token, chances[token], -np.log(max(chances[token], 1e-30))))
+        likeliest.append(np.argsort(-chances, kind="stable")[:TOP])
+        drawn.append(chances[token])
         text = np.append(text, token)
     verdicts = run.task.verify(text)[prompt:]
-    words = tuple(run.task.vocabulary)
+    words, chances = run.task.vocabulary, np.array(rows)
+    written: dict[str, Any] = {
+        "position": Axis(tuple(range(prompt, len(text))), tuple(words[token] for token in text[prompt:]))
+    }
+    ranks = {"rank": range(1, len(likeliest[0]) + 1)}
     return Unrolled(
         step=now,
         clock=_clock.text(run, step, member),
-        chances=Labelled(np.array(rows), {"row": numbers(ROWS), "token": words[: len(rows[0])]}, "probability"),
-        top=Labelled(
-            np.array(top, dtype=float),
-            {"row": numbers(ROWS), "rank": numbers(len(top[0])), "number": ("token id", "probability")},
-        ),
-        chosen=Labelled(
-            np.array(chosen, dtype=float),
-            {"row": numbers(ROWS), "number": ("token id", "probability", "surprise (nats)")},
-        ),
+        chances=Labelled(chances, written | {"token": words[: chances.shape[1]]}, "probability"),
+        top=Labelled(np.take_along_axis(chances, np.array(likeliest), axis=1), written | ranks, "probability"),
+        likeliest=tuple(tuple(words[token] for token in some) for some in likeliest),
+        chance=Labelled(np.array(drawn), written, "probability"),
+        surprise=Labelled(-np.log(np.maximum(drawn, 1e-30)), written, "nats"),
         verdict=tuple("unconstrained" if v is None else "right" if v else "wrong" for v in verdicts),
         tokens=tuple(words[int(t)] for t in text),
         prompt=prompt,
         context=context,
     )
-
-
-def say(seen: Unrolled) -> Words:
-    """The mean surprise, and the verdicts."""
-    surprise = seen.chosen.values[:, 2]
-    caption = (
-        "Each row is one step of writing: the tokens so far (those in pale cells have fallen out of the window and are "
-        "no longer seen; the heavy line is the edge of the window), the three likeliest next tokens with their "
-        "probabilities, and the token that was drawn at temperature 1 (framed, or under “other”; appended to the next "
-        "row) with its surprise, −ln p, in nats. Exact numbers, one fixed draw of random numbers. A model that knows "
-        "the rule is not surprised where the rule leaves no choice."
-    )
-    step = thousands(seen.step or 0)
-    if not np.isfinite(surprise).all():
-        title = f"At step {step} the probabilities are not numbers, so nothing can be drawn"
-    else:
-        asked = [k for k, v in enumerate(seen.verdict) if v != "unconstrained"]
-        free = [k for k, v in enumerate(seen.verdict) if v == "unconstrained"]
-        parts = []
-        if asked:
-            good = sum(seen.verdict[k] == "right" for k in asked)
-            parts.append(
-                f"{good} of {len(asked)} constrained tokens are right, at {surprise[asked].mean():.2f} nats of "
-                "surprise each"
-            )
-        if free:
-            parts.append(f"{len(free)} free {'ones' if asked else 'tokens'} cost {surprise[free].mean():.2f} nats each")
-        title = f"At step {step}, " + "; ".join(parts)
-    return Words(title, caption, f"Twelve rows of a sequence being written, with bars. {title}.")

@@ -7,28 +7,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from glassformer.analyses._result import thousands
-from glassformer.analyses.learn.context_position import ContextPosition, context_position, say
+from glassformer.analyses.learn.context_position import ContextPosition
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_context_position(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: ContextPosition, look: _draw.Look) -> Figure:
     """Loss over positions with its spread, and the difference to the exact predictor or the count table."""
-    seen = context_position(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.6, least=60)
+    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=4.6, least=60)
     gap = 10.5 if seen.of == "count table" else 7.0  # room for a second axis
     loss, apart = sheet.panels(1, 2, widths=[1.4, 1], left=5, right=2, bottom=6.4, top=2.6, gap=(gap, 0))[0]
     t, line = sheet.theme, sheet.size.line
-    where = np.array([int(label) for label in seen.floor.axes["position"].labels])
+    where = np.array(seen.floor.axes["position"].values)
     mean, error, low, _, high = seen.loss.values
     loss.fill_between(where, low, high, color=t.validation, alpha=0.13, linewidth=0)
     loss.fill_between(where, mean - 2 * error, mean + 2 * error, color=t.validation, alpha=0.4, linewidth=0)
@@ -55,7 +44,38 @@ def plot_context_position(
         Patch(facecolor=t.validation, alpha=0.13, label="middle half of the tokens"),
         Line2D([], [], color=t.ink, linestyle=(0, (4, 2)), linewidth=1.3 * line, label=f"the {seen.of}"),
     ], columns=4)  # fmt: skip
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: ContextPosition) -> str:
+    """How to read the curves and bands."""
+    first, mean = seen.loss.axes["position"].labels[0], seen.loss.values[0]
+    said = (
+        f"Loss of the token after each position of the window, over {thousands(seen.windows)} windows of the "
+        f"validation part. At position {first} the model has seen {seen.few}, at the last a whole window. Dark band: "
+        "the mean ± 2 standard errors (an estimate from these windows); pale band: the middle half of the tokens. "
+        f"Dashes: the {seen.of} on the same tokens"
+        + (", which sees the same window. " if seen.of == "exact predictor" else ", which also sees only the window. ")
+        + "Right: the model minus those dashes, with ± 2 standard errors. A model that used nothing but the last few "
+        "tokens would have a level line after them."
+    )
+    if seen.of == "count table" and np.isfinite(mean).all():  # a text's loss is known by its perplexity
+        said += (
+            f" As perplexity, e to the mean loss: {np.exp(mean[0]):.1f} after {seen.few}, {np.exp(seen.late):.1f} in "
+            f"the second half of the window, {np.exp(mean[-1]):.1f} at its last position; the right axis of the first "
+            "panel."
+        )
+    return said
+
+
+def _alt(seen: ContextPosition) -> str:
+    gap, floor = seen.excess.values[0], seen.floor.values
+    if not np.isfinite(seen.loss.values[0]).all():
+        return f"Empty axes. {seen.title}."
+    return (
+        f"Curves over {len(gap)} positions. {seen.title}. The gap to the {seen.of} is {gap[0]:.2f} nats at the first "
+        f"position and {gap[-1]:.2f} at the last, where it pays {floor[-1]:.2f} itself."
+    )
 
 
 def _perplexity(ax: Axes) -> None:

@@ -1,16 +1,17 @@
 """How a text goes on, what the model expected at each place, and what it writes by itself."""
 
+from dataclasses import replace
 from itertools import accumulate
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from glassformer.analyses import _passage
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.learn.continuation import LINES, Continuation, continuation, say
+from glassformer.analyses._result import percent
+from glassformer.analyses.learn.continuation import LINES, Continuation
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 NAMES = {"text": "really follows", "expected": "likeliest there", "greedy": "greedy", "sampled": "sampled"}
 BLOCK = len(LINES) + 0.9  # rows of a block and the space under it
@@ -18,25 +19,13 @@ ROW = 1.55  # ems
 BESIDE = 20  # ems for the names of the rows and the colour bar
 
 
-@_draw.drawing
-def plot_continuation(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    seed: int = 0,
-    temperature: float = 1.0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Continuation, look: _draw.Look) -> Figure:
     """Rows of tokens after a prompt: the text shaded by its probability, the likeliest, and two free continuations."""
-    seen = continuation(run, sequence=sequence, step=step, member=member, seed=seed, temperature=temperature)
-    widths, style = _widths(seen), _style.size(_style.size(size).wider or size)
+    widths, style = _widths(seen), _style.size(_style.size(look.size).wider or look.size)
     page = style.width * 72 / style.text  # ems
     height = ROW * BLOCK * len(_blocks(widths, page - BESIDE)) + 12
-    sheet = _draw.Sheet(ax, theme, style.name, say(seen), seen.clock, height=_style.inches(style.name, height))
+    inches = _style.inches(style.name, height)
+    sheet = replace(look, size=style.name).sheet(seen, _caption(seen), _alt(seen), height=inches)
     wide = max(sheet.room[0] - BESIDE, max(widths))
     fitting = max(1, round((sheet.room[1] - 7.6) / (ROW * BLOCK)))  # a slide has its own height
     blocks = _blocks(widths, wide)[:fitting]
@@ -56,7 +45,32 @@ def plot_continuation(
         sheet.note(f"the first {blocks[-1][1]} of {len(widths)} tokens")
     right = sheet.theme.right
     sheet.legend([Patch(facecolor=(right, 0.22), edgecolor=right, label="✓ same as the text")])
-    return sheet.done(seen, sequence=sequence, seed=seed, temperature=temperature, member=member)
+    return sheet.done()
+
+
+def _caption(seen: Continuation) -> str:
+    """How to read the rows."""
+    where = "that training never saw" if seen.held_out else "that training has seen, as all of it"
+    return (
+        f"A passage of the text {where}. First row: what really follows the prompt, each token shaded by the "
+        "probability the model gives it when it has read the true text up to there. Second row: the likeliest token "
+        "at the same place, from the same true text. Third and fourth row: what the model writes by itself after the "
+        "prompt, taking the likeliest token each time, or drawing one (temperature "
+        f"{seen.temperature:g}, one fixed draw). A check marks a token that is the same as in the text; in the model's "
+        "own texts up to where they leave it, for what agrees further on is chance. Exact numbers for this one "
+        "passage. A different text is not a wrong one."
+    )
+
+
+def _alt(seen: Continuation) -> str:
+    if not seen.known:
+        return f"A passage of the text, without predictions. {seen.title}."
+    worst = int(np.argmax(seen.loss.values))
+    return (
+        f"Rows of tokens after a prompt: the text, the model's guesses, two texts of its own. {seen.title}. The "
+        f"greatest surprise is “{shown(seen.words['text'][worst])}”, which had a probability of "
+        f"{percent(float(seen.chance.values[worst]))}."
+    )
 
 
 def drawn_numbers(figure: Figure) -> list[tuple[list[float], list[float]]]:
@@ -70,7 +84,7 @@ def drawn_numbers(figure: Figure) -> list[tuple[list[float], list[float]]]:
 
 def _widths(seen: Continuation) -> list[float]:
     """Ems that each place needs, whichever line has the longest token there; agreement needs room for its sign."""
-    lines = [(seen.words(line), seen.agrees(line) if line != "text" else ()) for line in LINES]
+    lines = [(seen.words[line], seen.agrees[line] if line != "text" else ()) for line in LINES]
     found = []
     for place in range(len(seen.chance.values)):
         need = [_draw.text_width(shown(w[place]), 72) + (1.1 if s and s[place] else 0) for w, s in lines]
@@ -98,7 +112,7 @@ def _block(
     for row, line in enumerate(LINES):
         y = top + row
         ax.text(-0.7, y + 0.45, NAMES[line], ha="right", va="center", color=t.ink if row == 0 else t.quiet)
-        words, same = seen.words(line), seen.agrees(line)
+        words, same = seen.words[line], seen.agrees[line]
         for place in range(begin, end):
             x, width = starts[place - begin], widths[place]
             chance = float(seen.chance.values[place])

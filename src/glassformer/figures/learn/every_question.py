@@ -7,25 +7,21 @@ from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
-from glassformer.analyses.learn.every_question import EveryQuestion, chance, every_question, say
+from glassformer.analyses.learn.every_question import HARDEST, EveryQuestion, chance
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 MOST = 14  # hardest questions drawn
 BAR = 3.0  # ems of a probability of 1
 MOST_QUESTION = 14  # ems; of a longer question the end is written
 
 
-@_draw.drawing
-def plot_every_question(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: EveryQuestion, look: _draw.Look) -> Figure:
     """Share right by question, and the questions with the least probability of a right answer."""
-    seen = every_question(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
+    alt = f"Maps of the share of right answers and a list of hard questions. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7, least=60)
     if seen.operations:
         panels = sheet.panels(2, 3, left=3.5, right=1, bottom=5, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
-        for k, name in enumerate(seen.right.axes["operation"].labels):
+        for k, name in enumerate(seen.right.axes["kind"].labels):
             panel = panels.flat[k]
             _draw.heat(
                 panel,
@@ -33,8 +29,8 @@ def plot_every_question(
                 kind="probability",
                 theme=sheet.theme,
                 numbers=False,
-                rows=seen.right.axes["first"].labels,
-                columns=seen.right.axes["second"].labels,
+                rows=seen.right.axes["token"].labels,
+                columns=seen.right.axes["other_token"].labels,
                 row_name="first digit" if k % 3 == 0 else "",
                 column_name="second digit" if k >= 2 else "",
             )
@@ -56,7 +52,7 @@ def plot_every_question(
             kind="probability",
             theme=sheet.theme,
             numbers=False,
-            rows=seen.right.axes["answer"].labels,
+            rows=seen.right.axes["token"].labels,
             columns=seen.right.axes["distance"].labels,
             row_name="answer",
             column_name="tokens back to look",
@@ -69,12 +65,38 @@ def plot_every_question(
     place = 0.56 if seen.operations else 0.42 if seen.right.values.shape[1] == 1 else 0.48
     table = sheet.panels(1, 1, left=2, right=1.5, bottom=1.2, top=2.4, within=(place, 0, 1, 1))[0, 0]
     _hardest(table, seen, sheet)
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: EveryQuestion) -> str:
+    """How to read the maps and the list."""
+    what = (
+        f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each cell "
+        f"{_cell(int(seen.count.values.max()))}; framed cells have the same digit twice"
+        if seen.operations
+        else f"{thousands(seen.asked)} held-out positions whose answer is in view: the token that came down, how many "
+        "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
+    )
+    return (
+        f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the {HARDEST} "
+        "questions with the least probability of a right answer, that probability, the likeliest token (where it is "
+        f"wrong, the one that came in brackets), and of {seen.looked} kept steps the first at which it was right and "
+        "the last at which it was wrong. "
+        + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
+        + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
+    )
+
+
+def _cell(many: int) -> str:
+    """What one cell of a map of operations stands for."""
+    if many == 1:
+        return "one question, right (1) or wrong (0)"
+    return f"the share right over the {thousands(many)} {'third digits' if many == 10 else 'ways to go on'}"
 
 
 def _by_answer(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     """All answers lie equally far back: one bar for each of them."""
-    names, right, count = seen.right.axes["answer"].labels, seen.right.values[:, 0], seen.count.values[:, 0]
+    names, right, count = seen.right.axes["token"].labels, seen.right.values[:, 0], seen.count.values[:, 0]
     rows = np.arange(len(names))
     ax.barh(rows, np.nan_to_num(right), height=0.7, facecolor=(sheet.theme.right, 0.3), edgecolor=sheet.theme.right)
     for row in rows:
@@ -143,8 +165,8 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     ax.text(at_first, 0, "first right", color=t.quiet, va="center", ha="right")
     tell = bool(((table[:rows, 0] > 0.005) & (table[:rows, 0] < 0.995)).any())  # else all bars would be the same
     for k in range(rows):
-        p, right, last, first, came, likeliest = table[k]
-        came, likeliest = (shown(seen.vocabulary[int(token)]) for token in (came, likeliest))
+        p, right, last, first = table[k]
+        came, likeliest = shown(seen.came[k]), shown(seen.likeliest[k])
         y = k + 1
         text = " ".join(shown(word) for word in names[k].split(" "))
         while _draw.text_width(text, sheet.size.text) > (at_bar - 0.8) * sheet.em and " " in text:

@@ -8,20 +8,16 @@ from matplotlib.patches import Patch
 
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.learn.rule_error import RuleError, rule_error, say
+from glassformer.analyses.learn.rule_error import RuleError
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 TICKS = ([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
 
 
-@_draw.drawing
-def plot_rule_error(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: RuleError, look: _draw.Look) -> Figure:
     """Rule error over life, the shares of right, wrong and not in view, and the error by distance."""
-    seen = rule_error(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.2, least=60)
+    alt = f"Error curves, stacked shares and bars by distance. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
     left = sheet.panels(1, 1, left=5.5, right=1, bottom=6.0, top=2.6, within=(0, 0, 0.36, 1))[0, 0]
     middle = sheet.panels(1, 1, left=5.5, right=1, bottom=6.0, top=2.6, within=(0.36, 0, 0.68, 1))[0, 0]
     right = sheet.panels(1, 1, left=5.5, right=2.4, bottom=6.0, top=2.6, within=(0.68, 0, 1, 1))[0, 0]
@@ -33,8 +29,8 @@ def plot_rule_error(
         panel.set_xlim(0, max(seen.steps, 1))
         panel.locator_params(axis="x", nbins=3)
         _draw.steps_axis(panel)
-        if step != -1 and seen.step is not None:
-            panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * line, zorder=4)
+        if seen.marked is not None:
+            panel.axvline(seen.marked, color=t.quiet, linewidth=0.5 * line, zorder=4)
     sheet.legend(
         [
             Patch(facecolor=t.wrong, label="in view"),
@@ -46,12 +42,28 @@ def plot_rule_error(
         x=0.0,
         columns=5,
     )
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: RuleError) -> str:
+    """How to read the curves, shares and bars."""
+    looks = len(seen.error.axes["step"])
+    return (
+        "Left: share of answers that break the rule, of those in view and of those not in view apart, on "
+        f"{thousands(seen.windows)} held-out windows, looked at {looks} time{'s' if looks != 1 else ''} (dots), "
+        "closest together where the loss fell; shorter relapses between two looks do not show (“loss” has the error "
+        "of every logged line); solid is the likeliest token (arg-max), dotted the average over sampling at "
+        "temperature 1. Colours tell whether the answer lies inside the window; dashed lines are the least any model "
+        "with this window can reach, exact. Middle: the same positions as right, wrong and not in view, by arg-max. "
+        "Right: error at the chosen step by how many tokens back the rule must look, on the same windows, with 95 % "
+        "intervals and counts. These are answers to true sequences (teacher-forced); a model that writes freely is "
+        "judged in “generated”. An error in view that stays up refutes that the rule was learnt."
+    )
 
 
 def _life(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
-    at = [int(s) for s in seen.error.axes["step"].labels]
+    at = np.array(seen.error.axes["step"].values)
     for where, colour in enumerate((t.wrong, t.quiet)):
         for choice, style in enumerate(("-", ":")):
             ax.plot(
@@ -80,9 +92,9 @@ def _life(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
 
 def _shares(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
     t = sheet.theme
-    at = [int(s) for s in seen.shares.axes["step"].labels]
+    at = np.array(seen.shares.axes["step"].values)
     if len(at) == 1:
-        at, values = [at[0], at[0] + 1], np.repeat(seen.shares.values, 2, axis=1)
+        at, values = at[0] + np.arange(2), np.repeat(seen.shares.values, 2, axis=1)
     else:
         values = seen.shares.values
     upto = np.cumsum(values, axis=0)
@@ -115,8 +127,8 @@ def _shares(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
 def _distance(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
     names, counts = seen.by_distance.axes["distance"].labels, seen.counts.values
-    for k, name in enumerate(names):
-        away = name == "not in view"
+    for k, far in enumerate(seen.by_distance.axes["distance"].values):
+        away = far == np.inf
         error, sampled = seen.by_distance.values[k]
         low, high = seen.interval.values[k]
         ax.barh(

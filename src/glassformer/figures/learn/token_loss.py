@@ -1,47 +1,62 @@
 """What every token of a passage costs, written out as a text: by the model, and by counting."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from glassformer.analyses import _passage
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.learn.token_loss import TokenLoss, say, token_loss
+from glassformer.analyses.learn.token_loss import TokenLoss
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 BESIDE = 14  # ems for margins and the colour bar
 LINE = 1.75  # ems from one line of the text to the next
 Box = tuple[float, int, float]  # left edge in ems, line, width in ems
 
 
-@_draw.drawing
-def plot_token_loss(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: TokenLoss, look: _draw.Look) -> Figure:
     """The passage twice, each token shaded by its loss: left by the model, right by the best other predictor."""
-    seen = token_loss(run, step=step, member=member)
-    style = _style.size(_style.size(size).wider or size)
+    style = _style.size(_style.size(look.size).wider or look.size)
     lines = _flow(seen, (style.width * 72 / style.text - BESIDE) / 2)[-1][1] + 1
     height = _style.inches(style.name, LINE * lines + 11.5)
-    sheet = _draw.Sheet(ax, theme, style.name, say(seen), seen.clock, height=height)
+    sheet = replace(look, size=style.name).sheet(seen, _caption(seen), _alt(seen), height=height)
     wide = max((sheet.room[0] - BESIDE) / 2, 6.0)  # ems of each panel
     boxes = _flow(seen, wide)
     panels = sheet.panels(1, 2, left=1.5, right=8, bottom=2.4, top=3, gap=(3, 0))[0]
     most = max(1, int((sheet.room[1] - 5.4) / LINE))  # lines that there is room for: a slide has its own height
-    for panel, guess in zip(panels, seen.loss.axes["guess"].labels, strict=True):
-        _text(panel, seen, guess, boxes, wide, min(boxes[-1][1] + 1, most), sheet)
+    for row, panel in enumerate(panels):
+        _text(panel, seen, row, boxes, wide, min(boxes[-1][1] + 1, most), sheet)
     if boxes[-1][1] >= most:
         sheet.note(f"the first {sum(line < most for _, line, _ in boxes)} of {len(boxes)} tokens are written out")
     _draw.bar(sheet, "entropy", (0.0, seen.most), "loss (nats)", beside=panels[1])
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: TokenLoss) -> str:
+    """How to read the shades."""
+    where = "that training never saw" if seen.held_out else "of the training text itself"
+    table = (
+        "the best table of counts (what followed the last few tokens in training)"
+        if seen.other == "count table"
+        else "the exact predictor, which knows all that can be known"
+    )
+    return (
+        f"A passage {where}, written out. Each token is shaded by what it costs, −ln p of the token that came, in "
+        f"nats; left by the model, right by {table}. The map runs from 0 to ln V = {seen.most:.2f}, the price of a "
+        "uniform guess; dearer tokens have the colour of its end. The model sees at least half a window before each "
+        "token, where there is so much. Exact numbers for this one passage; another may differ."
+    )
+
+
+def _alt(seen: TokenLoss) -> str:
+    model = seen.loss.values[0]
+    if not np.isfinite(model).all():
+        return f"A text shaded by its price, token by token. {seen.title}."
+    dearest = shown(seen.tokens[int(np.argmax(model))])
+    return f"A text shaded by its price, token by token, twice. {seen.title}. Dearest: “{dearest}”."
 
 
 def drawn_numbers(figure: Figure) -> list[tuple[list[float], list[float]]]:
@@ -90,9 +105,8 @@ def _ends_line(token: str) -> bool:
 
 
 def _text(
-    ax: _draw.Axes, seen: TokenLoss, guess: str, boxes: list[Box], wide: float, lines: int, sheet: _draw.Sheet
+    ax: _draw.Axes, seen: TokenLoss, row: int, boxes: list[Box], wide: float, lines: int, sheet: _draw.Sheet
 ) -> None:
-    row = seen.loss.axes["guess"].labels.index(guess)
     _draw.bare(ax)
     ax.set_xlim(0, wide)
     ax.set_ylim(lines, 0)
@@ -112,5 +126,4 @@ def _text(
         ink = _style.on(palette(losses[k] / seen.most)) if losses[k] == losses[k] else sheet.theme.ink
         ax.text(x + width / 2, y + 0.5, shown(seen.tokens[k]), ha="center", va="center", color=ink, parse_math=False)
     mean = seen.loss.values[row].mean()
-    name = "the model" if guess == "model" else f"the {guess}"
-    _draw.heading(ax, f"{name}: {_draw.number(float(mean))} nats per token")
+    _draw.heading(ax, f"the {seen.loss.axes['quantity'].labels[row]}: {_draw.number(float(mean))} nats per token")

@@ -6,40 +6,52 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._result import power, thousands
-from glassformer.analyses.learn.training_log import say, training_log
+from glassformer.analyses.learn.training_log import TrainingLog
 from glassformer.figures import _draw, _table
-from glassformer.run import Run
 
 LINE, MOST = 2.2, 5.0  # ems: of a row at the most, and between columns beyond the usual gap
 POWERS, SMALL = ("training loss", "held-out loss", "excess", "gradient", "update / weights", "rate"), 5e-4
 SHORT = {"training loss": "train", "held-out loss": "held out", "update / weights": "update", "gradient": "grad."}
 
 
-@_draw.drawing
-def plot_training_log(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: TrainingLog, look: _draw.Look) -> Figure:
     """Step, epoch, losses, right answers, gradient, updates and rate at a dozen logged steps."""
-    seen = training_log(run, step=step, member=member)
-    steps, names = seen.log.axes["step"].labels, seen.log.axes["quantity"].labels
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + 0.24 * len(steps))
+    steps, names = np.array(seen.log.axes["step"].values), seen.log.axes["quantity"].labels
+    alt = f"A table of the training at {len(steps)} steps. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=1.2 + 0.24 * len(steps))
     panel = sheet.panels(1, 1, left=1.2, right=1.2, bottom=0.8, top=1.6)[0, 0]
     narrow = sheet.room[0] < 60
     shown = [k for k, name in enumerate(names) if not narrow or name not in ("excess", "rate", "update / weights")]
     header = ["step", *(SHORT.get(names[k], names[k]) if narrow else names[k] for k in shown)]
     columns = [_column(names[k], seen.log.values[:, k]) for k in shown]
     rows = [[thousands(int(at)), *cells] for at, *cells in zip(steps, *columns, strict=True)]
-    nearest = int(np.argmin([abs(int(at) - (seen.step or 0)) for at in steps])) if seen.step is not None else -1
+    nearest = -1 if seen.step is None else int(np.argmin(np.abs(steps - seen.step)))
     colours = [sheet.theme.query if k == nearest else sheet.theme.ink for k in range(len(rows))]
     _table.table(panel, sheet.em, header, rows, theme=sheet.theme, align="r" * len(header), colours=colours,
                  widths=_spread(panel, sheet.em, [header, *rows]), line=LINE)  # fmt: skip
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: TrainingLog) -> str:
+    """How to read the columns."""
+    return (
+        f"{len(seen.log.values)} of {seen.lines} logged lines, closer together where the loss fell. Losses in nats per "
+        f"token on a fixed sample; excess is the held-out loss above {seen.least} on the same windows; right is the "
+        f"share of {seen.right} whose arg-max answer is right; gradient is the length of the whole gradient of that "
+        "step's batch (noisy), update / weights the length of that update as a share of the weights"
+        f"{_epoch(seen)}. All else is as logged while training."
+    )
+
+
+def _epoch(seen: TrainingLog) -> str:
+    if not np.isfinite(seen.passes):
+        return ""
+    if not seen.drawn:
+        return "; an epoch is one pass over the training examples"
+    return (
+        "; windows are drawn at random, and an epoch is as many tokens as the training part has; perplexity is e to "
+        "the power of the held-out loss"
+    )
 
 
 def _spread(panel: Axes, em: float, rows: list[list[str]]) -> list[float]:

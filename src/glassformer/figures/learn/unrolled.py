@@ -5,28 +5,24 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.learn.unrolled import Unrolled, say, unrolled
+from glassformer.analyses.learn.unrolled import Unrolled
 from glassformer.figures import _draw
-from glassformer.run import Run
+
+CAPTION = (
+    "Each row is one step of writing: the tokens so far (those in pale cells have fallen out of the window and are no "
+    "longer seen; the heavy line is the edge of the window), the three likeliest next tokens with their probabilities, "
+    "and the token that was drawn at temperature 1 (framed, or under “other”; appended to the next row) with its "
+    "surprise, −ln p, in nats. Exact numbers, one fixed draw of random numbers. A model that knows the rule is not "
+    "surprised where the rule leaves no choice."
+)
 
 
-@_draw.drawing
-def plot_unrolled(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    seed: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Unrolled, look: _draw.Look) -> Figure:
     """Twelve rows: the context so far, the three likeliest tokens, the one that was drawn, and its surprise."""
-    seen = unrolled(run, sequence=sequence, step=step, member=member, seed=seed)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4, least=60)
+    alt = f"Twelve rows of a sequence being written, with bars. {seen.title}."
+    sheet = look.sheet(seen, CAPTION, alt, height=6.4, least=60)
     t, line, text = sheet.theme, sheet.size.line, sheet.size.text
-    rows, top = seen.top.values.shape[:2]
+    rows, top = seen.top.values.shape
     panel, bars = sheet.panels(1, 2, widths=[1.3, 1], left=1.5, right=1.5, bottom=2.2, top=3.4, gap=(1.5, 0))[0]
     room = sheet.room[0] * 0.53
     widest = max(_draw.text_width(shown(word), text) for word in seen.tokens) / sheet.em
@@ -60,8 +56,7 @@ def plot_unrolled(
         if so_far - seen.context > cut:
             edge = so_far - seen.context - cut - 0.5
             panel.plot([edge, edge], [row - 0.5, row + 0.5], color=t.ink, linewidth=1.8 * line, zorder=6)
-        token, chance, surprise = seen.chosen.values[row]
-        word = seen.tokens[so_far]
+        chance, surprise, word = seen.chance.values[row], seen.surprise.values[row], seen.tokens[so_far]
         verdict = seen.verdict[row]
         if so_far - cut < long:
             _draw.cell(panel, so_far - cut, row, word, verdict, theme=t, size=text, line=line)
@@ -78,8 +73,8 @@ def plot_unrolled(
             )
         drawn = False
         for k in range(top):
-            each, p = seen.top.values[row, k]
-            mine = int(each) == int(token)
+            each, p = seen.likeliest[row][k], seen.top.values[row, k]
+            mine = each == word
             drawn = drawn or mine
             bars.add_patch(
                 Rectangle(
@@ -98,8 +93,7 @@ def plot_unrolled(
                         (k + 0.05, row - 0.4), 0.9 * float(p), 0.8, facecolor=t.unconstrained, linewidth=0, zorder=2
                     )
                 )
-            name = shown(_word(seen, int(each)))
-            bars.text(k + 0.1, row, f"{name}  {_draw.number(float(p))}", va="center", ha="left", zorder=4)
+            bars.text(k + 0.1, row, f"{shown(each)}  {_draw.number(float(p))}", va="center", ha="left", zorder=4)
         sign = "" if drawn else f"{shown(word)}  {_draw.number(float(chance))}"
         bars.text(
             top + 1.68,
@@ -119,8 +113,4 @@ def plot_unrolled(
     edge_drawn = bool(panel.lines)
     window = Line2D([], [], color=t.ink, linewidth=1.8 * line, label="edge of the window")
     sheet.legend([*known, *([window] if edge_drawn else [])], columns=4)
-    return sheet.done(seen, seed=seed, member=member)
-
-
-def _word(seen: Unrolled, token: int) -> str:
-    return str(seen.chances.axes["token"].labels[token])
+    return sheet.done()
