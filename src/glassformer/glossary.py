@@ -40,6 +40,7 @@ AXES = {  # axis → the kind of its places
     "direction": "direction",  # the two directions of a plane, horizontal and vertical
     "horizontal": "quantity",  # places along the first
     "vertical": "quantity",  # and along the second
+    "head_feature": "feature",  # of all heads, one after the other
     "point": "category",  # named points of the forward pass
     "part": "category",  # what a model, a sum or a count is made of
     "way": "category",  # of taking a part out
@@ -55,6 +56,8 @@ AXES = {  # axis → the kind of its places
     "rank": "rank",  # the first, the second, ...
     "cell": "category",  # of a study
     "run": "category",
+    "model": "category",  # published ones
+    "word": "category",  # of a text, whole or cut into tokens
     "optimiser": "category",
     "question": "category",
     "answer": "token",  # what is answered, beside the token that came

@@ -5,24 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer import architecture as model
-from glassformer.analyses._result import Labelled, Result, Words, listed, thousands, result
+from glassformer.analyses._result import Labelled, Result, listed, result, thousands
 from glassformer.run import Run
 
 ORDER = 10
 ANSWERS = ("4.01", "3.§3.4", "3.§3.5", "3.§8", "3.§9", "1.A")
 COST = "a"
-
-OPENS = {  # letter → the figures that open the box
-    "A": ("vocabulary", "embeddings"),
-    "B": ("positions",),
-    "C": ("qkv", "head_split"),
-    "D": ("query_key_space", "scoring"),
-    "E": ("attention", "mask"),
-    "F": ("mixing",),
-    "G": ("residual",),
-    "H": ("neurons",),
-    "I": ("readout", "landscape"),
-}
 
 
 @dataclass(frozen=True)
@@ -32,8 +20,8 @@ class Box:
     name: str
     made_of: str = ""
     leaves: str = ""
-    meaning: str = "ink"  # its colour
-    letter: str = ""
+    belongs: str = ""  # to query, key, value or feed_forward
+    opened: tuple[str, ...] = ()  # the names of what shows it from within
     off: bool = False
     point: str = ""  # the name of what leaves it, where that is not the name of the box
 
@@ -46,6 +34,10 @@ class Built(Result):
     settings: tuple[tuple[str, str], ...]
     parts: Labelled  # (part,): parameters
     parameters: int
+    embeddings: int  # parameters, those of positions included
+    each_block: tuple[int, ...]  # parameters
+    read_out: int  # parameters
+    width: int
     blocks: int
     norm_place: str  # pre or post; empty: no norm
     final_norm: bool
@@ -53,6 +45,19 @@ class Built(Result):
     read: int  # the position at which the answer is read; -1: every one
     off: tuple[str, ...]  # what is switched off, in words
     task: str
+
+    @property
+    def title(self) -> str:
+        """How large it is, and what it lacks."""
+        blocks = "one block" if self.blocks == 1 else f"{self.blocks} blocks"
+        title = (
+            f"{thousands(self.parameters)} parameters in {blocks} of width {self.width} turn the tokens of {self.task} "
+            "into probabilities"
+        )
+        if not self.off:
+            return title
+        many = len(self.off) > 1 or self.off[0].endswith("s")
+        return f"{title}; {listed(list(self.off))} {'are' if many else 'is'} left out"
 
 
 def architecture(run: Run) -> Built:
@@ -71,45 +76,45 @@ def architecture(run: Run) -> Built:
     ]
     boxes = {
         "tokens": Box("tokens", f"{a.context} ids", _shape(batch, a.context)),
-        "token": Box("token embedding", _shape(a.vocabulary, a.width), stream, letter="A"),
+        "token": Box("token embedding", _shape(a.vocabulary, a.width), stream, opened=("vocabulary", "embeddings")),
         "position": Box(
             "position embedding" if a.positions != "rotary" else "positions turn Q, K",
             placed,
             _shape(a.context, a.width) if a.positions in ("learned", "sinusoidal") else "",
-            letter="B",
+            opened=("positions",),
             off=a.positions == "none",
         ),
         "norm_1": Box(norm, "", stream, off=a.norm == "none" or not looks),
-        "query": Box("query", f"{each}{_shape(a.width, a.per_head)}", head, "query", "C", off=not asks),
-        "key": Box("key", f"{each}{_shape(a.width, a.per_head)}", head, "key", "", off=not asks),
-        "value": Box("value", f"{each}{_shape(a.width, a.per_head)}", head, "value", "", off=not looks),
-        "scores": Box("scores", f"Q · K / √{scale}", pairs, "ink", "D", off=not asks),
+        "query": Box(
+            "query", f"{each}{_shape(a.width, a.per_head)}", head, "query", ("qkv", "head_split"), off=not asks
+        ),
+        "key": Box("key", f"{each}{_shape(a.width, a.per_head)}", head, "key", off=not asks),
+        "value": Box("value", f"{each}{_shape(a.width, a.per_head)}", head, "value", off=not looks),
+        "scores": Box("scores", f"Q · K / √{scale}", pairs, opened=("query_key_space", "scoring"), off=not asks),
         "attention": Box(
             "mask, softmax" if a.causal else "softmax",
             "equal shares" if a.attention == "mean" else "rows sum to 1",
             pairs,
-            "ink",
-            "E",
+            opened=("attention", "mask"),
             off=not looks,
         ),
-        "mixed": Box("mixed values", "shares · V", head, "value", "F", off=not looks),
+        "mixed": Box("mixed values", "shares · V", head, "value", ("mixing",), off=not looks),
         "output": Box(
             "output projection",
             _shape(a.inner, a.width) if a.output_projection else "",
             stream,
             "value",
-            "",
             off=not a.output_projection or not looks,
             point="attended" if looks else "",
         ),
-        "add_1": Box("add", "", stream, "ink", "G", off=not a.residual),
+        "add_1": Box("add", "", stream, opened=("residual",), off=not a.residual),
         "norm_2": Box(norm, "", stream, off=a.norm == "none" or not feeds),
         "expand": Box(
             "expand",
             _shape(a.width, a.feed_forward) if feeds else "",
             _shape(batch, a.context, a.feed_forward) if feeds else "",
             "feed_forward",
-            "H",
+            ("neurons",),
             off=not feeds,
         ),
         "activation": Box(
@@ -117,7 +122,6 @@ def architecture(run: Run) -> Built:
             f"{a.feed_forward} neurons" if feeds else "",
             _shape(batch, a.context, a.feed_forward) if feeds else "",
             "feed_forward",
-            "",
             off=not feeds,
             point="hidden" if feeds else "",
         ),
@@ -126,21 +130,26 @@ def architecture(run: Run) -> Built:
             _shape(a.feed_forward, a.width) if feeds else "",
             stream,
             "feed_forward",
-            "",
             off=not feeds,
             point="fed" if feeds else "",
         ),
-        "add_2": Box("add", "", stream, "ink", "", off=not a.residual),
+        "add_2": Box("add", "", stream, off=not a.residual),
         "norm": Box(norm, "", stream, off=not a.final_norm),
         "read_out": Box(
-            "read-out", _shape(a.width, a.answers) if not a.tied_embedding else "A, turned", read, "ink", "I"
+            "read-out",
+            _shape(a.width, a.answers) if not a.tied_embedding else "A, turned",
+            read,
+            opened=("readout", "landscape"),
         ),
-        "softmax": Box("softmax", "", read, "ink"),
-        "answer": Box("P(answer)" if run.task.answers == "one" else "P(next)", "", "", "ink"),
+        "softmax": Box("softmax", "", read),
+        "answer": Box("P(answer)" if run.task.answers == "one" else "P(next)"),
     }
     counts: dict[str, int] = {}
+    each_block = [0] * a.blocks
     for name, shape in a.shapes().items():
         counts[model.part(name)] = counts.get(model.part(name), 0) + int(np.prod(shape))
+        if name.startswith("blocks."):
+            each_block[int(name.split(".")[1])] += int(np.prod(shape))
     said = {
         "positions": a.positions == "none",
         "attention": not looks,
@@ -155,6 +164,10 @@ def architecture(run: Run) -> Built:
         settings=_settings(run),
         parts=Labelled(np.array(list(counts.values()), dtype=float), {"part": tuple(counts)}, "parameters"),
         parameters=a.parameters,
+        embeddings=counts.get("embedding", 0) + counts.get("positions", 0),
+        each_block=tuple(each_block),
+        read_out=counts.get("read_out", 0),
+        width=a.width,
         blocks=a.blocks,
         norm_place=a.norm_place if a.norm != "none" else "",
         final_norm=a.final_norm,
@@ -194,31 +207,3 @@ def _settings(run: Run) -> tuple[tuple[str, str], ...]:
         ("parameters", thousands(a.parameters)),
     ]
     return tuple(rows)
-
-
-def say(seen: Built) -> Words:
-    """How large it is, and what it lacks."""
-    blocks = "one block" if seen.blocks == 1 else f"{seen.blocks} blocks"
-    width = dict(seen.settings)["width"].split()[0]
-    title = (
-        f"{thousands(seen.parameters)} parameters in {blocks} of width {width} turn the tokens of {seen.task} into "
-        "probabilities"
-    )
-    if seen.off:
-        title += (
-            f"; {listed(list(seen.off))} {'are' if len(seen.off) > 1 or seen.off[0].endswith('s') else 'is'} left out"
-        )
-    caption = (
-        "The model's parts in the order of the computation, read from left to right, upper row first. In a box: its "
-        "name and, where it has weights, the shape of its matrix; under it the shape of what leaves it (batch × "
-        "position × feature; with several heads also × head). The thick line is the residual stream, from which each "
-        "branch reads and to which it adds. In italics: the names of values that other figures speak of (`embedded`, "
-        "`attended`, `middle`, `hidden`, `fed`, `out`, `final`). Query, key, value and feed-forward have their own "
-        "colours. A struck-through box is a part of the usual transformer that this model does not have. The letters "
-        "name the figures that open a box: "
-        + "; ".join(f"{letter} {', '.join(names)}" for letter, names in OPENS.items())
-        + ". All shapes follow from the run's own settings and are exact."
-        + (f" The {seen.blocks} blocks are built alike; the strip below shows the chain." if seen.blocks > 1 else "")
-    )
-    chain = ", ".join(box.name for box in seen.boxes.values() if not box.off)
-    return Words(title, caption, f"A diagram of the model. In order: {chain}. {title}.")

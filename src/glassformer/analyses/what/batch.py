@@ -1,18 +1,17 @@
 """What one step sees: windows of the training part, what is asked of each, and where they lie in the corpus."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _counted
-from glassformer.analyses._result import Labelled, Result, Words, numbers, thousands, result
+from glassformer.analyses._options import Seed
+from glassformer.analyses._result import Labelled, Result, numbers, result, thousands
 from glassformer.run import Run
 
 ORDER = 70
 ANSWERS = ("3.§4",)
 COST = "a"
 
-MOST = 6  # windows drawn
+MOST = 6  # windows shown
 
 
 @result
@@ -28,12 +27,27 @@ class Batch(Result):
     corpus: int  # tokens of the training part
     pieces: int
     batch: int  # windows per step in training
+    predictions: int  # that one step learns from
     order: str  # random or passes
     read_position: int  # where the one answer is read; -1: at every position
     context: int
 
+    @property
+    def title(self) -> str:
+        """How many predictions one step learns from."""
+        many = thousands(self.predictions)
+        if self.read_position < 0:
+            return (
+                f"Each step learns from {self.batch} windows of {self.context} tokens: {many} next tokens, all of "
+                "equal weight"
+            )
+        return (
+            f"Each step learns from {self.batch} questions of {self.context} tokens: {many} answers, all read at "
+            f"position {self.read_position}"
+        )
 
-def batch(run: Run, *, count: int = MOST, seed: int = 0) -> Batch:
+
+def batch(run: Run, *, count: int = MOST, seed: Seed = 0) -> Batch:
     """`count` windows (at most a batch), drawn by the rule that training follows but with NumPy's random numbers.
 
     A piece is chosen evenly, then a beginning within it; tasks that go through their pieces in passes begin a pass.
@@ -65,37 +79,8 @@ def batch(run: Run, *, count: int = MOST, seed: int = 0) -> Batch:
         corpus=int((split.starts + split.windows + a.context).max()),  # a text goes on behind its training part
         pieces=len(split.starts),
         batch=train.batch,
+        predictions=train.batch * came.shape[1],
         order=data.order,
         read_position=-1 if place is None else place,
         context=a.context,
-    )
-
-
-def say(seen: Batch) -> Words:
-    """How many predictions one step learns from."""
-    asked = seen.batch * int((seen.weights.values > 0).sum())
-    if seen.read_position < 0:
-        title = (
-            f"Each step learns from {seen.batch} windows of {seen.context} tokens: {thousands(asked)} next "
-            "tokens, all of equal weight"
-        )
-    else:
-        title = (
-            f"Each step learns from {seen.batch} questions of {seen.context} tokens: {thousands(asked)} answers, all "
-            f"read at position {seen.read_position}"
-        )
-    drawn = (
-        "a sequence chosen evenly, then a beginning evenly within it"
-        if seen.order == "random"
-        else "the beginning of a shuffled pass over all of them"
-    )
-    caption = (
-        f"{len(seen.tokens)} windows drawn the way training draws its {seen.batch} per step ({drawn}), with random "
-        "numbers of their own: no particular step's batch. In each pair the upper row is what the model is given, the "
-        "lower row what is asked of it at that position; plain cells with a dot are not asked. Right: where each "
-        f"window begins in the {thousands(seen.corpus)} tokens of the training part. Below: the share of a step's loss "
-        "that one prediction at a position carries."
-    )
-    return Words(
-        title, caption, f"Pairs of rows, inputs above targets, and marks of where each window begins. {title}."
     )

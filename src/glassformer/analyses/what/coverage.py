@@ -2,11 +2,10 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, shared, thousands, result
+from glassformer.analyses._result import Labelled, Result, listed, result, shared
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._text import Text
@@ -14,7 +13,6 @@ from glassformer.tasks._text import Text
 ORDER = 50
 ANSWERS = ("2.§2.3",)
 COST = "b"
-
 
 WORDS, RANKS = 100, 1000  # words written out; words behind the curve
 WORD = re.compile(r"\w+|[^\w\s]+")  # runs of word characters, or of marks: "don't" is three of them
@@ -42,6 +40,24 @@ class Coverage(Result):
     tokenizer: str
     lossless: bool
 
+    @property
+    def title(self) -> str:
+        """How many of the commonest words are whole, and which are not."""
+        many, split = len(self.cut), self.split
+        named = f"{', '.join(split[:NAMED])} and {len(split) - NAMED} more" if len(split) > NAMED else listed(split)
+        title = f"{many - len(split)} of the {many} commonest words are single tokens"
+        return f"{title}; cut are {named}" if split else title
+
+    @property
+    def split(self) -> list[str]:
+        """Of the words written out, those that take more than one token, commonest first."""
+        return [word for word, cut in zip(self.pieces.axes["word"].labels, self.cut, strict=True) if len(cut) > 1]
+
+    @property
+    def per_token(self) -> float:
+        """Characters per token, white space included."""
+        return self.characters / max(self.tokens, 1)
+
 
 def applies(run: Run) -> str | None:
     """Why words are not cut here; None where they are."""
@@ -63,7 +79,7 @@ def coverage(run: Run) -> Coverage:
     ranked = [word for word, _ in common[:RANKS]]
     cut = [_pieces(task, space + word if word[0].isalnum() else word) for word in ranked]
     single = np.array([len(pieces) == 1 for pieces in cut], dtype=float)
-    words = tuple(ranked[:WORDS])
+    ranks, words = np.arange(1, len(ranked) + 1), tuple(ranked[:WORDS])
     kept = "".join(text.split()) if not task.cutter.lossless else text
     lost = _lost(text) if not task.cutter.lossless else {}
     assert len(text) - len(kept) == sum(lost.values())
@@ -71,11 +87,7 @@ def coverage(run: Run) -> Coverage:
         pieces=Labelled(np.array([len(pieces) for pieces in cut[:WORDS]], dtype=float), {"word": words}, "tokens"),
         counts=Labelled(np.array([many for _, many in common[:WORDS]], dtype=float), {"word": words}, "occurrences"),
         cut=tuple(cut[:WORDS]),
-        share=Labelled(
-            np.cumsum(single) / np.arange(1, len(single) + 1),
-            {"rank": tuple(str(k + 1) for k in range(len(single)))},
-            "share",
-        ),
+        share=Labelled(np.cumsum(single) / ranks, {"rank": ranks}, "share"),
         lost=Labelled(np.array(list(lost.values()), dtype=float), {"kind": tuple(lost)}, "characters"),
         characters=len(text),
         distinct=len(set(text)),
@@ -111,60 +123,3 @@ def _lost(text: str) -> dict[str, int]:
     white = Counter(letter for letter in text if letter.isspace())
     named = {"spaces": white.pop(" ", 0), "line ends": white.pop("\n", 0), "other white space": sum(white.values())}
     return {kind: many for kind, many in named.items() if many}
-
-
-def split_words(seen: Coverage) -> list[str]:
-    """Of the words written out, those that take more than one token, commonest first."""
-    return [word for word, many in zip(seen.pieces.axes["word"].labels, seen.pieces.values, strict=True) if many > 1]
-
-
-def per_token(seen: Coverage) -> float:
-    """Characters per token, white space included."""
-    return seen.characters / max(seen.tokens, 1)
-
-
-def share_at(seen: Coverage) -> tuple[Array, Array]:
-    """Ranks and shares of the curve."""
-    return np.arange(1, len(seen.share.values) + 1), np.asarray(seen.share.values)
-
-
-def opening(seen: Coverage) -> str:
-    """The first characters of the text, on one line."""
-    return " ⏎ ".join(filter(None, seen.beginning.splitlines()))
-
-
-def _in_parts(seen: Coverage) -> str:
-    """`358 186 for training, 89 531 for validation`."""
-    each = zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True)
-    return listed([f"{thousands(int(n))} for {'training' if part == 'train' else part}" for part, n in each])
-
-
-def say(seen: Coverage) -> Words:
-    """How many of the commonest words are whole, and which are not."""
-    many, split = len(seen.pieces.values), split_words(seen)
-    named = listed(split[:NAMED]) + (f" and {len(split) - NAMED} more" if len(split) > NAMED else "")
-    if len(split) > NAMED:
-        named = f"{', '.join(split[:NAMED])} and {len(split) - NAMED} more"
-    title = f"{many - len(split)} of the {many} commonest words are single tokens"
-    title += f"; cut are {named}" if split else ""
-    lost = {kind: int(n) for kind, n in zip(seen.lost.axes["kind"].labels, seen.lost.values, strict=True)}
-    away = (
-        f"The tokenizer discards {thousands(sum(lost.values()))} characters "
-        f"({percent(sum(lost.values()) / max(seen.characters, 1))}: "
-        f"{listed([f'{thousands(n)} {kind}' for kind, n in lost.items()])}), so the text cannot be restored and its "
-        "loss per character must not be compared with that of models that predict them. "
-        if lost
-        else "Nothing is discarded: the text can be restored from its tokens. "
-    )
-    caption = (
-        "Left: the commonest words of the whole text in order, row by row, capital letters made small and marks apart "
-        "(don't is don, ' and t). A word in a plain frame is one token; one that is cut is shaded, with its pieces "
-        "written. "
-        + ("Words are looked up with the space before them, as they stand in a text. " if seen.lossless else "")
-        + "Right: of the words up to each rank, the share that is one token; rarer words are mostly cut. "
-        f"The text begins “{opening(seen)}”. Its {thousands(seen.characters)} characters, "
-        f"{thousands(seen.distinct)} different ones, become {thousands(seen.tokens)} tokens, {per_token(seen):.2f} "
-        f"characters each ({_in_parts(seen)}); {thousands(seen.used)} of {thousands(seen.entries)} entries occur. "
-        f"{away}Counted exactly."
-    )
-    return Words(title, caption, f"A table of words and a falling curve. {title}.")

@@ -1,13 +1,11 @@
 """Who may look at whom: the mask, and what looking at all alike would give."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _applies
+from glassformer.analyses._options import Sequence
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._result import Labelled, Result, Words, listed, result
-from glassformer.errors import CallError
+from glassformer.analyses._result import Labelled, Result, listed, result
 from glassformer.run import Run
 
 ORDER = 80
@@ -26,12 +24,22 @@ class Mask(Result):
     rows: tuple[str, ...]  # each row in words
     causal: bool
 
+    @property
+    def title(self) -> str:
+        """How much of the square is open."""
+        cells, open_ = self.allowed.values.size, int(self.allowed.values.sum())
+        if self.causal:
+            return (
+                f"Each position sees itself and what lies before it: {open_} of {cells} pairs are allowed, the future "
+                "is masked"
+            )
+        return f"Every position sees all {len(self.tokens)}: all {cells} pairs are allowed, nothing is masked"
 
-def mask(run: Run, *, sequence: str | None = None) -> Mask:
+
+def mask(run: Run, *, sequence: Sequence = None) -> Mask:
     """The mask of a run's model on a text (the task's first showcase when None)."""
+    _applies.must(run, *APPLIES)
     a = run.architecture
-    if a.attention == "off":
-        raise CallError("this model has no attention")
     tokens = tuple(run.task.vocabulary[token] for token in run.tokens(sequence))
     length = len(tokens)
     allowed = np.tri(length) if a.causal else np.ones((length, length))
@@ -52,30 +60,3 @@ def _row(place: int, seen: list[str], causal: bool) -> str:
         return f"each sees all {len(seen)}: 1/{len(seen)} if alike"
     many = "itself alone" if len(seen) == 1 else f"{len(seen)} tokens" if len(seen) > 4 else listed(seen)
     return f"position {place} sees {many}"
-
-
-def say(seen: Mask) -> Words:
-    """How much of the square is open."""
-    cells, open_ = seen.allowed.values.size, int(seen.allowed.values.sum())
-    length = len(seen.tokens)
-    if seen.causal:
-        title = (
-            f"Each position sees itself and what lies before it: {open_} of {cells} pairs are allowed, the future "
-            "is masked"
-        )
-    else:
-        title = f"Every position sees all {length}: all {cells} pairs are allowed, nothing is masked"
-    caption = (
-        f"Rows are the positions that look, columns those looked at, on the input {' '.join(map(shown, seen.tokens))}. "
-        + (
-            "Cross-hatched cells are masked: their scores are set to minus infinity before the softmax. "
-            if seen.causal
-            else ""
-        )
-        + "The number in an allowed cell is the share it would get if all in view counted the same, the baseline "
-        "for every "
-        "picture of attention. There is no padding: all windows have the same length. The mask is fixed, not learned."
-    )
-    return Words(
-        title, caption, f"A square of positions, {'lower triangle allowed' if seen.causal else 'all allowed'}. {title}."
-    )

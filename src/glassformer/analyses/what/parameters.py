@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassformer import architecture as model
-from glassformer.analyses._result import Labelled, Result, Words, percent, thousands, result
+from glassformer.analyses._result import Axis, Labelled, Result, percent, result, thousands
 from glassformer.run import Run
 
 ORDER = 20
@@ -27,6 +27,16 @@ SIDES = {  # tensor → what its rows and columns are
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Tensor:
+    """One tensor, or one that every block has."""
+
+    name: str
+    sides: tuple[str, ...]  # what its rows and columns are
+    shape: tuple[int, ...]
+    times: int  # how many blocks have it
+
+
 @result
 class Parameters(Result):
     """The count of every tensor and part; tensors of equal blocks stand once, with how often they occur."""
@@ -35,74 +45,58 @@ class Parameters(Result):
     parts: Labelled  # (part,): parameters
     published: Labelled  # (model,): parameters of well-known models
     cited: tuple[str, ...]
-    rows: tuple[tuple[str, str, str, str], ...]  # tensor, what its sides are, shape, times
+    rows: tuple[Tensor, ...]
     total: int
+    largest: str  # the kind of part that has the most, over all blocks
+    largest_share: float
+
+    @property
+    def title(self) -> str:
+        """Where most of the parameters sit."""
+        first, size = self.published.axes["model"].labels[0], float(self.published.values[0])
+        times = size / self.total
+        many = thousands(int(round(times, -3)) if times >= 1e4 else round(times))
+        fewer = f"{first} had {many} times as many" if times >= 1 else f"more than {first} had"
+        return (
+            f"{thousands(self.total)} parameters, {percent(self.largest_share)} of them in the {self.largest}; {fewer}"
+        )
 
 
 def parameters(run: Run) -> Parameters:
     """Every tensor of a run's model with its shape, and the sums by part."""
     a = run.architecture
-    rows: list[tuple[str, str, str, str]] = []
+    rows: list[Tensor] = []
     tensors: dict[str, int] = {}
     parts: dict[str, int] = {}
+    words: dict[str, str] = {}  # part → what it is called
+    kinds: dict[str, int] = {}  # kind of part → parameters
     for name, shape in a.shapes().items():
         count = int(np.prod(shape))
-        parts[model.part(name)] = parts.get(model.part(name), 0) + count
-        leaf = name.rpartition(".")[2]
-        block = name.startswith("blocks.")
+        part, (*block, leaf) = model.part(name), name.removeprefix("blocks.").split(".")
+        kind = part.removesuffix(f"_{block[0]}" if block else "").replace("_", "-")
+        words[part] = f"{kind}, block {block[0]}" if block and a.blocks > 1 else kind
+        kind += (" parts" if a.blocks > 1 else " part") if block else ""
+        parts[part] = parts.get(part, 0) + count
+        kinds[kind] = kinds.get(kind, 0) + count
         if leaf not in tensors:
             base = leaf.removesuffix("_bias")
             sides = SIDES[base][-1:] if leaf != base else SIDES[base]
-            times = f"× {a.blocks}" if block and a.blocks > 1 else ""
-            rows.append((leaf.replace("_", " "), " · ".join(sides), " × ".join(map(str, shape)), times))
+            rows.append(Tensor(leaf.replace("_", " "), sides, shape, a.blocks if block else 1))
         tensors[leaf] = tensors.get(leaf, 0) + count
+    largest = max(kinds, key=lambda kind: kinds[kind])
     return Parameters(
         tensors=Labelled(np.array(list(tensors.values()), dtype=float), {"tensor": tuple(tensors)}, "parameters"),
-        parts=Labelled(np.array(list(parts.values()), dtype=float), {"part": tuple(parts)}, "parameters"),
+        parts=Labelled(
+            np.array(list(parts.values()), dtype=float),
+            {"part": Axis(tuple(parts), tuple(words.values()))},
+            "parameters",
+        ),
         published=Labelled(
             np.array([n for _, n, _ in PUBLISHED]), {"model": tuple(n for n, _, _ in PUBLISHED)}, "parameters"
         ),
         cited=tuple(where for _, _, where in PUBLISHED),
         rows=tuple(rows),
         total=a.parameters,
+        largest=largest,
+        largest_share=kinds[largest] / a.parameters,
     )
-
-
-def part_name(part: str, blocks: int = 1) -> str:
-    """feed_forward_0 → feed-forward, block 0."""
-    word, _, number = part.rpartition("_")
-    if number.isdigit():
-        return f"{word.replace('_', '-')}{f', block {number}' if blocks > 1 else ''}"
-    return part.replace("_", "-")
-
-
-def say(seen: Parameters) -> Words:
-    """Where most of the parameters sit."""
-    counts, names = seen.parts.values, seen.parts.axes["part"].labels
-    kinds: dict[str, float] = {}
-    for name, count in zip(names, counts, strict=True):
-        word, _, number = name.rpartition("_")
-        kind = f"{word.replace('_', '-')} part" if number.isdigit() else name.replace("_", "-")
-        kinds[kind] = kinds.get(kind, 0) + float(count)
-    most = max(kinds, key=lambda kind: kinds[kind])
-    blocks = len({name.rpartition("_")[2] for name in names if name.rpartition("_")[2].isdigit()})
-    times = seen.published.values[0] / seen.total
-    fewer = (
-        f"{seen.published.axes['model'].labels[0]} had "
-        f"{thousands(int(round(times, -3)) if times >= 1e4 else round(times))} times as many"
-    )
-    if times < 1:
-        fewer = f"more than {seen.published.axes['model'].labels[0]} had"
-    title = (
-        f"{thousands(seen.total)} parameters, {percent(kinds[most] / seen.total)} of them in the "
-        f"{most}{'s' if blocks > 1 and most.endswith('part') else ''}; {fewer}"
-    )
-    caption = (
-        "Left: every tensor with what its sides are, its shape and its count; a matrix maps rows to columns, and "
-        "tensors that all blocks have stand once. Right, above: the same counts by part. Right, below: this model on a "
-        "logarithmic axis beside published sizes, as printed in: "
-        + "; ".join(f"{name} {where}" for name, where in zip(seen.published.axes["model"].labels, seen.cited, strict=True))
-        + ". Our counts are exact and add up to the total."
-    )
-    alt = "; ".join(f"{part_name(n, blocks)} {int(c)}" for n, c in zip(names, counts, strict=True))
-    return Words(title, caption, f"A table of tensors, bars of parameters by part and a size axis. {alt}. {title}.")

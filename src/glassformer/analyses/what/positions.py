@@ -1,30 +1,27 @@
 """How the model tells places apart: the embedding of every position, and how alike they are."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from glassformer.analyses import _clock
-from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent, result
+from glassformer.analyses import _applies, _clock
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._plane import DIRECTIONS, Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
 from glassformer.architecture import sinusoids
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 100
 ANSWERS = ("4.05", "2.§5.4", "1.P1")
 COST = "a"
 
+NEARLY = 0.97  # cosine from which a direction is called a feature
+
 
 def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
+    """That positions are added to the tokens."""
     kind = run.architecture.positions
     return (
         None if kind in ("learned", "sinusoidal") else f"this model adds no position embedding (positions = {kind!r})"
     )
-
-
-NEARLY = 0.97  # cosine from which a direction is called a feature
 
 
 @result
@@ -32,8 +29,8 @@ class Positions(Result):
     """The position embeddings, their cosines, and where they lie in a plane."""
 
     embedding: Labelled  # (position, feature)
-    cosine: Labelled  # (position, position_again)
-    points: Labelled  # (position, coordinate)
+    cosine: Labelled  # (position, other_position)
+    points: Labelled  # (position, direction)
     plane: Plane
     kind: str  # learned or sinusoidal
     swapped: int  # pairs out of order along the main direction
@@ -43,12 +40,30 @@ class Positions(Result):
     feature: int  # the feature that is that direction, or nearly; -1: none is
     near: float  # mean distance of neighbours over mean distance of all pairs
 
+    @property
+    def title(self) -> str:
+        """Whether the positions stand in order."""
+        if not np.isfinite(self.embedding.values).all():
+            return fate("the position embeddings are not numbers", self.step)
+        count = len(self.points.values)
+        line = "their main direction" if self.feature < 0 else f"feature {self.feature}"
+        line += f", which holds {percent(self.main)} of their variance"
+        if not np.isfinite(self.main):
+            title = f"All {count} positions have the same embedding: the model cannot tell them apart by it"
+        elif self.swapped == 0:
+            title = f"The {count} positions stand in order along {line}"
+        elif len(self.misplaced) <= count // 4:
+            title = f"But for {listed([*map(str, self.misplaced)])}, the {count} positions stand in order along {line}"
+        else:
+            pairs = f"{self.swapped} of {self.pairs} pairs are swapped"
+            title = f"The {count} positions stand in no order along {line}: {pairs}"
+        return f"{title} (the plane is a projection)" if self.plane.is_projection else title
 
-def positions(run: Run, *, step: int = -1, member: int = 0) -> Positions:
+
+def positions(run: Run, *, step: Step = -1, member: Member = 0) -> Positions:
     """The position embeddings at a kept step, compared with each other."""
+    _applies.must(run, applies)
     a = run.architecture
-    if a.positions not in ("learned", "sinusoidal"):
-        raise CallError(f"this model adds no position embedding (positions = {a.positions!r})")
     step = _clock.resolve(run, step)
     table = run.weights(step, member)["position"] if a.positions == "learned" else sinusoids(a.context, a.width)
     table = np.asarray(table, dtype=np.float64)
@@ -66,9 +81,9 @@ def positions(run: Run, *, step: int = -1, member: int = 0) -> Positions:
         step=step,
         clock=_clock.text(run, step, member),
         embedding=Labelled(table, {"position": places, "feature": numbers(a.width)}, "value"),
-        cosine=Labelled(cosine, {"position": places, "position_again": places}, "cosine"),
+        cosine=Labelled(cosine, {"position": places, "other_position": places}, "cosine"),
         points=Labelled(
-            flat.points(table, spread=np.linspace(0, 1, count)), {"position": places, "coordinate": ("x", "y")}
+            flat.points(table, spread=np.linspace(0, 1, count)), {"position": places, "direction": DIRECTIONS}
         ),
         plane=flat,
         kind=a.positions,
@@ -106,38 +121,3 @@ def _misplaced(along: Array) -> tuple[int, ...]:
         best.append([*max(before, key=len, default=[]), place])
     kept = max(best, key=len)
     return tuple(place for place in range(len(along)) if place not in kept)
-
-
-def say(seen: Positions) -> Words:
-    """Whether the positions stand in order."""
-    count = len(seen.points.values)
-    line = "their main direction" if seen.feature < 0 else f"feature {seen.feature}"
-    if not np.isfinite(seen.embedding.values).all():
-        title = f"At step {seen.step} the position embeddings are not numbers: the training has diverged"
-    elif not np.isfinite(seen.main):
-        title = f"All {count} positions have the same embedding: the model cannot tell them apart by it"
-    elif seen.swapped == 0:
-        title = f"The {count} positions stand in order along {line}, which holds {percent(seen.main)} of their variance"
-    elif len(seen.misplaced) <= count // 4:
-        title = (
-            f"But for {listed([str(place) for place in seen.misplaced])}, the {count} positions stand in order along "
-            f"{line}, which holds {percent(seen.main)} of their variance"
-        )
-    else:
-        title = (
-            f"The {count} positions stand in no order along {line}, which holds {percent(seen.main)} of "
-            f"their variance: {seen.swapped} of {seen.pairs} pairs are swapped"
-        )
-    if seen.plane.is_projection:
-        title += " (the plane is a projection)"
-    how = "learned" if seen.kind == "learned" else "sinusoidal: fixed sines and cosines, not learned"
-    caption = (
-        f"Position embeddings ({how}). Left: one row per position, one column per feature. Middle: the cosine between "
-        "every two of them, 1 for the same direction, −1 for opposite ones. Right: the positions in the plane, joined "
-        "in order"
-        + ("" if seen.plane.lossless else f"; principal components, {percent(seen.plane.kept)} of the variance")
-        + f". Neighbours lie on average {seen.near:.2f} times as far apart as any two positions (1 without any order). "
-        "Exact values of the step. If the model made no use of order, no order would be seen here, but order seen here "
-        "does not prove that the model uses it."
-    )
-    return Words(title, caption, f"A heat map, a matrix of cosines and a chain of {count} points. {title}.")

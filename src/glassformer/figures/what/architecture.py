@@ -1,13 +1,14 @@
 """What the model is made of: boxes in the order of the computation, with the shapes of this very run."""
 
+from string import ascii_uppercase
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from glassformer.analyses._result import thousands
-from glassformer.analyses.what.architecture import OPENS, Box, Built, architecture, say
+from glassformer.analyses.what.architecture import Box, Built
 from glassformer.figures import _draw, _table
-from glassformer.run import Run
 
 MOST_BLOCKS = 3  # in the chain; more are folded
 HIGH = 2.9  # ems of a box
@@ -15,18 +16,37 @@ ADD = 0.75  # radius of a sum
 WIDE, GAP = 66, 1.1  # ems of a diagram that has room for all shapes, and between two of its boxes
 
 
-@_draw.drawing
-def plot_architecture(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: Built, look: _draw.Look) -> Figure:
     """The whole model as a diagram, its settings beside it."""
-    seen = architecture(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.6, least=60)
+    chain = ", ".join(box.name for box in seen.boxes.values() if not box.off)
+    alt = f"A diagram of the model. In order: {chain}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.6, least=60)
     beside = 19.5 if sheet.room[0] > 80 else 17.0  # ems of the table
     share = max(0.5, 1 - beside / sheet.room[0])
     diagram = sheet.panels(1, 1, left=1, right=1.2, bottom=0.6, top=0.6, within=(0, 0, share, 1))[0, 0]
     aside = sheet.panels(1, 1, left=0.8, right=0.8, bottom=0.6, top=0.8, within=(share, 0, 1, 1))[0, 0]
     _table.table(aside, sheet.em, ("setting", "this model"), _folded(seen.settings), theme=sheet.theme, align="ll")
     _Diagram(diagram, sheet, seen).draw()
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Built) -> str:
+    opens = "; ".join(f"{letter} {', '.join(seen.boxes[name].opened)}" for name, letter in _letters(seen).items())
+    return (
+        "The model's parts in the order of the computation, read from left to right, upper row first. In a box: its "
+        "name and, where it has weights, the shape of its matrix; under it the shape of what leaves it (batch × "
+        "position × feature; with several heads also × head). The thick line is the residual stream, from which each "
+        "branch reads and to which it adds. In italics: the names of values that other figures speak of (`embedded`, "
+        "`attended`, `middle`, `hidden`, `fed`, `out`, `final`). Query, key, value and feed-forward have their own "
+        "colours. A struck-through box is a part of the usual transformer that this model does not have. The letters "
+        f"name the figures that open a box: {opens}. All shapes follow from the run's own settings and are exact."
+        + (f" The {seen.blocks} blocks are built alike; the strip below shows the chain." if seen.blocks > 1 else "")
+    )
+
+
+def _letters(seen: Built) -> dict[str, str]:
+    """A letter for each part that another figure opens."""
+    return dict(zip((name for name, box in seen.boxes.items() if box.opened), ascii_uppercase, strict=False))
 
 
 def _folded(settings: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
@@ -43,6 +63,7 @@ class _Diagram:
 
     def __init__(self, ax: Axes, sheet: _draw.Sheet, seen: Built) -> None:
         self.ax, self.theme, self.seen, self.line = ax, sheet.theme, seen, sheet.size.line
+        self.letters = _letters(seen)
         self.width, self.height = _table.page(ax, sheet.em)
         for self.compact, self.air in (
             (False, 1.2),
@@ -138,7 +159,7 @@ class _Diagram:
         self._to((x["mixed"] + wide["mixed"] / 2, low), (x["output"] - wide["output"] / 2, low), ink)
         self._box("output", x["output"], low, wide)
         self._path([(x["output"] + wide["output"] / 2, low), (add, low), (add, y - ADD)], ink)
-        self._sum(add, y, boxes["add_1"])
+        self._sum(add, y, "add_1")
         out = add + ADD
         self._name("middle", add + 0.6 if post else self.width - 0.8, y + 1.75, ha="right")
         if post:
@@ -183,7 +204,7 @@ class _Diagram:
                 after = chain[k + 1]
                 self._to((x[name] + wide[name] / 2, high), (x[after] - wide[after] / 2, high), ink)
         self._path([(x["contract"] + wide["contract"] / 2, high), (add, high), (add, y - ADD)], ink)
-        self._sum(add, y, boxes["add_2"])
+        self._sum(add, y, "add_2")
         last = "norm" if self.seen.final_norm else "norm_2" if post else ""  # from which `final` comes
         self._name("out" if last else "out = final", add + 0.6, y + 1.75, ha="right")
         if last:
@@ -203,13 +224,15 @@ class _Diagram:
 
     def _chain(self, y: float) -> None:
         """Embedding, blocks, read-out, with the parameters of each."""
-        counts = dict(zip(self.seen.parts.axes["part"].labels, self.seen.parts.values, strict=True))
-        blocks = [sum(int(n) for part, n in counts.items() if part.endswith(f"_{k}")) for k in range(self.seen.blocks)]
-        first = int(counts.get("embedding", 0) + counts.get("positions", 0))
+        blocks = self.seen.each_block
         drawn = [f"block {k} · {thousands(n)}" for k, n in enumerate(blocks[:MOST_BLOCKS])]
         if self.seen.blocks > MOST_BLOCKS:
             drawn[-1:] = [f"… {self.seen.blocks - 2} more …", f"block {self.seen.blocks - 1} · {thousands(blocks[-1])}"]
-        words = [f"embeddings · {thousands(first)}", *drawn, f"read-out · {thousands(int(counts.get('read_out', 0)))}"]
+        words = [
+            f"embeddings · {thousands(self.seen.embeddings)}",
+            *drawn,
+            f"read-out · {thousands(self.seen.read_out)}",
+        ]
         x = 0.4
         self.ax.text(x, y, "parameters:", va="center", color=self.theme.quiet)
         x += _draw.text_width("parameters:", 72) + 1
@@ -221,9 +244,9 @@ class _Diagram:
             x += _draw.text_width(word, 72) + 0.3
 
     def _letters(self, y: float) -> None:
-        here = {box.letter for box in self.seen.boxes.values() if not box.off}
+        here = {letter: box for name, letter in self.letters.items() if not (box := self.seen.boxes[name]).off}
         words = "opened by the figures " + " ".join(
-            f"  {k}  {', '.join(v)}".replace(" ", "\u00a0") for k, v in OPENS.items() if k in here
+            f"  {letter}  {', '.join(box.opened)}".replace(" ", "\u00a0") for letter, box in here.items()
         )
         for k, line in enumerate(_draw.wrap(words, 72, self.width - 0.8)):
             self.ax.text(0.4, y - 1.6 + 1.35 * k, line.strip(), va="center", color=self.theme.quiet)
@@ -267,11 +290,11 @@ class _Diagram:
         return box.leaves.partition(" × ")[2] if self.compact and box.name != "position embedding" else box.leaves
 
     def _ink(self, box: Box) -> str:
-        return self.theme.faint if box.off else self.theme[box.meaning]
+        return self.theme.faint if box.off else self.theme[box.belongs or "ink"]
 
     def _box(self, name: str, x: float, y: float, wide: dict[str, float]) -> None:
         box, width = self.seen.boxes[name], wide[name]
-        colour = self.theme.masked if box.off else self.theme[box.meaning]
+        colour = self.theme.masked if box.off else self._ink(box)
         self.ax.add_patch(
             FancyBboxPatch(
                 (x - width / 2 + 0.2, y - HIGH / 2 + 0.2),
@@ -303,11 +326,11 @@ class _Diagram:
             )
         if box.point:
             self._name(box.point, x + width / 2, y - HIGH / 2 - 0.55, ha="right")
-        if box.letter and not box.off:
+        if name in self.letters and not box.off:
             self.ax.text(
                 x - width / 2 + 0.1,
                 y - HIGH / 2 - 0.55,
-                box.letter,
+                self.letters[name],
                 ha="left",
                 va="center",
                 color=self.theme.quiet,
@@ -319,8 +342,8 @@ class _Diagram:
         """What other figures call the value that is here."""
         self.ax.text(x, y, point, ha=ha, va="center", color=self.theme.ink, style="italic", zorder=4)
 
-    def _sum(self, x: float, y: float, box: Box | None = None) -> None:
-        off = box is not None and box.off
+    def _sum(self, x: float, y: float, name: str = "") -> None:
+        off = bool(name) and self.seen.boxes[name].off
         self.ax.plot(
             [x],
             [y],
@@ -332,10 +355,9 @@ class _Diagram:
             markeredgewidth=self.line,
         )
         self.ax.text(x, y, "→" if off else "+", ha="center", va="center_baseline", zorder=5)
-        if box is not None and box.letter and not off:
-            self.ax.text(
-                x - 0.9, y - 1.1, box.letter, ha="right", va="center", color=self.theme.quiet, fontweight="bold"
-            )
+        if name in self.letters and not off:
+            letter = self.letters[name]
+            self.ax.text(x - 0.9, y - 1.1, letter, ha="right", va="center", color=self.theme.quiet, fontweight="bold")
 
     def _stream(self, begin: float, end: float, y: float, off: bool) -> None:
         colour = self.theme.faint if off else self.theme.ink

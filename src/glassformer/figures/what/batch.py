@@ -6,18 +6,16 @@ from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
-from glassformer.analyses.what.batch import Batch, batch, say
+from glassformer.analyses.what.batch import Batch
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 APART = 2.75  # from window to window, in cells
 
 
-@_draw.drawing
-def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: Batch, look: _draw.Look) -> Figure:
     """Windows drawn as training draws them, each above the targets it is asked for."""
-    seen = batch(run, seed=seed)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.4, least=60)
+    alt = f"Pairs of rows, inputs above targets, and marks of where each window begins. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.4, least=60)
     share, low = 0.68, min(0.3, 7.6 / sheet.room[1])
     panel = sheet.panels(1, 1, left=6.5, right=1, bottom=0.4, top=0.8, within=(0, low, share, 1))[0, 0]
     many, line = len(seen.tokens), sheet.size.line
@@ -79,16 +77,31 @@ def plot_batch(run: Run, *, seed: int = 0, ax: _draw.Host = None, theme: str = "
     weight.set_xlim(-0.5, seen.context - 0.5)
     weight.set_ylim(0, 1.1 * float(shares.max()))
     weight.set_yticks([0, float(shares.max())], ["0", f"1/{round(1 / shares.max())}"])
-    _draw.places(weight, seen.weights.axes["position"].labels, "x", name="position")
+    _draw.places(weight, seen.weights.axes["position"], "x", name="position")
     weight.set_title("share of the step's loss that one prediction carries")
     if fits < seen.context:
         sheet.note(f"of each window the first {fits} of {seen.context} tokens are written")
-    return sheet.done(seen, seed=seed)
+    return sheet.done()
+
+
+def _caption(seen: Batch) -> str:
+    drawn = (
+        "a sequence chosen evenly, then a beginning evenly within it"
+        if seen.order == "random"
+        else "the beginning of a shuffled pass over all of them"
+    )
+    return (
+        f"{len(seen.tokens)} windows drawn the way training draws its {seen.batch} per step ({drawn}), with random "
+        "numbers of their own: no particular step's batch. In each pair the upper row is what the model is given, the "
+        "lower row what is asked of it at that position; plain cells with a dot are not asked. Right: where each "
+        f"window begins in the {thousands(seen.corpus)} tokens of the training part. Below: the share of a step's loss "
+        "that one prediction at a position carries."
+    )
 
 
 def _fits(ax: Axes, seen: Batch, sheet: _draw.Sheet) -> int:
     """How many tokens can be written side by side."""
-    widest = max(_draw.text_width(word, 72) for words in (*seen.tokens, *seen.asked) for word in words) + 0.5
+    widest = max(_draw.text_width(shown(word), 72) for words in (*seen.tokens, *seen.asked) for word in words) + 0.5
     return min(seen.context, max(4, int(ax.get_window_extent().width / ax.figure.dpi / sheet.em / widest)))
 
 

@@ -1,21 +1,20 @@
 """How a text's words are cut: the commonest words with their pieces, and the share of single tokens by rank."""
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.what.coverage import Coverage, coverage, opening, per_token, reason, say, share_at
+from glassformer.analyses._result import listed, percent, thousands
+from glassformer.analyses.what.coverage import Coverage
 from glassformer.figures import _draw, _table
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_coverage(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: Coverage, look: _draw.Look) -> Figure:
     """A hundred words in order, each whole or cut; the curve over the first thousand; what is lost."""
-    seen = coverage(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.8, least=80)
+    alt = f"A table of words and a falling curve. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=4.8, least=80)
     cut = 0.68 if sheet.size.fixed is None else 0.72
     grid = sheet.panels(1, 1, left=1, right=1.5, bottom=1, top=1, within=(0, 0, cut, 1))[0, 0]
     chart = sheet.panels(1, 1, left=4.5, right=1.5, bottom=4, top=2.2, within=(cut, 0.5, 1, 1))[0, 0]
@@ -28,16 +27,53 @@ def plot_coverage(run: Run, *, ax: _draw.Host = None, theme: str = "light", size
         ("characters", thousands(seen.characters)),
         ("different ones", thousands(seen.distinct)),
         ("tokens", thousands(seen.tokens)),
-        *((f"for {'training' if part == 'train' else part}", thousands(int(n))) for part, n in
-          zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True)),
-        ("characters per token", f"{per_token(seen):.2f}"),
+        *((f"for {part}", many) for part, many in _parts(seen)),
+        ("characters per token", f"{seen.per_token:.2f}"),
         ("entries that occur", f"{thousands(seen.used)} of {thousands(seen.entries)}"),
-        *((f"discarded {kind}", thousands(int(n))) for kind, n in
-          zip(seen.lost.axes["kind"].labels, seen.lost.values, strict=True)),
+        *((f"discarded {kind}", many) for kind, many in _lost(seen)),
         *([] if len(seen.lost.values) else [("discarded", "nothing")]),
-    ]  # fmt: skip
+    ]
     _table.table(aside, sheet.em, ("the whole text", seen.tokenizer), rows, theme=sheet.theme, align="lr")
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Coverage) -> str:
+    lost = int(seen.lost.values.sum())
+    away = (
+        f"The tokenizer discards {thousands(lost)} characters ({percent(lost / max(seen.characters, 1))}: "
+        f"{listed([f'{many} {kind}' for kind, many in _lost(seen)])}), so the text cannot be restored and its "
+        "loss per character must not be compared with that of models that predict them. "
+        if lost
+        else "Nothing is discarded: the text can be restored from its tokens. "
+    )
+    return (
+        "Left: the commonest words of the whole text in order, row by row, capital letters made small and marks apart "
+        "(don't is don, ' and t). A word in a plain frame is one token; one that is cut is shaded, with its pieces "
+        "written. "
+        + ("Words are looked up with the space before them, as they stand in a text. " if seen.lossless else "")
+        + "Right: of the words up to each rank, the share that is one token; rarer words are mostly cut. "
+        f"The text begins “{_opening(seen)}”. Its {thousands(seen.characters)} characters, "
+        f"{thousands(seen.distinct)} different ones, become {thousands(seen.tokens)} tokens, {seen.per_token:.2f} "
+        f"characters each ({listed([f'{many} for {part}' for part, many in _parts(seen)])}); {thousands(seen.used)} of "
+        f"{thousands(seen.entries)} entries occur. {away}Counted exactly."
+    )
+
+
+def _parts(seen: Coverage) -> list[tuple[str, str]]:
+    """Part and tokens, in words."""
+    each = zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True)
+    return [("training" if part == "train" else part, thousands(int(many))) for part, many in each]
+
+
+def _lost(seen: Coverage) -> list[tuple[str, str]]:
+    """Kind and count of the characters that no token holds, in words."""
+    each = zip(seen.lost.axes["kind"].labels, seen.lost.values, strict=True)
+    return [(kind, thousands(int(many))) for kind, many in each]
+
+
+def _opening(seen: Coverage) -> str:
+    """The first characters of the text, on one line."""
+    return " ⏎ ".join(filter(None, seen.beginning.splitlines()))
 
 
 def _words(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> int:
@@ -59,13 +95,13 @@ def _words(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> int:
         ax.text(x + wide / 2, y + line / 2, text, ha="center", va="center", parse_math=False)
         x += wide + 0.35
     if y + 3 * line < height:
-        begins = _draw.wrap(f"the text begins: {opening(seen)} …", sheet.size.text, width * sheet.em)
+        begins = _draw.wrap(f"the text begins: {_opening(seen)} …", sheet.size.text, width * sheet.em)
         ax.text(0, y + 1.6 * line, "\n".join(begins), va="top", parse_math=False, color=sheet.theme.quiet)
     return len(seen.cut)
 
 
 def _curve(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
-    ranks, shares = share_at(seen)
+    ranks, shares = np.array(seen.share.axes["rank"].values), seen.share.values
     ax.plot(ranks, shares, color=sheet.theme.train)
     ax.set_xscale("log")
     ax.set_xlim(1, max(len(ranks), 2))

@@ -4,38 +4,32 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from glassformer.analyses._result import numbers
-from glassformer.analyses.what.head_split import HeadSplit, head_split, say
+from glassformer.analyses.what.head_split import HeadSplit
 from glassformer.figures import _draw, _table
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_head_split(
-    run: Run,
-    *,
-    block: int = 0,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: HeadSplit, look: _draw.Look) -> Figure:
     """The matrices of one block, parted by head, and the way from the stream to the heads and back."""
-    seen = head_split(run, block=block, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4, least=60)
-    low = min(0.45, 11 / sheet.room[1])
-    names = list(seen.matrices)
-    limit = _draw.limits("signed", *(each.values for each in seen.matrices.values()))
-    panels = sheet.panels(1, len(names), left=5, right=9.5, bottom=4, top=4.0, gap=4, within=(0, low, 1, 1))[0]
     inner = seen.heads * seen.head_width
+    matrices = {
+        name: each.values.reshape((inner, seen.width) if name == "output" else (seen.width, inner))
+        for name, each in seen.matrices.items()
+    }
+    sizes = ", ".join(f"{name} {' × '.join(map(str, each.shape))}" for name, each in matrices.items())
+    alt = f"Heat maps of the matrices {sizes}, parted by head. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.4, least=60)
+    low = min(0.45, 11 / sheet.room[1])
+    names = list(matrices)
+    limit = _draw.limits("signed", *matrices.values())
+    panels = sheet.panels(1, len(names), left=5, right=9.5, bottom=4, top=4.0, gap=4, within=(0, low, 1, 1))[0]
     for k, (name, panel) in enumerate(zip(names, panels, strict=True)):
-        values, turned = seen.matrices[name].values, name == "output"
-        own = numbers(seen.head_width) * seen.heads
+        values, turned = matrices[name], name == "output"
+        axes = seen.matrices[name].axes
+        own = axes["other_feature"].labels * seen.heads
         few = inner <= 24
         meaning = name if name != "output" else "value"
         _draw.heat(panel, values, kind="signed", limit=limit, theme=sheet.theme,
-                   rows=(own if few else ()) if turned else numbers(seen.width) if k == 0 and few else (),
+                   rows=(own if few else ()) if turned else axes["feature"] if k == 0 and few else (),
                    columns=own if few and not turned else (),
                    row_name="feature of the stream" if k == 0 else "",
                    column_name="feature of the head" if not turned else "feature of the stream")  # fmt: skip
@@ -65,7 +59,22 @@ def plot_head_split(
                                       linewidth=1.5 * sheet.size.line, zorder=4))  # fmt: skip
     _draw.bar(sheet, "signed", limit, "weight", beside=list(panels), gap=3 if seen.projection else 1)
     _way(sheet, seen, low)
-    return sheet.done(seen, block=block)
+    return sheet.done()
+
+
+def _caption(seen: HeadSplit) -> str:
+    end = (
+        "Their results, side by side, go through the output matrix, whose rows belong to the heads, and are "
+        "added to the stream."
+        if seen.projection
+        else "Their results, side by side, are added to the stream as they are: this model has no output matrix."
+    )
+    return (
+        f"Weights of block {seen.block}: rows are features of the stream, columns what the heads make of them. Thick "
+        f"lines part the columns (for the output matrix, the rows) of one head from the next. {end} Red is positive, "
+        "blue negative (on a dark page as the bar says), on one scale for all. If heads cut the stream, each block of "
+        "columns would have non-zero rows for its own features only. Exact values of the step."
+    )
 
 
 def _way(sheet: _draw.Sheet, seen: HeadSplit, low: float) -> None:

@@ -2,20 +2,17 @@
 
 from matplotlib.figure import Figure
 
-from glassformer.analyses.what.mask import mask, say
+from glassformer.analyses._pairs import shown
+from glassformer.analyses.what.mask import Mask
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_mask(
-    run: Run, *, sequence: str | None = None, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Mask, look: _draw.Look) -> Figure:
     """The mask as a square; beside each row, what it means."""
-    seen = mask(run, sequence=sequence)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2, least=60)
+    alt = f"A square of positions, {'lower triangle allowed' if seen.causal else 'all allowed'}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
     words = max(_draw.text_width(row, 72) for row in seen.rows) + 3
-    names, length = seen.even.axes["key_position"].labels, len(seen.tokens)
+    names, length = seen.even.axes["key_position"], len(seen.tokens)
     square = sheet.room[1] - 7.5
     left = max(6.0, min((sheet.room[0] - square - words - 10) / 2, 20.0))
     panel = sheet.panels(1, 1, left=left, right=words + 9, bottom=5.5 if seen.causal else 4.5, top=0.8, square=True)[
@@ -31,4 +28,14 @@ def plot_mask(
     _draw.bar(sheet, "share", (0, 1), "share if all in view count the same", beside=panel, gap=words)
     if seen.causal:
         sheet.legend(["masked"], x=1, y=0)
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+    return sheet.done()
+
+
+def _caption(seen: Mask) -> str:
+    hatched = "Cross-hatched cells are masked: their scores are set to minus infinity before the softmax. "
+    return (
+        f"Rows are the positions that look, columns those looked at, on the input {' '.join(map(shown, seen.tokens))}. "
+        f"{hatched if seen.causal else ''}The number in an allowed cell is the share it would get if all in view "
+        "counted the same, the baseline for every picture of attention. There is no padding: all windows have the same "
+        "length. The mask is fixed, not learned."
+    )

@@ -5,43 +5,40 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.what.parameters import parameters, part_name, say
+from glassformer.analyses.what.parameters import Parameters
 from glassformer.figures import _draw, _table
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_parameters(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: Parameters, look: _draw.Look) -> Figure:
     """Table of tensors, bars by part, and a size axis with models everybody has heard of."""
-    seen = parameters(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=6.2, least=60)
-    repeated = any(row[3] for row in seen.rows)
+    parts, values = seen.parts.axes["part"], seen.parts.values
+    each = "; ".join(f"{word} {int(count)}" for word, count in zip(parts.labels, values, strict=True))
+    alt = f"A table of tensors, bars of parameters by part and a size axis. {each}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
+    repeated = any(row.times > 1 for row in seen.rows)
     share = 0.52 if repeated or sheet.room[0] < 80 else 0.42
     left = sheet.panels(1, 1, left=1, right=1, bottom=0.6, top=1, within=(0, 0, share, 1))[0, 0]
-    counts = [thousands(int(n)) for n in seen.tensors.values]
-    rows = [
-        (name, sides, shape, *([times] if repeated else []), count)
-        for (name, sides, shape, times), count in zip(seen.rows, counts, strict=True)
-    ]
+    rows: list[tuple[str, ...]] = []
+    for row, count in zip(seen.rows, seen.tensors.values, strict=True):
+        times = [f"× {row.times}" if row.times > 1 else ""] if repeated else []
+        shape = " × ".join(map(str, row.shape))
+        rows.append((row.name, " · ".join(row.sides), shape, *times, thousands(int(count))))
     rows.append(("all", *[""] * (len(rows[0]) - 2), thousands(seen.total)))
     header = ("tensor", "sides", "shape", *(["blocks"] if repeated else []), "count")
     _table.table(left, sheet.em, header, rows, theme=sheet.theme, align="llr" + "r" * (len(header) - 3), line=2.4)
-    names, values = seen.parts.axes["part"].labels, seen.parts.values
-    blocks = run.architecture.blocks
-    words = [part_name(name, blocks) for name in names]
-    wide = max(_draw.text_width(word, 72) for word in words) + 1
+    wide = max(_draw.text_width(word, 72) for word in parts.labels) + 1
     bars = sheet.panels(1, 1, left=wide, right=9, bottom=1, top=2.2, within=(share, 0.42, 1, 1))[0, 0]
     bars.set_title("parameters by part")
     colours = [
-        sheet.theme.feed_forward if "feed" in n else sheet.theme.query if "attention" in n else sheet.theme.ink
-        for n in names
+        sheet.theme.feed_forward if "feed" in word else sheet.theme.query if "attention" in word else sheet.theme.ink
+        for word in parts.labels
     ]
-    bars.barh(np.arange(len(names)), values, color=colours, height=0.7)
+    bars.barh(np.arange(len(parts)), values, color=colours, height=0.7)
     for k, value in enumerate(values):
         bars.text(value, k, f" {thousands(int(value))} · {percent(float(value / seen.total))}", va="center", ha="left")
-    bars.set_ylim(len(names) - 0.4, -0.6)
+    bars.set_ylim(len(parts) - 0.4, -0.6)
     bars.set_xlim(0, float(values.max()))
-    bars.set_yticks(range(len(words)), words)
+    bars.set_yticks(range(len(parts)), parts.labels)
     bars.tick_params(length=0)
     bars.set_xticks([])
     bars.spines["bottom"].set_visible(False)
@@ -78,7 +75,17 @@ def plot_parameters(run: Run, *, ax: _draw.Host = None, theme: str = "light", si
             va="center",
             color=colour,
         )
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Parameters) -> str:
+    cited = zip(seen.published.axes["model"].labels, seen.cited, strict=True)
+    return (
+        "Left: every tensor with what its sides are, its shape and its count; a matrix maps rows to columns, and "
+        "tensors that all blocks have stand once. Right, above: the same counts by part. Right, below: this model on a "
+        "logarithmic axis beside published sizes, as printed in: "
+        f"{'; '.join(f'{name} {where}' for name, where in cited)}. Our counts are exact and add up to the total."
+    )
 
 
 def _short(count: float) -> str:

@@ -5,28 +5,24 @@ from itertools import pairwise
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import numbers
-from glassformer.analyses.what.positions import positions, say
+from glassformer.analyses._result import percent
+from glassformer.analyses.what.positions import Positions
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_positions(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Positions, look: _draw.Look) -> Figure:
     """Position by feature, cosine of every two, and the positions in the plane joined in order."""
-    seen = positions(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5.0, least=60)
     count, width = seen.embedding.values.shape
-    names = seen.embedding.axes["position"].labels
+    alt = f"A heat map, a matrix of cosines and a chain of {count} points. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=5.0, least=60)
+    names = seen.embedding.axes["position"]
     wide = min(1.0, 0.34 + 0.06 * width)
     left, middle, right = sheet.panels(
         1, 3, left=4.5, right=1.5, bottom=4, top=2.4, gap=(12.4, 0), widths=(wide, 1.16, 1.1)
     )[0]
     limit = _draw.limits("signed", seen.embedding.values)
     _draw.heat(left, seen.embedding.values, kind="signed", limit=limit, theme=sheet.theme, rows=names,
-               columns=numbers(width), row_name="position", column_name="feature")  # fmt: skip
+               columns=seen.embedding.axes["feature"], row_name="position", column_name="feature")  # fmt: skip
     left.set_title("embedding")
     _draw.bar(sheet, "signed", limit, "value", beside=left, gap=0.7)
     _draw.heat(middle, seen.cosine.values, kind="signed", limit=(-1, 1), theme=sheet.theme, rows=names, columns=names,
@@ -42,6 +38,19 @@ def plot_positions(
     if np.isfinite(points).any():
         joins = np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(points)]) if count > 1 else points
         _draw.labels(
-            right, points, numbers(count), colours=sheet.theme.ink, first=[0, count - 1], keep_clear=joins, tied=True
+            right, points, names.labels, colours=sheet.theme.ink, first=[0, count - 1], keep_clear=joins, tied=True
         )
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Positions) -> str:
+    how = "learned" if seen.kind == "learned" else "sinusoidal: fixed sines and cosines, not learned"
+    return (
+        f"Position embeddings ({how}). Left: one row per position, one column per feature. Middle: the cosine between "
+        "every two of them, 1 for the same direction, −1 for opposite ones. Right: the positions in the plane, joined "
+        "in order"
+        + ("" if seen.plane.lossless else f"; principal components, {percent(seen.plane.kept)} of the variance")
+        + f". Neighbours lie on average {seen.near:.2f} times as far apart as any two positions (1 without any order). "
+        "Exact values of the step. If the model made no use of order, no order would be seen here, but order seen here "
+        "does not prove that the model uses it."
+    )
