@@ -224,7 +224,7 @@ def test_every_varying_place_of_a_long_question_is_read(tmp_path):
 def test_weights_are_the_tensors(groups):
     seen = weights(groups)
     assert np.array_equal(seen.tensors["token"].values, TOKEN)
-    assert seen.tensors["blocks.0.expand_bias"].values.tolist() == [[-2, 0.5, -1, 1]]
+    assert seen.tensors["blocks.0.expand_bias"].values.tolist() == [-2, 0.5, -1, 1]
     names = seen.typical.axes["tensor"].labels
     assert seen.typical.values[names.index("token")] == pytest.approx((TOKEN**2).mean() ** 0.5)
     assert seen.quantiles.values[names.index("token"), [0, -1]].tolist() == [-3, 2]

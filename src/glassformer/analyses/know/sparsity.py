@@ -1,51 +1,62 @@
 """How many neurons are at work: the share that is active, never active, always active, over the whole life."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands, result
+from glassformer.analyses import _applies, _clock
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, percent, result, thousands
 from glassformer.analyses.know.neurons import sample
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 60
 ANSWERS = ("1.P2",)
 COST = "a"
-
-
-def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
-    if not run.architecture.feed_forward:
-        return "this model has no feed-forward part"
-    return "tanh neurons are never off" if run.architecture.activation == "tanh" else None
-
-
+APPLIES = (_applies.feed_forward,)
 MOST_STEPS = 60
 WORK = 40_000_000  # hidden values over a life, about
 BINS = 20
 SHARES = ("active", "never active", "always active")
 
 
+def applies(run: Run) -> str | None:
+    """That a neuron can be off."""
+    return "tanh neurons are never off" if run.architecture.activation == "tanh" else None
+
+
 @result
 class Sparsity(Result):
     """Activity of the neurons by block."""
 
-    over_life: Labelled  # (share, step, block): of (place, neuron) pairs active; of neurons never, always active
+    over_life: Labelled  # (quantity, step, block): share of (place, neuron) pairs active; of neurons never, always
     rates: Labelled  # (block, neuron): share of places at which each neuron is active, at the chosen step
-    histogram: Labelled  # (block, bin): neurons by that share
+    histogram: Labelled  # (block, share): neurons by that share
+    active: float  # share of all hidden values, at the chosen step
+    first: int  # the first step looked at
+    active_first: float  # the share there
+    never: int  # neurons that are never active, at the chosen step
     activation: str
     places: int  # counted at every step, the same as in `neurons`
 
+    @property
+    def title(self) -> str:
+        """How much is active now and at the start, and who never is."""
+        many = self.rates.values.size
+        if not np.isfinite(self.rates.values).all():
+            return fate("the hidden values are not numbers", self.step)
+        said = f"{percent(self.active)} of the hidden values are active at step {thousands(self.step or 0)}"
+        if self.step != self.first:
+            said += f", {percent(self.active_first)} at step {thousands(self.first)}"
+        if not self.never:
+            return f"{said}; all {many} neurons are active somewhere"
+        return f"{said}; {self.never} of {many} neurons {'is' if self.never == 1 else 'are'} never active"
 
-def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
+
+def sparsity(run: Run, *, step: Step = -1, member: Member = 0) -> Sparsity:
     """Activity over the same validation windows at up to 60 kept steps, the chosen one among them."""
-    a = run.architecture
-    if not a.feed_forward:
-        raise CallError("this model has no feed-forward part")
-    step = _clock.resolve(run, step)
+    _applies.must(run, *APPLIES, applies)
+    step, a = _clock.resolve(run, step), run.architecture
     windows = sample(run).windows[:, : a.context]
     work = windows.size * a.blocks * max(a.feed_forward, a.width)
     steps = sorted({*_clock.looks(run, int(np.clip(WORK // work, 12, MOST_STEPS)), member), step})
@@ -57,14 +68,18 @@ def sparsity(run: Run, *, step: int = -1, member: int = 0) -> Sparsity:
         life[1:, k, np.isnan(rate).any(axis=1)] = np.nan
     edges = np.linspace(0, 1, BINS + 1)
     counts = np.array([np.histogram(row[np.isfinite(row)], edges)[0] for row in now]).astype(float)
-    bins = tuple(f"{low:.2f} to {high:.2f}" for low, high in pairwise(edges))
+    bins = Axis(tuple(edges[:-1].tolist()), tuple(f"{low:.2f} to {high:.2f}" for low, high in pairwise(edges)))
     blocks = numbers(a.blocks)
     return Sparsity(
         step=step,
         clock=_clock.text(run, step, member),
-        over_life=Labelled(life, {"share": SHARES, "step": tuple(map(str, steps)), "block": blocks}, "share"),
+        over_life=Labelled(life, {"quantity": SHARES, "step": steps, "block": blocks}, "share"),
         rates=Labelled(now, {"block": blocks, "neuron": numbers(a.feed_forward)}, "share"),
-        histogram=Labelled(counts, {"block": blocks, "active": bins}, "neurons"),
+        histogram=Labelled(counts, {"block": blocks, "share": bins}, "neurons"),
+        active=float(now.mean()),
+        first=steps[0],
+        active_first=float(life[0, 0].mean()),
+        never=int((now == 0).sum()),
         activation=a.activation,
         places=int(windows.size),
     )
@@ -75,36 +90,3 @@ def _rates(run: Run, windows: Array, step: int, member: int) -> Array:
     hidden = run.trace(windows, step=step, member=member)["hidden"]  # (window, block, position, neuron)
     found: Array = np.where(np.isfinite(hidden).all(axis=(0, 2)), (hidden > 0).mean(axis=(0, 2)), np.nan)
     return found
-
-
-def say(seen: Sparsity) -> Words:
-    """How much is active now and at the start, and who never is."""
-    steps = [int(step) for step in seen.over_life.axes["step"].labels]
-    assert seen.step is not None
-    first = seen.over_life.values[:, 0]
-    rates = seen.rates.values
-    meaning = "its hidden value is above 0" + (
-        ""
-        if seen.activation == "relu"
-        else f" (a convention for {seen.activation}, whose values below 0 are small but not 0)"
-    )
-    caption = (
-        f"A neuron is active at a place when {meaning}; measured at {thousands(seen.places)} places of validation "
-        f"windows, always the same, at {len(steps)} kept steps. Left: share of all (place, neuron) pairs that are "
-        "active, share of neurons active at none of these places, and at all of them. Right: at how "
-        "many places each neuron is active at the chosen step. The same places are counted in `neurons`. "
-        "A neuron that is never active here may still fire on an input that was not drawn."
-    )  # fmt: skip
-    if not np.isfinite(rates).all():
-        title = f"At step {seen.step} the hidden values are not numbers: the training has diverged"
-    else:
-        dead = int((rates == 0).sum())
-        title = f"{percent(float(rates.mean()))} of the hidden values are active at step {thousands(seen.step)}"
-        if seen.step != steps[0]:
-            title += f", {percent(float(first[0].mean()))} at step {thousands(steps[0])}"
-        title += (
-            f"; {dead} of {rates.size} neurons {'is' if dead == 1 else 'are'} never active"
-            if dead
-            else f"; all {rates.size} neurons are active somewhere"
-        )
-    return Words(title, caption, f"Curves of active shares over training and a histogram of activity. {title}.")

@@ -4,26 +4,22 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._result import percent
-from glassformer.analyses.know.sparsity import say, sparsity
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses.know.sparsity import Sparsity
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 LINES = ("-", "--", "-.", ":")
 
 
-@_draw.drawing
-def plot_sparsity(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Sparsity, look: _draw.Look) -> Figure:
     """Shares of active hidden values and of idle neurons by step; the distribution at the chosen step."""
-    seen = sparsity(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5, least=60)
+    alt = f"Curves of active shares over training and a histogram of activity. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=5, least=60)
     t, life, blocks = sheet.theme, seen.over_life, seen.over_life.axes["block"].labels
     left, right = sheet.panels(1, 2, widths=(1.5, 1), left=5.5, right=2, bottom=3.8, top=2.2, gap=(13, 0))[0]
-    steps = [int(each) for each in life.axes["step"].labels]
+    steps, colours = np.array(life.axes["step"].values), (t.feed_forward, t.ink, t.quiet)
     names = []
-    for k, (share, colour) in enumerate(zip(life.axes["share"].labels, (t.feed_forward, t.ink, t.quiet), strict=True)):
+    for k, (share, colour) in enumerate(zip(life.axes["quantity"].labels, colours, strict=True)):
         for b, block in enumerate(blocks):
             curve = life.values[k, :, b]
             left.plot(
@@ -39,7 +35,7 @@ def plot_sparsity(
     _draw.beside(left, names, most=13)
     _draw.steps_axis(left)
     left.locator_params(axis="x", nbins=5)
-    if step != -1 and seen.step is not None:
+    if seen.step is not None and seen.step != steps[-1]:
         left.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     counts = seen.histogram.values
     edges = np.linspace(0, 1, counts.shape[1] + 1)
@@ -56,4 +52,18 @@ def plot_sparsity(
     right.set_xlabel("share of places where active")
     right.set_ylabel("neurons")
     right.set_title("at this step")
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Sparsity) -> str:
+    """How to read curves and histogram."""
+    meaning = "its hidden value is above 0"
+    if seen.activation != "relu":
+        meaning += f" (a convention for {seen.activation}, whose values below 0 are small but not 0)"
+    return (
+        f"A neuron is active at a place when {meaning}; measured at {thousands(seen.places)} places of validation "
+        f"windows, always the same, at {len(seen.over_life.axes['step'])} kept steps. Left: share of all (place, "
+        "neuron) pairs that are active, share of neurons active at none of these places, and at all of them. Right: at "
+        "how many places each neuron is active at the chosen step. The same places are counted in `neurons`. "
+        "A neuron that is never active here may still fire on an input that was not drawn."
+    )

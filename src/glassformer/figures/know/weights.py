@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses.know.weights import FEW, Weights, say, spoken, weights
+from glassformer.analyses._result import thousands
+from glassformer.analyses.know.weights import FEW, MOST_SIDE, Weights, spoken
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 CELL = (3.7, 1.5)  # ems of a cell that holds a number
 GAP = (3.4, 3.6)  # ems between tensors
@@ -17,32 +17,21 @@ SLIDE = 31.0  # ems of a slide for tensors with numbers
 Tile = tuple[str, tuple[float, float, float, float]]  # a tensor and its left, top, width and height in ems
 
 
-@_draw.drawing
-def plot_weights(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Weights, look: _draw.Look) -> Figure:
     """All tensors in the order of the computation: with numbers in small models, as maps and spreads in large ones."""
-    seen = weights(run, step=step, member=member)
-    small = seen.parameters <= FEW and ax is None
-    shelves = _shelves(seen, 94 if size == "screen" else 68 if size == "slide" else 70) if small else []
-    bands = _bands(shelves, SLIDE if size == "slide" else float("inf")) if small else []
+    small = seen.parameters <= FEW and look.ax is None
+    shelves = _shelves(seen, {"screen": 94, "slide": 68}.get(look.size, 70)) if small else []
+    bands = _bands(shelves, SLIDE if look.size == "slide" else float("inf")) if small else []
     high = (max(y + tall for _, (_, y, _, tall) in bands[0]) + 4.5) * 9 / 72 + 0.6 if small else 8.5
-    sheet = _draw.Sheet(
-        ax, theme, size, say(seen), seen.clock, height=high * (1.0 if size == "screen" else 1.12), least=60
-    )
+    high *= 1.0 if look.size == "screen" else 1.12
+    alt = f"Heat maps of every tensor of the model. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=high, least=60)
     if small:
-        (band,), pages = _draw.paged(bands, 1, page)
+        (band,), pages = _draw.paged(bands, 1, look.page)
         _numbered(sheet, seen, band)
     else:
-        pages = _mapped(sheet, seen, page)
-    notes = [f"page {page + 1} of {pages}"] if pages > 1 else []
+        pages = _mapped(sheet, seen, look.page)
+    notes = [f"page {look.page + 1} of {pages}"] if pages > 1 else []
     if small:
         most = _draw.number(_draw.limits("signed", *(tensor.values for tensor in seen.tensors.values()))[1])
         notes.append(f"one scale for all: blue to −{most}, white 0, red to {most}")
@@ -50,7 +39,23 @@ def plot_weights(
         notes.append("down: what goes in, across: what comes out")
         notes += ["binned: root mean square of neighbours, sign of their sum"] if not all(seen.whole.values()) else []
     sheet.note(" · ".join(notes))
-    return sheet.done(seen, page=page, pages=pages)
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: Weights) -> str:
+    """How to read the maps."""
+    said = (
+        f"All {thousands(seen.parameters)} parameters in {len(seen.shapes)} tensors, in the order of the computation "
+        "(line by line, small ones one below the other); a matrix maps its rows to its columns, a "
+        "vector is one row. Red is above zero, blue below, one scale for all. "
+    )
+    if not all(seen.whole.values()):
+        said += f"Tensors with more than {MOST_SIDE} cells along an axis are binned: each cell is the "
+        said += "root mean square of some neighbours, with the sign of their sum. "
+    return said + (
+        "Where they are drawn, bars show how the values of each tensor are spread: thin the whole range, thicker 5 to "
+        "95 %, thickest the middle half. All numbers are exact; a large number is not yet an important one."
+    )
 
 
 def _bands(shelves: list[list[Tile]], room: float) -> list[list[Tile]]:
@@ -77,7 +82,8 @@ def _shelves(seen: Weights, room: float) -> list[list[Tile]]:
     shelves: list[list[Tile]] = []
     x = below = column = 0.0
     for name, tensor in seen.tensors.items():
-        values = tensor.values.T if _lying(tensor.values) else tensor.values
+        values = np.atleast_2d(tensor.values)
+        values = values.T if _lying(values) else values
         wide, high = values.shape[1] * min(CELL[0], (room - 4) / values.shape[1]), values.shape[0] * CELL[1]
         needed = max(wide, _draw.text_width(spoken(name), 10) * 72 / 9)  # a title may be wider than its tensor
         tallest = max((top + tall for _, (_, top, _, tall) in shelves[-1]), default=0.0) if shelves else 0.0
@@ -99,15 +105,14 @@ def _numbered(sheet: _draw.Sheet, seen: Weights, tiles: list[Tile]) -> None:
     for name, (x, y, wide, high) in tiles:
         panel = sheet.panels(1, 1, left=x, right=room_x - x - wide, top=y, bottom=room_y - y - high)[0, 0]
         tensor = seen.tensors[name]
-        (row_name, rows), (column_name, columns) = tensor.axes.items()
-        values = tensor.values
-        if _lying(values):
-            values, rows, columns = values.T, columns, rows
-        del row_name, column_name
+        values, (columns, *rows) = np.atleast_2d(tensor.values), reversed(tensor.axes.values())
+        lying = _lying(values)
+        if lying:
+            values, columns, rows = values.T, rows[0], [columns]
         digits = next((many for many in (2, 1) if _widest(values, many) + APART <= wide / values.shape[1]), 0)
-        _draw.heat(panel, values, kind="signed", theme=sheet.theme, limit=limit, rows=rows if len(rows) > 1 else (),
-                   columns=columns, numbers=digits > 0, digits=digits)  # fmt: skip
-        panel.set_title(spoken(name) + (" (on its side)" if _lying(tensor.values) else ""))
+        _draw.heat(panel, values, kind="signed", theme=sheet.theme, limit=limit, columns=columns,
+                   rows=rows[0] if len(values) > 1 else (), numbers=digits > 0, digits=digits)  # fmt: skip
+        panel.set_title(spoken(name) + (" (on its side)" if lying else ""))
 
 
 def _widest(values: np.ndarray, digits: int) -> float:
