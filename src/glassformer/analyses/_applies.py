@@ -3,7 +3,17 @@
 An analysis names those it needs, `APPLIES = (attention, plane)`, beside functions of its own.
 """
 
+from collections.abc import Callable
+
+from glassformer.errors import CallError
 from glassformer.run import Run
+
+
+def must(run: Run, *conditions: Callable[[Run], str | None]) -> None:
+    """Refuse a run with the first reason there is."""
+    for reason in (each(run) for each in conditions):
+        if reason:
+            raise CallError(reason)
 
 
 def attention(run: Run) -> str | None:

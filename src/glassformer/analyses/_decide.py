@@ -30,6 +30,15 @@ class Asked:
     answerable: Array  # (position,): and what is in view settles it
     source: tuple[int, ...]  # for each position, the one that holds the answer; -1: none, or itself
 
+    @property
+    def right(self) -> tuple[tuple[int, ...], ...]:
+        """The ids that are right at each position; none where nothing is asked, or what is in view does not settle it."""
+        settled = self.constrained & self.answerable
+        return tuple(
+            tuple(np.flatnonzero(each).tolist()) if sure else ()
+            for each, sure in zip(self.allowed, settled, strict=True)
+        )
+
     def verdicts(self, guess: Array) -> tuple[str, ...]:
         """The verdict of the answer at each position."""
         return tuple(

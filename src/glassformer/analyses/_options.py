@@ -24,6 +24,7 @@ Sequence = Annotated[str | None, Option("what to look at, in place of the task's
 Block = Annotated[int, Option("the block looked at, counted from 0", least=0)]
 Head = Annotated[int | None, Option("the head looked at; none: the one that looks most at the answers", least=0)]
 Position = Annotated[int | None, Option("the position asked; none: the last one that is judged", least=0)]
+Features = Annotated[tuple[int, int] | None, Option("two features to draw, in place of the main directions", least=0)]
 Temperature = Annotated[float, Option("the temperature of the predictions", least=1e-3, most=1e6)]
 Seed = Annotated[int, Option("the seed of what is drawn by chance", least=0)]
 Frames = Annotated[int, Option("how many of the kept steps a film shows", least=2, most=5000)]

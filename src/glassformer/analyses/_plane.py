@@ -7,6 +7,7 @@ import numpy as np
 from glassformer.analyses._result import Array, percent
 from glassformer.errors import CallError
 
+DIRECTIONS = ("horizontal", "vertical")  # of every plane
 CLEAR = 0.6  # under this share of the variance, the title must say "projection"
 
 

@@ -1,7 +1,6 @@
 """The winning regions of a landscape, and marks on it: shared by the figures that move points over them."""
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import matplotlib
 import numpy as np
@@ -12,20 +11,19 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
-from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._land import CLEARLY, Frame, Land, Regions
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import Plane
-from glassformer.analyses._result import Array
-from glassformer.analyses.decide.landscape import CLEARLY, Landscape, astray
+from glassformer.analyses._result import Array, Labelled, percent
+from glassformer.analyses._verdicts import judged, read
 from glassformer.figures import _draw, _style
 
-MANY = 500_000  # probabilities from which on borders are drawn less finely
 HATCH = "//"
 MOST_SPOTS = 30  # places tried for the name of a region
 UNSURE = " likeliest"  # after the name of a token where it has less than half
-FINE = 300  # places along a side, to draw borders; half as many on a slice of a wider (slower) model
 
 
-def field(ax: Axes, values: Array, frame: tuple[float, float, float, float], *, kind: str, theme: _style.Theme,
+def field(ax: Axes, values: Array, frame: Frame, *, kind: str, theme: _style.Theme,
           limit: tuple[float, float] | None = None) -> None:  # fmt: skip
     """A map of numbers over the plane."""
     low, high = limit or _draw.limits(kind, values)
@@ -34,7 +32,7 @@ def field(ax: Axes, values: Array, frame: tuple[float, float, float, float], *, 
     square(ax, frame)
 
 
-def square(ax: Axes, frame: tuple[float, float, float, float]) -> None:
+def square(ax: Axes, frame: Frame) -> None:
     """The plane without ticks."""
     ax.set_xlim(frame[0], frame[1])
     ax.set_ylim(frame[2], frame[3])
@@ -58,48 +56,43 @@ def ticks(ax: Axes, plane: Plane, *, x: bool = True, y: bool = True) -> None:
         ax.set_ylabel(plane.labels[1])
 
 
-def tints(seen: Landscape, theme: _style.Theme) -> list[tuple[float, float, float]]:
+def tints(groups: Sequence[str], theme: _style.Theme) -> list[tuple[float, float, float]]:
     """A grey for each token, by its group; the paper's own for the first group."""
-    names = list(dict.fromkeys(seen.groups))
+    names = list(dict.fromkeys(groups))
     paper, grey = np.array(to_rgb(theme.paper)), np.array(to_rgb(theme.unconstrained))
     found = {}
     for k, name in enumerate(names):
         share = 0.85 * k / max(len(names) - 1, 1)
         red, green, blue = paper + share * (grey - paper)
         found[name] = (float(red), float(green), float(blue))
-    return [found[group] for group in seen.groups]
+    return [found[group] for group in groups]
 
 
-def winners(ax: Axes, seen: Landscape, theme: _style.Theme, *, edges: bool = False, names: bool = True,
+def winners(ax: Axes, where: Regions, theme: _style.Theme, *, edges: Labelled | None = None, names: bool = True,
             avoid: Array | None = None) -> None:  # fmt: skip
     """Which token wins where: greys by group, borders, a large pale name in each region, away from points `avoid`.
 
-    Hatched where even the winner has less than half of the probability.
+    Hatched where even the winner has less than half of the probability; `edges` are lines where a neuron switches.
     """
     line = float(matplotlib.rcParams["lines.linewidth"])
-    if edges:
-        _edges(ax, seen, theme, 0.35 * line)
-    chances = seen.probabilities.values
-    if np.isfinite(chances).all():
-        chances = fine(seen)  # differences of logits: borders come out straight
-        x, y = (np.linspace(seen.frame[k], seen.frame[k + 1], chances.shape[2 - k // 2]) for k in (0, 2))
-        top = np.partition(chances, -2, axis=0)[-2:]  # second, first
-        colours = tints(seen, theme)
+    if edges is not None:
+        _edges(ax, where.frame, edges.values, theme, 0.35 * line)
+    if where.fine_winner is not None and where.fine_best is not None and where.fine_lead is not None:
+        won, best, lead = where.fine_winner.values, where.fine_best.values, where.fine_lead.values
+        y, x = (np.array(axis.values) for axis in where.fine_winner.axes.values())
+        colours = tints(where.groups, theme)
         for tint in dict.fromkeys(colours):
-            mine = np.array([colours[k] == tint for k in seen.shown_tokens])
-            if mine.any() and not mine.all():
-                ahead = chances[mine].max(0) - chances[~mine].max(0)
-                if (ahead > 0).any():
-                    ax.contourf(x, y, ahead, levels=[0, np.inf], colors=[tint], zorder=0)
-        if (top[1] < np.log(CLEARLY)).any():
-            _hatched(ax, x, y, top[1], theme)
-        for each in chances:
-            if (each >= top[1]).any():
-                rival = np.where(each >= top[1], top[0], top[1])
-                ax.contour(x, y, each - rival, levels=[0], colors=[theme.quiet], linewidths=0.6 * line, zorder=1)
-    square(ax, seen.frame)
+            mine = np.array([colour == tint for colour in colours])
+            if (here := mine[won]).any() and not mine.all():
+                ax.contourf(x, y, np.where(here, lead, -lead), levels=[0, np.inf], colors=[tint], zorder=0)
+        if (best < CLEARLY).any():
+            _hatched(ax, x, y, np.log(best), theme)
+        for token in np.unique(won):
+            ahead = np.where(won == token, lead, -lead)
+            ax.contour(x, y, ahead, levels=[0], colors=[theme.quiet], linewidths=0.6 * line, zorder=1)
+    square(ax, where.frame)
     if names:
-        region_names(ax, seen, theme, avoid)
+        region_names(ax, where, theme, avoid)
 
 
 def _hatched(ax: Axes, x: Array, y: Array, best: Array, theme: _style.Theme) -> None:
@@ -113,31 +106,6 @@ def undecided(theme: _style.Theme) -> Patch:
     return Patch(facecolor=theme.paper, edgecolor=theme.rung, hatch=HATCH, linewidth=0, label="no token has half")
 
 
-def fine(seen: Landscape, side: int = FINE, times: int = 4) -> Array:
-    """(token, y, x): log-probabilities on a grid fine enough for smooth borders, from the model where it is at hand."""
-    if seen.said_at is None:
-        times = times if seen.probabilities.values.size <= MANY else times // 2
-        return finer(np.log(np.maximum(seen.probabilities.values, 1e-300)), times)
-    return _evaluated(seen.said_at, seen.frame, side if seen.plane.lossless else side // 2)
-
-
-@functools.lru_cache(maxsize=1)  # the panels of one figure share it
-def _evaluated(said_at: Callable[[Array], Array], frame: tuple[float, float, float, float], side: int) -> Array:
-    x, y = (np.linspace(frame[k], frame[k + 1], side) for k in (0, 2))
-    return np.moveaxis(said_at(np.stack(np.meshgrid(x, y), -1)), -1, 0)
-
-
-def finer(values: Array, times: int) -> Array:
-    """(token, y, x) with so many times the places along y and x, in straight lines between the old ones."""
-    for axis in (1, 2):
-        old = values.shape[axis]
-        at = np.linspace(0, old - 1, (old - 1) * times + 1)
-        low = np.minimum(at.astype(int), max(old - 2, 0))
-        share = (at - low).reshape([-1 if k == axis else 1 for k in range(3)])
-        values = values.take(low, axis) * (1 - share) + values.take(np.minimum(low + 1, old - 1), axis) * share
-    return values
-
-
 def apart(points: Array, least: float, order: list[int]) -> Array:
     """Which of some labels (n, 2) to keep so that none is nearer than `least` to one before it in order."""
     kept: list[int] = []
@@ -147,14 +115,14 @@ def apart(points: Array, least: float, order: list[int]) -> Array:
     return np.isin(np.arange(len(points)), kept)
 
 
-def region_names(ax: Axes, seen: Landscape, theme: _style.Theme, avoid: Array | None = None) -> None:
+def region_names(ax: Axes, where: Regions, theme: _style.Theme, avoid: Array | None = None) -> None:
     """The winner's name where its region is widest and free of points and texts; very small regions stay without."""
     size = 1.5 * float(matplotlib.rcParams["font.size"])
     box = ax.get_window_extent()
-    free = np.ones(seen.regions.values.shape, dtype=bool)
+    free = np.ones(where.winner.values.shape, dtype=bool)
     if avoid is not None and len(avoid):
-        em = size / 1.5 * ax.figure.dpi / 72 / box.width * (seen.frame[1] - seen.frame[0])
-        across, up = (np.linspace(seen.frame[k], seen.frame[k + 1], free.shape[1 - k // 2]) for k in (0, 2))
+        em = size / 1.5 * ax.figure.dpi / 72 / box.width * (where.frame[1] - where.frame[0])
+        across, up = (np.linspace(where.frame[k], where.frame[k + 1], free.shape[1 - k // 2]) for k in (0, 2))
         for left, low in avoid[np.isfinite(avoid).all(-1)]:  # as far as a label beside the point reaches
             free &= ~(np.outer(abs(up - low) < 1.9 * em, abs(across - left) < 3.4 * em))
     dots = ax.figure.dpi
@@ -163,15 +131,15 @@ def region_names(ax: Axes, seen: Landscape, theme: _style.Theme, avoid: Array | 
         for text in ax.texts
         if text.get_text()
     ]
-    many, regions, exact = len(seen.words), _split(seen.regions.values, seen.best.values, seen), _exact(seen)
-    for region, centre, _ in sorted(centres(regions, seen.frame, free), key=lambda each: -each[2]):
-        name = shown(seen.words[region % many]) + (UNSURE if region >= many else "")
-        cells = _cells(regions, region, seen.frame, free)
+    many, regions, exact = len(where.words), _split(where), _split(where, fine=True)
+    for region, centre, _ in sorted(centres(regions, where.frame, free), key=lambda each: -each[2]):
+        name = shown(where.words[region % many]) + (UNSURE if region >= many else "")
+        cells = _cells(regions, region, where.frame, free)
         spots = np.vstack([centre, cells[:: -(-len(cells) // MOST_SPOTS) or 1]])
         for here in (size / 1.5,) if region >= many else (size, size / 1.5):  # a small region has a small name
             half = _half(name, here, dots)
             need = half * (0.9, 1.5 if region >= many else 0.8)  # the longer names shun strips between two regions
-            if (at := _fitting(ax, exact, region, seen.frame, spots, half, need, taken)) is not None:
+            if (at := _fitting(ax, exact, region, where.frame, spots, half, need, taken)) is not None:
                 taken.append((at, half))
                 x, y = ax.transData.inverted().transform(at)
                 text = ax.text(x, y, name, fontsize=here, fontweight="bold", color=theme.quiet, ha="center",
@@ -185,21 +153,15 @@ def _half(text: str, points: float, dpi: float) -> Array:
     return np.array([_draw.text_width(text, points) / 2, 0.5 * points / 72]) * dpi
 
 
-def _split(winner: Array, best: Array, seen: Landscape) -> Array:
-    """The winner's id, larger by the number of tokens where it has less than half of the probability."""
-    found: Array = winner + len(seen.words) * (best < CLEARLY)
+def _split(where: Regions, *, fine: bool = False) -> Array:
+    """(vertical, horizontal): the winner's id, larger by the number of tokens where it has less than half."""
+    exact = (where.fine_winner, where.fine_best) if fine and where.asked else (where.winner, where.best)
+    winner, best = (each or there for each, there in zip(exact, (where.winner, where.best), strict=True))
+    found: Array = winner.values + len(where.words) * (best.values < CLEARLY)
     return found
 
 
-def _exact(seen: Landscape) -> Array:
-    """(y, x): the regions as finely as their borders are drawn."""
-    if seen.said_at is None:
-        return _split(seen.regions.values, seen.best.values, seen)
-    chances = fine(seen)
-    return _split(np.array(seen.shown_tokens)[chances.argmax(0)], np.exp(chances.max(0)), seen)
-
-
-def _fitting(ax: Axes, exact: Array, region: int, frame: tuple[float, float, float, float], spots: Array, half: Array,
+def _fitting(ax: Axes, exact: Array, region: int, frame: Frame, spots: Array, half: Array,
              need: Array, taken: list[tuple[Array, Array]]) -> Array | None:  # fmt: skip
     """The first of some places, in pixels, where a name of this half size lies inside its region, off the others."""
     box = ax.get_window_extent()
@@ -230,7 +192,7 @@ def _chord(inside: Array, at: int, enough: int = 0) -> tuple[int, int]:
     return (at if clear else int(low + high) // 2), int(high - low)
 
 
-def _cells(regions: Array, region: int, frame: tuple[float, float, float, float], free: Array) -> Array:
+def _cells(regions: Array, region: int, frame: Frame, free: Array) -> Array:
     """(n, 2): places well inside a region, from the right edge of the plane inwards: there wedges are widest.
 
     The `free` ones come first.
@@ -248,9 +210,7 @@ def _cells(regions: Array, region: int, frame: tuple[float, float, float, float]
     return np.column_stack([x, y])
 
 
-def centres(
-    regions: Array, frame: tuple[float, float, float, float], free: Array | None = None
-) -> list[tuple[int, tuple[float, float], int]]:
+def centres(regions: Array, frame: Frame, free: Array | None = None) -> list[tuple[int, tuple[float, float], int]]:
     """For each winner: its id, the point deepest inside its region (if some of it is `free`, there), how many cells."""
     found = []
     for token in np.unique(regions):
@@ -274,9 +234,9 @@ def centres(
     return found
 
 
-def _edges(ax: Axes, seen: Landscape, theme: _style.Theme, width: float) -> None:
-    x0, x1, y0, y1 = seen.frame
-    for a, b, c in seen.edges.values:
+def _edges(ax: Axes, frame: Frame, lines: Array, theme: _style.Theme, width: float) -> None:
+    x0, x1, y0, y1 = frame
+    for a, b, c in lines:
         ends = (
             [(x, -(a * x + c) / b) for x in (x0, x1)]
             if abs(b) > abs(a)
@@ -285,15 +245,8 @@ def _edges(ax: Axes, seen: Landscape, theme: _style.Theme, width: float) -> None
             else []
         )
         if ends and np.isfinite(ends).all():
-            ax.plot(
-                *zip(*ends, strict=True),
-                color=theme.rung,
-                linewidth=width,
-                alpha=0.6,
-                zorder=0.8,
-                scalex=False,
-                scaley=False,
-            )
+            ax.plot(*zip(*ends, strict=True), color=theme.rung, linewidth=width, alpha=0.6, zorder=0.8, scalex=False,
+                    scaley=False)  # fmt: skip
 
 
 def along(begin: Array, end: Array) -> Array:
@@ -302,42 +255,57 @@ def along(begin: Array, end: Array) -> Array:
     return np.reshape(begin + share * (end - begin), (-1, 2))
 
 
-def moves(ax: Axes, seen: Landscape, theme: _style.Theme) -> None:
-    """The input's arrows over the winners; those with an answer to check heavy, named and signed.
+def moves(ax: Axes, seen: Land, theme: _style.Theme, where: Regions | None = None) -> None:
+    """The input's arrows over the winners (`where`: of a closer frame); those with an answer heavy, named and signed.
 
     On a slice a name tells what is said, and the tip is open where the map beneath shows another token.
     """
-    begin, end = seen.points["begin"].values, seen.points["end"].values
-    winners(ax, seen, theme, names=False)
+    begin, end, where = seen.points["begin"].values, seen.points["end"].values, where or seen.regions
+    winners(ax, where, theme, names=False)
     colours = [colour(verdict, theme) for verdict in seen.verdicts]
-    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
-    free = [k for k, verdict in enumerate(seen.verdicts) if verdict and k not in judged]  # others are never read out
+    asked = judged(seen.verdicts)
+    free = [k for k in read(seen.verdicts) if k not in asked]  # others are never read out
     _draw.arrows(ax, begin[free], end[free], colours=theme.quiet, width=0.6)
-    _draw.arrows(ax, begin[judged], end[judged], colours=[colours[k] for k in judged], width=1.3, zorder=4)
-    _draw.dots(ax, begin[judged + free], colour=theme.ink, scale=0.4, zorder=3)
-    off = list(astray(seen))
+    _draw.arrows(ax, begin[asked], end[asked], colours=[colours[k] for k in asked], width=1.3, zorder=4)
+    _draw.dots(ax, begin[asked + free], colour=theme.ink, scale=0.4, zorder=3)
+    off = list(seen.astray)
     line = float(matplotlib.rcParams["lines.linewidth"])
     _draw.dots(ax, end[off], colour=theme.paper, edgecolors=[colours[k] for k in off], linewidths=line, zorder=4.5)
-    told, before = judged or free, len(ax.texts)
-    _draw.labels(ax, end[told], [_told(seen, k) for k in told], colours=[colours[k] for k in told],
-                 keep_clear=along(begin[judged + free], end[judged + free]), tied=True)  # fmt: skip
+    told, before = asked or free, len(ax.texts)
+    clear = along(begin[asked + free], end[asked + free])
+    _draw.labels(ax, end[told], [_told(seen, k) for k in told], colours=[colours[k] for k in told], keep_clear=clear,
+                 tied=True)  # fmt: skip
     for text in ax.texts[before:]:
         halo_one(text, theme)
-    region_names(ax, seen, theme, along(begin[judged + free], end[judged + free]))  # last: off the names of the tips
+    region_names(ax, where, theme, clear)  # last: off the names of the tips
 
 
-def _told(seen: Landscape, place: int) -> str:
+def _told(seen: Land, place: int) -> str:
     """The name of a position with its verdict; on a slice, where the map cannot show it, with what it says."""
-    name = drawn(seen.points["end"].axes["position"].labels)[place]
+    name = seen.label(place)
     if seen.is_slice and seen.verdicts[place] in ("right", "wrong"):
         name += f" → {shown(seen.words[int(seen.at_end.values[place].argmax())])}"
     return signed(name, seen.verdicts[place])
 
 
-def open_tips(seen: Landscape, theme: _style.Theme) -> list[Line2D]:
+def open_tips(seen: Land, theme: _style.Theme) -> list[Line2D]:
     """The legend's entry for tips that say another token than the map beneath, if there are any."""
     mark = {"linestyle": "", "marker": "o", "markerfacecolor": theme.paper, "markeredgecolor": theme.ink}
-    return [Line2D([], [], label="open: off the slice", **mark)] if astray(seen) else []
+    return [Line2D([], [], label="open: off the slice", **mark)] if seen.astray else []
+
+
+def on_slice(seen: Land, at: str = "middle") -> str:
+    """What the plane is, for a caption."""
+    over = "`middle`, the stream after the last attention" if at == "middle" else "`final`, what the read-out reads"
+    if not seen.is_slice:
+        return (
+            f"The plane is that of {over}; all that follows acts on one position alone, so the probabilities are exact."
+        )
+    return (
+        f"The plane is a slice through {over}: its two principal components over validation windows "
+        f"({percent(seen.plane.kept)} of the variance), all other directions at their mean. The colours are exact on "
+        "the slice only: a point off it is drawn where it falls on it and may say another token than the map there."
+    )
 
 
 def colour(verdict: str, theme: _style.Theme) -> str:
@@ -358,7 +326,7 @@ def halo(ax: Axes, theme: _style.Theme, colour: str | None = None) -> None:
 
 def important(verdicts: tuple[str, ...]) -> list[int]:
     """Positions whose label matters most, first."""
-    order = {"wrong": 0, "right": 0, "not_in_view": 1, "unconstrained": 2, "": 3}
+    order = {"wrong": 0, "right": 0, "not_in_view": 1, "unconstrained": 2, "none": 3}
     return sorted(range(len(verdicts)), key=lambda k: (order[verdicts[k]], k))
 
 

@@ -1,31 +1,22 @@
 """One answer, step by step: what a position asks, where it looks, how far that moves it, and what it says then."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
-from glassformer.analyses import _clock, _counted
+from glassformer.analyses import _applies, _counted, _decide, _land
+from glassformer.analyses._land import Frame, Regions, around, ends_of_many, fitted
+from glassformer.analyses._options import Head, Member, Sequence, Step
 from glassformer.analyses._pairs import drawn, placed, shown
-from glassformer.analyses._plane import Plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, result
-from glassformer.analyses._sought import sought
+from glassformer.analyses._plane import DIRECTIONS, Plane
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result
 from glassformer.analyses.attend.attention import named
-from glassformer.analyses.decide.landscape import Frame, Landscape, ends_of_many
-from glassformer.analyses.decide.residual import residual
 from glassformer.analyses.attend.scoring import scoring, spoken
+from glassformer.analyses.decide.residual import residual
 from glassformer.run import Run
 
 ORDER = 5
 ANSWERS = ("new",)
 COST = "b"
-
-
-def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
-    return not_asking(run) or ("a model with one feature has no plane" if run.architecture.width == 1 else None)
-
-
-LEAST_GRID = 4  # of the plane on which the points are first found
+APPLIES = (_applies.asking, _applies.plane, _land.few_answers)
 
 
 @result
@@ -36,7 +27,7 @@ class OneAnswer(Result):
     shares: Labelled  # (key_position,): of the attention
     without: Labelled  # (token,): probabilities if this attention added nothing
     answer: Labelled  # (token,): the model's probabilities
-    points: Labelled  # (point, axis): before, what attention adds, after
+    points: Labelled  # (point, direction): before, what attention adds, after
     tokens: tuple[str, ...]
     place: int  # the position that answers
     source: int  # the position it must look at; -1: the rule names none
@@ -49,39 +40,64 @@ class OneAnswer(Result):
     heads: int
     divided: int  # scores are divided by its root
     plane: Plane
-    land: Landscape = field(repr=False)
+    regions: Regions
+
+    @property
+    def title(self) -> str:
+        """From the highest score to the answer, in one sentence."""
+        if not np.isfinite(self.answer.values).all():
+            return fate("the answer is not a number", self.step)
+        names, best = drawn(placed(self.tokens)), int(np.argmax(self.shares.values))
+        looks = f"{names[self.place]} looks at {names[best]} ({percent(float(self.shares.values[best]))}{self.where})"
+        was, now = (int(each.values.argmax()) for each in (self.without, self.answer))
+        old, said = (shown(self.answer.axes["token"].labels[k]) for k in (was, now))
+        chance = percent(float(self.answer.values[now]))
+        that = "that" if self.blocks * self.heads == 1 else "the block's attention"
+        turned = (
+            f"{looks}; with or without {that} it answers {said} ({chance})"
+            if was == now
+            else f"{looks}, and {that} turns its answer from {old} to {said} ({chance})"
+        )
+        return turned + (f", which is {self.verdict}" if self.verdict in ("right", "wrong") else "")
+
+    @property
+    def where(self) -> str:
+        """` in block 1, head 0` where there is more than one."""
+        return f" in {named(self.block, self.head, self.blocks)}" if self.blocks * self.heads > 1 else ""
 
 
 def one_answer(
-    run: Run, *, sequence: str | None = None, head: int | None = None, step: int = -1, member: int = 0
+    run: Run, *, sequence: Sequence = None, head: Head = None, step: Step = -1, member: Member = 0
 ) -> OneAnswer:
     """Follow the last position that has something to look up (else the last that answers) through the last block.
 
     `head` as in `scoring`.
     """
+    _applies.must(run, *APPLIES)
     a = run.architecture
     asked = scoring(run, sequence=sequence, block=a.blocks - 1, head=head, step=step, member=member)
     last = _counted.place(run, run.tokens(sequence))
     place = spoken(asked) if max(asked.source) >= 0 else last
-    moved = residual(run, sequence=sequence, step=step, member=member, grid=LEAST_GRID)
-    stages = np.stack([moved.before.values[place] * a.residual, moved.middle.values[place]])
-    plane = moved.plane
+    seen, block = run.trace(sequence, step=step, member=member), a.blocks - 1
+    stages = np.stack([_decide.entering(seen, block, a)[place] * a.residual, seen["middle"][block, place]])
+    plane = fitted(run, sequence=sequence, step=step, member=member)
     if not plane.lossless:
-        plane = _through(stages, ends_of_many(run, _clock.resolve(run, step), member)) or plane
+        plane = _through(stages, ends_of_many(run, seen.step, member).reshape(-1, a.width)) or plane
     way = plane.points(stages)
-    path = np.stack([way[0], plane.zero + plane.directions(moved.attended.values[place]), way[1]])
-    moved = residual(run, sequence=sequence, step=step, member=member, plane=plane, frame=_around(way))
-    seen = slice(0, place + 1) if a.causal else slice(None)
-    keys = {"key_position": placed(asked.tokens)[seen]}
+    path = np.stack([way[0], plane.zero + plane.directions(seen["attended"][block, place]), way[1]])
+    moved = residual(run, sequence=sequence, step=step, member=member, on=plane, frame=_around(way))
+    view = slice(0, place + 1) if a.causal else slice(None)
+    here = placed(asked.tokens)
+    keys = {"key_position": Axis(here.values[view], here.words[view])}
     words = {"token": moved.words}
     return OneAnswer(
         step=asked.step,
         clock=asked.clock,
-        scores=Labelled(asked.scores.values[place, seen], keys, "score"),
-        shares=Labelled(asked.attention.values[place, seen], keys, "share"),
+        scores=Labelled(asked.scores.values[place, view], keys, "score"),
+        shares=Labelled(asked.attention.values[place, view], keys, "share"),
         without=Labelled(moved.first.values[place], words, "probability"),
-        answer=Labelled(moved.last.values[place], words, "probability"),
-        points=Labelled(path, {"point": ("before", "attended", "after"), "axis": ("x", "y")}),
+        answer=Labelled(moved.at_end.values[place], words, "probability"),
+        points=Labelled(path, {"point": ("before", "attended", "after"), "direction": DIRECTIONS}),
         tokens=asked.tokens,
         place=place,
         source=asked.source[place],
@@ -94,7 +110,7 @@ def one_answer(
         heads=asked.heads,
         divided=a.per_head if a.score_scale == "head" else a.width,
         plane=moved.plane,
-        land=moved.land,
+        regions=moved.regions,
     )
 
 
@@ -118,45 +134,7 @@ def _through(stages: Array, cloud: Array) -> Plane | None:
     return Plane(beside, basis, ("along attention's push", "across it"), tuple(map(float, shares)))
 
 
-def _around(points: Array) -> Frame | None:
+def _around(points: Array) -> Frame:
     """A square that holds the way from one point to the other with as much room again on every side."""
-    if not np.isfinite(points).all():
-        return None
-    x, y = points.mean(axis=0).tolist()
-    half = 1.5 * float(np.abs(points[1] - points[0]).max()) or 1.0
-    return (x - half, x + half, y - half, y + half)
-
-
-def say(seen: OneAnswer) -> Words:
-    """From the highest score to the answer, in one sentence."""
-    names = drawn(placed(seen.tokens))
-    me, best = names[seen.place], int(np.argmax(seen.shares.values))
-    where = f" in {named(seen.block, seen.head, seen.blocks)}" if seen.blocks * seen.heads > 1 else ""
-    looks = f"{me} looks at {names[best]} ({percent(float(seen.shares.values[best]))}{where})"
-    was, now = (int(each.values.argmax()) for each in (seen.without, seen.answer))
-    old, said = (shown(seen.answer.axes["token"].labels[k]) for k in (was, now))
-    chance = percent(float(seen.answer.values[now]))
-    that = "that" if seen.blocks * seen.heads == 1 else "the block's attention"
-    if not np.isfinite(seen.answer.values).all():
-        title = f"At step {seen.step} the answer is not a number: the training has diverged"
-    elif was == now:
-        title = f"{looks}; with or without {that} it answers {said} ({chance})"
-    else:
-        title = f"{looks}, and {that} turns its answer from {old} to {said} ({chance})"
-    if seen.verdict in ("right", "wrong"):
-        title += ", which is " + seen.verdict
-    text = " ".join(map(shown, seen.tokens))
-    caption = (
-        f"The input {text}, followed at {me}{where}. 1: the score of each position in view, the query of {me} times "
-        "its "
-        f"key, divided by √{seen.divided}. 2: the softmax of the scores"
-        + (f"; framed is {sought(seen.copied)}. " if seen.source >= 0 else ". ")
-        + "3: the values, mixed by these shares, push the point from ○ to ●"
-        + (" (the push of all heads)" if seen.heads > 1 else "")
-        + "; the map tells which token is likeliest where, after the feed-forward. "
-        + ("" if seen.plane.lossless else "It is the plane through ○ and ●: exact at both and a slice elsewhere. ")
-        + "4: the probabilities without this attention (pale) and with it (dark). Exact numbers. A position that "
-        "decided "
-        "without looking would have equal bars in 4."
-    )
-    return Words(title, caption, f"Bars of scores and shares, an arrow on a plane, bars of probabilities. {title}.")
+    still = (points[0] == points[1]).all()
+    return around([points + np.array([[-1.0], [1.0]]) if still else points], 0.0 if still else 1.0)

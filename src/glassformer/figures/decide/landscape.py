@@ -6,57 +6,42 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from glassformer.analyses._land import CLEARLY
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses._result import Array, percent
-from glassformer.analyses.decide.landscape import CLEARLY, TELLING, Landscape, landscape, say, telling
+from glassformer.analyses._result import Array, listed, percent
+from glassformer.analyses._verdicts import NONE
+from glassformer.analyses.decide.landscape import TELLING, Landscape
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 MOST = {"slide": 8}  # panels on one page; else 24
 NAMED = 4  # pairs named in each panel
 
 
-@_draw.drawing
-def plot_landscape(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    points: str | None = None,
-    at: str = "middle",
-    plane: tuple[int, int] | None = None,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """One panel per token: its probability over the plane of the stream; `points` are drawn on it.
+def draw(seen: Landscape, look: _draw.Look) -> Figure:
+    """One panel per token: its probability over the plane of the stream; points are drawn on it.
 
     By default these are the embedded pairs; after several blocks, where none of them stands, one input's positions.
     """
-    points = points or ("embedded" if run.architecture.blocks == 1 else "middle")
-    size = _style.widened(size)
-    seen = landscape(run, sequence=sequence, points=points, at=at, step=step, member=member, plane=plane, shape=None)  # type: ignore[arg-type]
+    size = _style.widened(look.size)
     if seen.plane.width == 1:
-        return _curves(seen, ax, theme, size)
-    every = telling(seen)
+        return _curves(seen, look)
+    every = seen.telling
     most = MOST.get(size, 24)
     most = -(-len(every) // -(-len(every) // most))  # pages equally full
-    picked, pages = _draw.paged(every, most, page)
+    picked, pages = _draw.paged(every, most, look.page)
     s, shape = _style.size(size), (seen.frame[1] - seen.frame[0]) / (seen.frame[3] - seen.frame[2])
     columns = _columns(most, shape) if size == "slide" else _across(most)
     rows = -(-most // columns)
     each = (s.width * 72 / s.text - 12 - 0.8 * columns) / columns / shape
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 11.5 + rows * (each + 2.2)))
+    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=_style.inches(size, 11.5 + rows * (each + 2.2)))
     panels = sheet.panels(rows, columns, left=5, right=6.5, bottom=5, top=2.2, gap=(0.8, 2.2), square=shape)
-    marks = _style.markers(run.task)
+    marks = _style.markers(seen.won.axes["group"].labels)
     for k, panel in enumerate(panels.flat):
         if k >= len(picked):
             panel.remove()
             continue
         _regions.field(panel, seen.probabilities.values[picked[k]], seen.frame, kind="probability", theme=sheet.theme)
-        said = "answer" if run.task.answers != "next" else "next is"
+        said = "next is" if seen.goes_on else "answer"
         panel.set_title(f"{said} {shown(seen.words[seen.shown_tokens[picked[k]]])}", parse_math=False)
         _half(panel, seen, picked[k])
         _marks(panel, seen, seen.shown_tokens[picked[k]], sheet.theme, marks)
@@ -66,19 +51,57 @@ def plot_landscape(
     if seen.shown_points == "embedded" and seen.at == "middle":
         sheet.legend([_key(name, marks[name], sheet.theme) for name in marks if name in seen.pair_groups])
     left = len(seen.words) - len(every)
-    notes = ["line: one half", *([f"page {page + 1} of {pages}"] if pages > 1 else [])]
+    notes = ["line: one half", *([f"page {look.page + 1} of {pages}"] if pages > 1 else [])]
     if seen.shown_points == "embedded" and seen.at == "middle":
         notes.append(f"large: says this token{', filled with its true P' if seen.is_slice else ''}")
     notes += [f"{left} tokens under {percent(TELLING)} have no map"] if left else []
     sheet.note(" · ".join(notes))
-    return sheet.done(seen, sequence=" ".join(seen.tokens), points=points, at=at, page=page, pages=pages)
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: Landscape) -> str:
+    """How to read the maps."""
+    marks = {
+        "none": "",
+        "embedded": "Points are all pairs of token and position as they are embedded, before anything is added; those "
+        "that would say the panel's token as they are have the mark of their group of tokens, the others are dots. "
+        f"{_unmoved(seen)}",
+        "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
+        "middle": "Marks are this input's positions after the last attention, with ✓ or ✗ for the answer read there. ",
+    }[_marked(seen)]
+    left = len(seen.words) - len(seen.telling)
+    return (
+        "One panel for each token that can come next; the colour is its probability at every point, from 0 to 1. "
+        f"{marks}{_regions.on_slice(seen, seen.at)}"
+        f"{f' {left} tokens that nowhere get {percent(TELLING)} are left out.' if left else ''} "
+        "If the model did not use the plane to choose the next token, the panels would not differ."
+    )
+
+
+def _alt(seen: Landscape) -> str:
+    return f"{len(seen.telling)} maps of probability over a {seen.flat}. {seen.title}."
+
+
+def _marked(seen: Landscape) -> str:
+    """The points that are drawn: where only `final` is known, the input's own."""
+    return seen.shown_points if seen.at == "middle" or seen.shown_points == "none" else "middle"
+
+
+def _unmoved(seen: Landscape) -> str:
+    """What would be said if attention added nothing."""
+    if not len(seen.said.values) or not np.isfinite(seen.said.values).all():
+        return ""
+    counts = np.bincount(seen.said.values.argmax(-1), minlength=len(seen.words))
+    top = [int(k) for k in np.argsort(-counts, kind="stable")[:2] if counts[k]]
+    most = [f"{counts[k]} would say {shown(seen.words[k])}" for k in top]
+    return f"If attention added nothing, of {len(seen.said.values)} such pairs {listed(most)}. "
 
 
 def _half(ax: Axes, seen: Landscape, token: int) -> None:
     """A line around where a token has more than half: beyond it, being the likeliest is no decision."""
     values = seen.probabilities.values[token]
     if np.isfinite(values).all() and values.min() < CLEARLY < values.max():
-        x, y = (np.linspace(seen.frame[k], seen.frame[k + 1], values.shape[1 - k // 2]) for k in (0, 2))
+        _, y, x = (axis.values for axis in seen.probabilities.axes.values())
         line = 0.5 * float(matplotlib.rcParams["lines.linewidth"])
         ax.contour(x, y, values, levels=[CLEARLY], colors=[_style.theme("dark").ink], linewidths=line, zorder=1)
 
@@ -108,7 +131,7 @@ def _key(name: str, mark: str, theme: _style.Theme) -> Line2D:
 def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: dict[str, str]) -> None:
     """The points asked for, in white with dark edges: readable anywhere on the map."""
     light, dark = _style.theme("dark").ink, _style.theme("light").ink
-    kind = seen.shown_points if seen.at == "middle" or seen.shown_points == "none" else "middle"
+    kind = _marked(seen)
     if kind == "embedded":
         xy, groups = seen.points["embedded"].values, np.array(seen.pair_groups)
         saying = seen.said.values.argmax(-1) == token
@@ -126,17 +149,19 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
                 linewidths=0.5,
             )
         best = _named(seen, np.flatnonzero(saying)) if not seen.is_slice else []
-        names = drawn(seen.points["embedded"].axes["pair"].labels)
+        names = drawn(seen.points["embedded"].axes["pair"])
         if best:
             _draw.labels(ax, xy[best], [names[k] for k in best], colours=light, keep_clear=xy[saying], tied=True)
     elif kind == "value" and "value" in seen.points:
         for xy in seen.points["value"].values:
             _draw.dots(ax, xy, colour=light, marker=_style.MARKER["value"], scale=0.9, edgecolors=dark, linewidths=0.7)
-        names = drawn(seen.points["value"].axes["key_position"].labels)
+        names = drawn(seen.points["value"].axes["key_position"])
         _draw.labels(ax, seen.points["value"].values[0], names, colours=light)
     elif kind == "middle":
-        xy, names = seen.points["end"].values, drawn(seen.points["end"].axes["position"].labels)
-        read = [k for k in _regions.important(seen.verdicts) if seen.verdicts[k]]  # at the others nothing is read out
+        xy, names = seen.points["end"].values, drawn(seen.points["end"].axes["position"])
+        read = [
+            k for k in _regions.important(seen.verdicts) if seen.verdicts[k] != NONE
+        ]  # at the others nothing is read out
         near = np.maximum(0.3, seen.near["end"].values)
         _draw.dots(ax, xy[read], colour=light, scale=0.9, edgecolors=dark, linewidths=0.7, alpha=near[read])
         mine = [k for k in read if token in seen.right[k] or seen.at_end.values[k].argmax() == token]
@@ -148,18 +173,18 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
 
 def _named(seen: Landscape, saying: Array) -> list[int]:
     """Of the pairs that would say a token, one for each token they are made of, the farthest to the right first."""
-    words = [pair.rpartition("@")[0] for pair in seen.points["embedded"].axes["pair"].labels]
+    pairs, xy = seen.points["embedded"].axes["pair"].values, seen.points["embedded"].values
     found: dict[str, int] = {}
-    for k in sorted(saying.tolist(), key=lambda k: -seen.points["embedded"].values[k, 0]):
-        found.setdefault(words[k], k)
+    for k in sorted(saying.tolist(), key=lambda k: -xy[k, 0]):
+        found.setdefault(pairs[k][0], k)
     return list(found.values())[:NAMED]
 
 
-def _curves(seen: Landscape, ax: _draw.Host, theme: str, size: str) -> Figure:
+def _curves(seen: Landscape, look: _draw.Look) -> Figure:
     """One feature: probability of each token along the line."""
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=5)
+    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=5)
     panel = sheet.panels(1, 1, right=6)[0, 0]
-    x = np.linspace(seen.frame[0], seen.frame[1], seen.probabilities.values.shape[-1])
+    x = seen.probabilities.axes["horizontal"].values
     for k, values in enumerate(seen.probabilities.values[:, 0]):
         panel.plot(x, values, color=sheet.theme.ink, linewidth=0.7 * sheet.size.line)
         if np.isfinite(values).all() and values.max() > 0.15:
@@ -169,4 +194,4 @@ def _curves(seen: Landscape, ax: _draw.Host, theme: str, size: str) -> Figure:
     panel.set_ylim(0, 1.08)
     panel.set_xlabel(seen.plane.labels[0])
     panel.set_ylabel("probability of the next token")
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+    return sheet.done()

@@ -7,41 +7,27 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses._result import Array
-from glassformer.analyses.decide.landscape import Landscape, landscape, say_grid
+from glassformer.analyses._verdicts import judged, read
+from glassformer.analyses.decide.landscape_input import WIDE, LandscapeInput
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 FEWEST, MOST = 3, {"slide": 3}  # columns on one page; else 6
 ROWS = ("values, as pushes from +", "attention's moves")
-WIDE = 1.47  # width of a panel over its height
 SAID = {"right": "right answer", "wrong": "said, but wrong"}
 
 
-@_draw.drawing
-def plot_landscape_input(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    plane: tuple[int, int] | None = None,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: LandscapeInput, look: _draw.Look) -> Figure:
     """Columns are tokens; rows: what each position offers, and where attention moves each position."""
-    size = _style.widened(size)
-    seen = landscape(run, sequence=sequence, points="middle", step=step, member=member, plane=plane, shape=WIDE)
+    size = _style.widened(look.size)
     framed, most = _framed(seen), MOST.get(size, 6)
     tokens = _columns(seen, framed, most)
-    picked, pages = _draw.paged(tokens, most, page)
+    picked, pages = _draw.paged(tokens, most, look.page)
     picked, many = sorted(picked), len(picked)
     s = _style.size(size)
     each = min(40.0, (s.width * 72 / s.text - 10 - 0.5 * many) / many) / WIDE
     height = _style.inches(size, 9.5 + len(ROWS) * (each + 0.8))
-    sheet = _draw.Sheet(ax, theme, size, say_grid(seen), seen.clock, height=height)
+    alt = f"A grid of probability maps with the path of one input. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=height)
     panels = sheet.panels(2, many, left=3.2, right=6.5, bottom=2.6, top=2.4, gap=(0.5, 0.8), square=WIDE)
     t = sheet.theme
     for column, token in enumerate(picked):
@@ -62,14 +48,26 @@ def plot_landscape_input(
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[-1, -1]])
     note = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
     note += " · tips: the true probability" if seen.is_slice else ""
-    sheet.note(f"page {page + 1} of {pages} · {note}" if pages > 1 else note)
+    sheet.note(f"page {look.page + 1} of {pages} · {note}" if pages > 1 else note)
     met = {*seen.verdicts, *(framed[token] for token in picked if token in framed)}
     before = Line2D([], [], color=t.quiet, marker=">", label="before → after attention")
     sheet.legend([verdict for verdict in ("right", "wrong") if verdict in met] + [("value", "^", t.quiet), before])
-    return sheet.done(seen, sequence=" ".join(seen.tokens), page=page, pages=pages)
+    return sheet.done(pages=pages)
 
 
-def _values(ax: Axes, seen: Landscape) -> None:
+def _caption(seen: LandscapeInput) -> str:
+    """How to read the two rows."""
+    return (
+        f"The input {' '.join(map(shown, seen.tokens))} on maps of the probability of single tokens: framed, the right "
+        "answers and what is said in their place, then the tokens that win most of what is drawn. First row: what each "
+        "position would add if it alone were looked at, as a push from the origin (+). Second row: arrows from "
+        "before to after attention; the positions whose answer is the column's token are named, and each tip is filled "
+        f"with the token's true probability. {_regions.on_slice(seen)} If attention did not carry the answer, the "
+        "named arrows would not end at a bright tip."
+    )
+
+
+def _values(ax: Axes, seen: LandscapeInput) -> None:
     """The values as pushes from the origin, named where there is one head."""
     light, dark = _style.theme("dark").ink, _style.theme("light").ink
     zero, heads = np.asarray(seen.plane.zero), seen.points["value"].values
@@ -83,33 +81,33 @@ def _values(ax: Axes, seen: Landscape) -> None:
         )
     if len(heads) == 1:
         first = _regions.important(seen.verdicts)
-        _draw.labels(ax, heads[0], drawn(seen.points["end"].axes["position"].labels), colours=light, first=first)
+        _draw.labels(ax, heads[0], drawn(seen.points["end"].axes["position"]), colours=light, first=first)
     _dark_edges(ax, dark)
 
 
-def _arrows(ax: Axes, seen: Landscape, token: int) -> None:
+def _arrows(ax: Axes, seen: LandscapeInput, token: int) -> None:
     """All arrows; those whose answer is the token, or that end at it wrongly, in the colour of their verdict."""
     dark, light = _style.theme("light").ink, _style.theme("dark")
     begin, end, names = seen.points["begin"].values, seen.points["end"].values, _names(seen)
     guess = seen.at_end.values.argmax(-1)
     told = [k for k, verdict in enumerate(seen.verdicts)
             if token in seen.right[k] or (verdict == "wrong" and guess[k] == token)][::-1]  # fmt: skip
-    for these, width in (([k for k, v in enumerate(seen.verdicts) if v and k not in told], 0.5), (told, 1.1)):
+    answered = read(seen.verdicts)
+    for these, width in (([k for k in answered if k not in told], 0.5), (told, 1.1)):
         colours = [_regions.colour(seen.verdicts[k], light) if these is told else light.ink for k in these]
         _draw.arrows(ax, begin[these], end[these], colours=colours, width=width)
-    tips = [*told, *(k for k, verdict in enumerate(seen.verdicts) if verdict and k not in told)]
+    tips = [*told, *(k for k in answered if k not in told)]
     chances = _style.colormap("probability")(np.nan_to_num(seen.at_end.values[tips, token]))
     _draw.dots(ax, end[tips], colour=dark, scale=1.2, zorder=4)
     _draw.dots(ax, end[tips], colour=chances, scale=0.9, edgecolors=light.ink, linewidths=1.0, zorder=4)
     # the last position with an answer is that of the title: it is named first
-    read = [k for k, verdict in enumerate(seen.verdicts) if verdict]
     _draw.labels(ax, end[told], [names[k] for k in told], colours=light.ink, tied=True,
-                 keep_clear=_regions.along(begin[read], end[read]))  # fmt: skip
+                 keep_clear=_regions.along(begin[answered], end[answered]))  # fmt: skip
     _dark_edges(ax, dark)
 
 
-def _names(seen: Landscape) -> list[str]:
-    places = drawn(seen.points["end"].axes["position"].labels)
+def _names(seen: LandscapeInput) -> list[str]:
+    places = drawn(seen.points["end"].axes["position"])
     return [_regions.signed(name, verdict) for name, verdict in zip(places, seen.verdicts, strict=True)]
 
 
@@ -121,20 +119,19 @@ def _dark_edges(ax: Axes, dark: str) -> None:
             arrow.set_path_effects([withStroke(linewidth=arrow.get_linewidth() + 1.5, foreground=dark)])
 
 
-def _framed(seen: Landscape) -> dict[int, str]:
+def _framed(seen: LandscapeInput) -> dict[int, str]:
     """Token → right, where it answers some position, or wrong, where it wins at one all the same."""
     guess = seen.at_end.values.argmax(-1)
-    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")][::-1]
-    right = [int(guess[k]) if seen.verdicts[k] == "right" else seen.right[k][0] for k in judged]
-    order = [token for k, answer in zip(judged, right, strict=True) for token in (answer, int(guess[k]))]
+    asked = judged(seen.verdicts)[::-1]
+    right = [int(guess[k]) if seen.verdicts[k] == "right" else seen.right[k][0] for k in asked]
+    order = [token for k, answer in zip(asked, right, strict=True) for token in (answer, int(guess[k]))]
     found = {token: "right" if token in right else "wrong" for token in order}  # the last position, the title's, first
     return {token: sign for token, sign in found.items() if token in seen.shown_tokens}
 
 
-def _columns(seen: Landscape, framed: dict[int, str], most: int) -> list[int]:
+def _columns(seen: LandscapeInput, framed: dict[int, str], most: int) -> list[int]:
     """The tokens that are right or said at some position to check, then the largest regions, until pages are full."""
-    area: Array = np.bincount(seen.regions.values.ravel(), minlength=len(seen.words))
-    likely = seen.at_end.values[[k for k, verdict in enumerate(seen.verdicts) if verdict]].mean(0)
+    area, likely = seen.area.values, seen.at_end.values[read(seen.verdicts)].mean(0)
     rest = sorted(seen.shown_tokens, key=lambda token: (-area[token], -np.nan_to_num(likely[token])))
     full = max(FEWEST, len(framed) if len(framed) <= most else -(-len(framed) // most) * most)
     return [*framed, *(token for token in rest if token not in framed)][:full]

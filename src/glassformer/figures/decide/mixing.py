@@ -8,34 +8,21 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import listed
-from glassformer.analyses.decide.mixing import Mixing, mixing, say
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import listed, percent
+from glassformer.analyses.decide.mixing import Mixing
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 MOST_HEADS = 4  # rows on one page
 FAINT = 0.05  # a smaller share of attention gets no line
 
 
-@_draw.drawing
-def plot_mixing(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    block: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Mixing, look: _draw.Look) -> Figure:
     """Attention × values = mixes: heat maps, and the plane with the mixes joined to what they average."""
-    seen = mixing(run, sequence=sequence, step=step, member=member, block=block)
-    rows = 1 if size == "slide" else MOST_HEADS
-    heads, pages = _draw.paged(range(len(seen.planes)), rows, page)
-    sheet = _draw.Sheet(ax, theme, size, say(seen, heads), seen.clock, height=1.8 + 3.4 * len(heads), least=60)
+    rows = 1 if look.size == "slide" else MOST_HEADS
+    heads, pages = _draw.paged(range(len(seen.planes)), rows, look.page)
+    title = seen.title_of(heads)
+    sheet = look.sheet(seen, _caption(seen), _alt(seen, title), title=title, height=1.8 + 3.4 * len(heads), least=60)
     t, many = sheet.theme, len(heads)
     room, (length, features) = sheet.room[0], seen.value.values.shape[1:]
     # shares of the room: attention up to begin, the two maps up to end, then the plane
@@ -46,11 +33,11 @@ def plot_mixing(
     looks = sheet.panels(many, 1, left=4.6, right=6.5, gap=(0, 7), within=(0, 0, begin, 1), **rest)[:, 0]
     maps = sheet.panels(many, 2, left=4.6, right=6.5, gap=(1.6, 7), within=(begin, 0, end, 1), **rest)
     planes = sheet.panels(many, 1, left=4.5, right=1.2, gap=(0, 7), within=(end, 0, 1, 1), **rest)[:, 0]
-    names = seen.attention.axes["key_position"].labels
+    names = seen.attention.axes["key_position"]
     limit = _draw.limits("signed", seen.value.values, seen.mixed.values)
     future = ~np.tri(len(names), dtype=bool) if seen.causal else None
-    for head, look, (values, mixes), plane in zip(heads, looks, maps, planes, strict=True):
-        _draw.heat(look, seen.attention.values[head], kind="share", theme=t, rows=names, columns=names, masked=future,
+    for head, share, (values, mixes), plane in zip(heads, looks, maps, planes, strict=True):
+        _draw.heat(share, seen.attention.values[head], kind="share", theme=t, rows=names, columns=names, masked=future,
                    row_name="query position", column_name="key position",
                    numbers=None if len(names) <= 12 else False)  # fmt: skip
         tables = (values, seen.value.values[head]), (mixes, seen.mixed.values[head])
@@ -61,12 +48,12 @@ def plot_mixing(
         for panel in (values, mixes):
             _regions.features(panel, seen.value.values.shape[-1])
         many_heads = len(seen.planes) > 1
-        look.set_title(f"attention of head {head}" if many_heads else "attention")
+        share.set_title(f"attention of head {head}" if many_heads else "attention")
         values.set_title("value")
         mixes.set_title("mixed")
         plane.set_title("values and their mixes")
         _plane(plane, seen, head, t)
-        _draw.bar(sheet, "share", (0, 1), "share of attention", beside=look, wide=0.7, gap=0.6)
+        _draw.bar(sheet, "share", (0, 1), "share of attention", beside=share, wide=0.7, gap=0.6)
         _draw.bar(sheet, "signed", limit, "value, mixed", beside=mixes, wide=0.7, gap=0.6)
     sheet.legend(
         [
@@ -76,13 +63,30 @@ def plot_mixing(
         ]
     )
     if pages > 1:
-        sheet.note(f"page {page + 1} of {pages} · head {listed([str(head) for head in heads])}")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, page=page, pages=pages)
+        sheet.note(f"page {look.page + 1} of {pages} · head {listed([str(head) for head in heads])}")
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: Mixing) -> str:
+    """How to read the maps and the plane."""
+    return (
+        f"The input {' '.join(map(shown, seen.tokens))}, block {seen.block}. Left to right: attention (rows look at "
+        "columns, 0 to 1); the value of each position and the mix that each position picks up, as numbers on one scale "
+        "with 0 at the centre; the plane of the values, all pairs of token and position in "
+        f"grey{'' if seen.all_points.values.size else ' (not known beyond block 0)'}, with the mixes: those of the "
+        "positions to look at are named and joined to the values they average, by lines as strong as the attention. A "
+        f"mix is an average, so it lies among its values. The plane holds {percent(min(p.kept for p in seen.planes))} "
+        "of the variance. The numbers are exact; a head that carried nothing would put all mixes in one place."
+    )
+
+
+def _alt(seen: Mixing, title: str) -> str:
+    return f"Attention, values and mixes on {' '.join(map(shown, seen.tokens))}. {title}."
 
 
 def _plane(ax: Axes, seen: Mixing, head: int, t: _style.Theme) -> None:
     """The values, all mixes, and the mixes to look at with lines to what they average."""
-    plane, names = seen.planes[head], drawn(seen.value.axes["key_position"].labels)
+    plane, names = seen.planes[head], drawn(seen.value.axes["key_position"])
     grey, values, mixes = seen.all_points.values[head], seen.value_points.values[head], seen.mixed_points.values[head]
     if plane.width == 1:
         spread = np.linspace(0.1, 0.9, len(names))

@@ -5,33 +5,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from glassformer.analyses._attend import not_asking
-from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._pairs import at_position, drawn, shown
 from glassformer.analyses._result import percent
-from glassformer.analyses.decide.one_answer import OneAnswer, one_answer, say
+from glassformer.analyses._sought import sought
+from glassformer.analyses.decide.one_answer import OneAnswer
 from glassformer.figures import _draw, _regions
-from glassformer.run import Run
 
 MOST_KEYS, MOST_ANSWERS = 8, 6
 LEAST = 0.005  # probability from which an answer is worth a bar
 
 
-@_draw.drawing
-def plot_one_answer(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    head: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: OneAnswer, look: _draw.Look) -> Figure:
     """What one position asks, where it looks, where that moves it, what it answers."""
-    seen = one_answer(run, sequence=sequence, head=head, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.4, least=70)
-    edge = max(5.0, 1.5 + max(_draw.text_width(name, 72) for name in drawn(seen.scores.axes["key_position"].labels)))
+    alt = f"Bars of scores and shares, an arrow on a plane, bars of probabilities. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.4, least=70)
+    edge = max(5.0, 1.5 + max(_draw.text_width(name, 72) for name in drawn(seen.scores.axes["key_position"])))
     bars = sheet.panels(2, 2, left=edge, right=1.5, bottom=5.4, top=2.8, gap=(3.2, 5.6), within=(0, 0, 0.56, 1))
     _keys(bars[0, 0], seen, sheet, "score")
     _keys(bars[0, 1], seen, sheet, "share")
@@ -45,7 +33,23 @@ def plot_one_answer(
     if left > 0:
         rest = float(np.sort(np.nan_to_num(seen.shares.values))[:left].sum())
         sheet.note(f"{left} other positions in view share {percent(rest)} of the attention")
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+    return sheet.done()
+
+
+def _caption(seen: OneAnswer) -> str:
+    """How to read the four steps."""
+    me = at_position(seen.tokens[seen.place], seen.place)
+    return (
+        f"The input {' '.join(map(shown, seen.tokens))}, followed at {me}{seen.where}. 1: the score of each position "
+        f"in view, the query of {me} times its key, divided by √{seen.divided}. 2: the softmax of the scores"
+        + (f"; framed is {sought(seen.copied)}. " if seen.source >= 0 else ". ")
+        + "3: the values, mixed by these shares, push the point from ○ to ●"
+        + (" (the push of all heads)" if seen.heads > 1 else "")
+        + "; the map tells which token is likeliest where, after the feed-forward. "
+        + ("" if seen.plane.lossless else "It is the plane through ○ and ●: exact at both and a slice elsewhere. ")
+        + "4: the probabilities without this attention (pale) and with it (dark). Exact numbers. A position that "
+        "decided without looking would have equal bars in 4."
+    )
 
 
 def _keys(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet, kind: str) -> None:
@@ -113,9 +117,9 @@ def _push(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
     begin, _, end = seen.points.values
     colour = _regions.colour(seen.verdict, t)
     onward = 1 if end[0] >= begin[0] else -1
-    beside = np.array([0.08 * onward * (seen.land.frame[1] - seen.land.frame[0]), 0])  # where the words stand
+    beside = np.array([0.08 * onward * (seen.regions.frame[1] - seen.regions.frame[0]), 0])  # where the words stand
     way = _regions.along(begin[None], end[None])
-    _regions.winners(ax, seen.land, t, avoid=np.concatenate([way, [begin - beside, end + beside]]))
+    _regions.winners(ax, seen.regions, t, avoid=np.concatenate([way, [begin - beside, end + beside]]))
     _draw.arrows(ax, begin[None], end[None], colours=[colour], width=1.6, zorder=4)
     ax.plot(*begin, marker="o", color=colour, markerfacecolor=t.paper, markersize=0.7 * sheet.size.text, zorder=5)
     ax.plot(*end, marker="o", color=colour, markersize=0.7 * sheet.size.text, zorder=5)

@@ -6,44 +6,45 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Array
-from glassformer.analyses.decide.residual import Residual, residual, say
-from glassformer.errors import unknown
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Array, percent
+from glassformer.analyses.decide.residual import Residual
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
-
-STYLES = ("stream", "values")
 
 
-@_draw.drawing
-def plot_residual(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    style: str = "stream",
-    feed_forward: bool = False,
-    plane: tuple[int, int] | None = None,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """Embedded + attended = middle, and where that takes each position; `style="values"`: value, mix and sum only."""
-    if style not in STYLES:
-        raise unknown(style, "style", STYLES)
-    seen = residual(run, sequence=sequence, step=step, member=member, plane=plane)
-    tall = 4.9 if style == "values" else _style.inches(size, 98) if size == "print_narrow" else 7.4
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall)
-    if style == "values":
+def draw(seen: Residual, look: _draw.Look) -> Figure:
+    """Embedded + attended = middle, and where that takes each position; in the style `values`: value, mix and sum."""
+    narrow = look.size == "print_narrow"
+    tall = 4.9 if seen.style == "values" else _style.inches(look.size, 98) if narrow else 7.4
+    text = " ".join(map(shown, seen.tokens))
+    alt = f"Heat maps and arrows of the residual stream on {text}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen, text), alt, height=tall)
+    if seen.style == "values":
         _values(sheet, seen)
     else:
-        _stream(sheet, seen, feed_forward)
-    return sheet.done(seen, sequence=" ".join(seen.tokens), style=style, feed_forward=feed_forward)
+        _stream(sheet, seen)
+    return sheet.done()
 
 
-def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
+def _caption(seen: Residual, text: str) -> str:
+    """How to read the maps and the arrows."""
+    source = "`embedded`" if seen.block == 0 else f"what enters block {seen.block}"
+    return (
+        f"The input {text}. Heat maps and small planes: {source}, what attention adds (`attended`) and the sum "
+        "(`middle`). Large plane: arrows from the first to the last over the likeliest token at each point, the "
+        "feed-forward included (`logit_lens` reads the same points without it); hatched where no token has half of "
+        "the probability. Thin grey arrows: the rule asks nothing there. "
+        + ("" if seen.has_residual else "This model has no residual: attention replaces the stream. ")
+        + (
+            "The plane is exact. " if seen.plane.lossless
+            else f"The plane holds {percent(seen.plane.kept)} of the variance and the regions are those of a slice "
+            "through it: names tell what is really said, and a tip is open where the map shows another token. "
+        )
+        + "If attention did not decide the answer, the heavy arrows would end in the region where they begin."
+    )  # fmt: skip
+
+
+def _stream(sheet: _draw.Sheet, seen: Residual) -> None:
     """Heat maps, planes (a slide has no room for them) and arrows."""
     t, slide = sheet.theme, sheet.size.name == "slide"
     titles = (
@@ -51,7 +52,7 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
         "+ attended" if seen.has_residual else "attended",
         "= middle",
     )
-    points = [seen.points[name].values for name in ("before", "attended", "middle")]
+    points = [seen.points[name].values for name in ("begin", "attended", "end")]
     split = 0.0 if slide else 0.42
     first, second, third = (
         ((0, 0.7, 1, 1), (0, 0.47, 1, 0.7), (0, 0, 1, 0.47))  # one column: below each other
@@ -64,7 +65,10 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
         _planes(small, seen, points, titles, t)
     edge = 5.2 if sheet.size.name == "print_narrow" else 4
     big = sheet.panels(1, 1, left=edge, right=1, bottom=5.8, top=2.2, within=third, square=True)[0, 0]
-    _moves(big, seen, t, seen.points["out"].values if feed_forward else None)
+    _regions.moves(big, seen, t)
+    if seen.feed_forward:
+        ways = seen.points["end"].values, seen.points["out"].values
+        _draw.arrows(big, *ways, colours=t.feed_forward, width=0.6)
     _regions.ticks(big, seen.plane)
     cut = "" if seen.plane.lossless else " on a slice"
     _draw.heading(big, f"arrows over the token that wins there{cut}, after the feed-forward")
@@ -72,9 +76,9 @@ def _stream(sheet: _draw.Sheet, seen: Residual, feed_forward: bool) -> None:
         [
             *_verdicts(seen, t),
             *([("unconstrained", ">", t.quiet)] if "unconstrained" in seen.verdicts else []),
-            *_regions.open_tips(seen.land, t),
-            *([_regions.undecided(t)] if seen.land.undecided >= 0.005 else []),
-            *([("feed-forward", "D", t.feed_forward)] if feed_forward else []),
+            *_regions.open_tips(seen, t),
+            *([_regions.undecided(t)] if seen.undecided >= 0.005 else []),
+            *([("feed-forward", "D", t.feed_forward)] if seen.feed_forward else []),
         ]
     )
     scale = f"heat maps: ± {_draw.number(limit[1])}"
@@ -91,7 +95,7 @@ def _heats(
     sheet: _draw.Sheet, seen: Residual, titles: Sequence[str], within: tuple[float, float, float, float]
 ) -> tuple[float, float]:
     """What was there, what is added, and the sum; the limits of their colours."""
-    arrays, names = [seen.before.values, seen.attended.values, seen.middle.values], seen.before.axes["position"].labels
+    arrays, names = [seen.before.values, seen.attended.values, seen.middle.values], seen.before.axes["position"]
     limit = _draw.limits("signed", *arrays)
     bottom = 3.6 if within[1] else 6.4
     top = sheet.panels(1, 3, left=3.6, right=2, bottom=bottom, top=2.2, gap=(3.6, 3), within=within)[0]
@@ -117,19 +121,13 @@ def _planes(
         fits = _draw.text_width(name, float(panel.xaxis.label.get_fontsize())) < 1.3 * room
         panel.set_xlabel(name if fits or panel is panels[1] else "")  # else the middle one has it for all
         _draw.dots(panel, xy, colour=t.ink, scale=0.7)
-        _draw.labels(panel, xy, drawn(seen.before.axes["position"].labels), colours=t.ink, first=told, tied=True)
+        _draw.labels(panel, xy, drawn(seen.before.axes["position"]), colours=t.ink, first=told, tied=True)
         panel.set_title(title.strip("+= "))
-
-
-def _moves(ax: Axes, seen: Residual, t: _style.Theme, out: Array | None = None) -> None:
-    _regions.moves(ax, seen.land, t)
-    if out is not None:
-        _draw.arrows(ax, seen.points["middle"].values, out, colours=t.feed_forward, width=0.6)
 
 
 def _values(sheet: _draw.Sheet, seen: Residual) -> None:
     """What each position offers, what each takes away, and where that puts it."""
-    t, names = sheet.theme, drawn(seen.before.axes["position"].labels)
+    t, names = sheet.theme, drawn(seen.before.axes["position"])
     told = _regions.important(seen.verdicts)
     panels = sheet.panels(1, 3, left=5.5, right=1.2, bottom=5.8, top=2.4, gap=(4, 3), square=True)[0]
     value, mixed = seen.points["value"].values, seen.points["attended"].values
@@ -144,7 +142,7 @@ def _values(sheet: _draw.Sheet, seen: Residual) -> None:
         _draw.labels(panels[0], each, names, colours=t.value)
     _draw.dots(panels[1], mixed, colour=t.ink)
     _draw.labels(panels[1], mixed, names, colours=t.ink, first=told)
-    _moves(panels[2], seen, t)
+    _regions.moves(panels[2], seen, t)
     _regions.ticks(panels[2], seen.plane, y=False)
     for panel, title in zip(
         panels, ("value: what each offers", "attended: what each takes", "middle: where that puts it"), strict=True

@@ -1,13 +1,11 @@
 """How the landscape forms: the probability of each token over the plane, with one input or all pairs on it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from matplotlib.axes import Axes
 
 from glassformer.analyses import _clock
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses._result import Labelled, Result, percent, thousands, result
+from glassformer.analyses._result import Labelled, Result, percent, result, thousands
 from glassformer.analyses.decide.landscape import Landscape, landscape, telling
 from glassformer.errors import unknown
 from glassformer.figures import _draw, _regions, _style
