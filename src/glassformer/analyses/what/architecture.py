@@ -66,7 +66,7 @@ def architecture(run: Run) -> Built:
     stream = _shape(batch, a.context, a.width)
     asks, looks, feeds = a.attention == "on", a.attention != "off", a.feed_forward > 0
     scale = a.per_head if a.score_scale == "head" else a.width
-    each = f"{a.heads} × " if a.heads > 1 else ""
+    own = f"{f'{a.heads} × ' if a.heads > 1 else ''}{_shape(a.width, a.per_head)}"
     head = _shape(batch, a.heads, a.context, a.per_head) if a.heads > 1 else _shape(batch, a.context, a.per_head)
     pairs = _shape(batch, a.heads, a.context, a.context) if a.heads > 1 else _shape(batch, a.context, a.context)
     read = _shape(batch, a.answers) if a.read_position is not None else _shape(batch, a.context, a.answers)
@@ -85,11 +85,9 @@ def architecture(run: Run) -> Built:
             off=a.positions == "none",
         ),
         "norm_1": Box(norm, "", stream, off=a.norm == "none" or not looks),
-        "query": Box(
-            "query", f"{each}{_shape(a.width, a.per_head)}", head, "query", ("qkv", "head_split"), off=not asks
-        ),
-        "key": Box("key", f"{each}{_shape(a.width, a.per_head)}", head, "key", off=not asks),
-        "value": Box("value", f"{each}{_shape(a.width, a.per_head)}", head, "value", off=not looks),
+        "query": Box("query", own, head, "query", ("qkv", "head_split"), off=not asks),
+        "key": Box("key", own, head, "key", off=not asks),
+        "value": Box("value", own, head, "value", off=not looks),
         "scores": Box("scores", f"Q · K / √{scale}", pairs, opened=("query_key_space", "scoring"), off=not asks),
         "attention": Box(
             "mask, softmax" if a.causal else "softmax",

@@ -5,22 +5,22 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import percent
+from glassformer.analyses._result import listed, percent
 from glassformer.analyses._sought import sought
-from glassformer.analyses.what.training_data import say, training_data
+from glassformer.analyses.what.training_data import TrainingData
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 APART = 1.75  # from row to row, in cells
 CELL = 3.0  # ems, the narrowest cell that holds two digits and a glyph
 
 
-@_draw.drawing
-def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: TrainingData, look: _draw.Look) -> Figure:
     """Six training sequences, every token judged; thin lines lead to where the answer can be read off."""
-    seen = training_data(run)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=5.4, least=60)
-    left = 2.6 + max(_draw.text_width(name, 72) for name in seen.ids.axes["sequence"].labels)
+    judgement = "" if seen.text else " with verdicts"
+    alt = f"Rows of token cells{judgement}. The first row: {' '.join(seen.tokens[0])}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=5.4, least=60)
+    names = seen.ids.axes["window"].labels
+    left = 2.6 + max(_draw.text_width(name, 72) for name in names)
     panel = sheet.panels(1, 1, left=left, right=3.6, bottom=7.0 if not seen.one else 3.4, top=0.8)[0, 0]
     widest = max(_draw.text_width(shown(token), 72) for row in seen.tokens for token in row)
     fits = int((sheet.room[0] - left - 3.6) / max(CELL, widest + 1.5))
@@ -50,12 +50,12 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
         if len(words) > columns:
             panel.text(columns - 0.4, y, f"+{len(words) - columns}", va="center", color=sheet.theme.quiet)
     _draw.bare(panel)
-    panel.set_yticks([row * APART for row in range(len(seen.tokens))], seen.ids.axes["sequence"].labels)
+    panel.set_yticks([row * APART for row in range(len(seen.tokens))], names)
     panel.tick_params(length=0)
     panel.set_ylabel("question" if seen.one else "place in the text" if seen.text else "sequence")
     panel.set_clip_on(False)
     judged = ("right", "wrong", *(() if seen.one or seen.text else ("unconstrained",)), "not_in_view")
-    kinds = [name for name in judged if any(name in row for row in seen.verdicts)]
+    kinds = [name for name in judged if name in seen.counts]
     sheet.legend(kinds, x=1, y=0)
     if not seen.one and not seen.text:
         free, known, away = seen.shares.values
@@ -72,4 +72,29 @@ def plot_training_data(run: Run, *, ax: _draw.Host = None, theme: str = "light",
         notes.append("+: so many more tokens (counted in the title)")
     if notes:
         sheet.note(" · ".join(notes), y=0 if seen.one else 2.0 * sheet.em / sheet.inches[1])
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: TrainingData) -> str:
+    if seen.text:
+        return (
+            "Rows are stretches of the training part, evenly spaced, one cell per token; at the left the place at "
+            "which each begins. Nothing is right or wrong about a token of a text: the model is to give each a high "
+            "probability, given those before it."
+        )
+    each = zip(seen.shares.axes["kind"].labels, seen.shares.values, strict=True)
+    shares = listed([f"{percent(float(share))} {name}" for name, share in each])
+    cells = (
+        "White cells are the question, the last one is its answer, right or wrong. "
+        if seen.one
+        else "A cell is right or wrong where the rule restricts the token, plain grey where it leaves it free, "
+        f"hatched where the rule holds but the {seen.context} tokens before it, the most the model can see, do not "
+        "settle the answer. "
+    )
+    return (
+        f"Rows are {'questions' if seen.one else 'sequences'} of the training part, one cell per token. {cells}"
+        f"A thin line leads from the position where the answer is read to {sought(seen.copied)}; none is drawn where "
+        "that is the same token. "
+        + ("" if seen.one else f"Of the predicted tokens in {seen.windows} training windows, {shares}. ")
+        + "The verdicts are exact. A red cell would refute that the data obey the rule."
+    )

@@ -1,34 +1,29 @@
 """Which tokens there are, and how a text becomes numbers and comes back."""
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
-from glassformer.analyses.what.vocabulary import order, say, vocabulary
+from glassformer.analyses.what.vocabulary import Vocabulary
 from glassformer.figures import _draw, _style, _table
-from glassformer.run import Run
 
 LINE = 3.0  # ems from row to row, where there is room
+MOST = 40  # tokens listed; beyond, the most frequent and those of the text
 
 
-@_draw.drawing
-def plot_vocabulary(
-    run: Run, *, sequence: str | None = None, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Vocabulary, look: _draw.Look) -> Figure:
     """Id, token, group and count of every token; below, one text as tokens, as ids, and back."""
-    seen = vocabulary(run, sequence=sequence)
-    chosen = order(seen)
-    marks = _style.markers(run.task)
-    words = [
-        (str(k), shown(seen.counts.axes["token"].labels[k]), seen.groups[k], thousands(int(seen.counts.values[k])))
-        for k in chosen
-    ]
+    chosen, marks, names = listed_ids(seen), _style.markers(seen.families), seen.counts.axes["token"].labels
+    words = [(str(k), shown(names[k]), seen.groups[k], thousands(int(seen.counts.values[k]))) for k in chosen]
     wide = [max(_draw.text_width(row[c], 72) for row in [("id", "token", "", "count"), *words]) for c in range(4)]
     wide[2] = max(_draw.text_width(group, 72) for group in seen.groups) + 1.4
     each = sum(wide) + 4.8  # ems of a column with the gap after it
     wanted = 2 if len(chosen) <= 12 else 3 if len(chosen) <= 24 else 4
     height = 2.6 + 0.32 * (len(chosen) // wanted + 2)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=height, least=2 * each + 1)
+    ids = [str(int(each)) for each in seen.ids.values]
+    alt = f"A table of tokens and the text {' '.join(map(shown, seen.tokens))} as ids [{', '.join(ids)}]. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=height, least=2 * each + 1)
     columns = min(wanted, max(1, int((sheet.room[0] - 1) / each)))
     per = -(-len(chosen) // columns)
     low = min(0.42, 10.5 / sheet.room[1])
@@ -64,9 +59,29 @@ def plot_vocabulary(
             panel.barh(at, [room * each for each in share], left=begin_bar, height=0.45 * line, color=sheet.theme.rung)
     text = sheet.panels(1, 1, left=7, right=2, bottom=0.8, top=2.2, within=(0, 0, 1, low))[0, 0]
     text.set_title(f"“{seen.text}” as the model gets it")
-    ids = [str(int(each)) for each in seen.ids.values]
     plain: list[str | None] = [None] * len(ids)
     _draw.cells(text, [seen.tokens, ids, seen.tokens], [plain, plain, plain], theme=sheet.theme,
                 row_names=("tokens", "ids", "decoded"))  # fmt: skip
     text.set_xlim(-0.5, max(len(ids), 10) - 0.5)
-    return sheet.done(seen, sequence=seen.text)
+    return sheet.done()
+
+
+def _caption(seen: Vocabulary) -> str:
+    size = len(seen.groups)
+    rest = f" Of {size} tokens, the {MOST} most frequent and those of the text are listed." if size > MOST else ""
+    return (
+        "Above: every token with its id, its group (marker and word) and how often it occurs in "
+        f"{seen.counted} ({thousands(seen.total)} tokens, counted exactly; bars compare the counts). Below: a text cut "
+        "into tokens, the ids the model gets in their place, and the tokens these ids stand for; the round trip was "
+        f"checked by encoding the result again.{rest}"
+        + (f" This tokenizer does not keep the text: “{seen.text}” comes back as “{seen.back}”." if seen.lost else "")
+    )
+
+
+def listed_ids(seen: Vocabulary) -> list[int]:
+    """Ids to list: all, or the most frequent together with those of the text; in the order of the ids."""
+    if len(seen.groups) <= MOST:
+        return list(range(len(seen.groups)))
+    often = np.argsort(-seen.counts.values, kind="stable").tolist()
+    first = dict.fromkeys([int(token) for token in seen.ids.values] + often)
+    return sorted(list(first)[:MOST])
