@@ -27,17 +27,19 @@ def _film(folder: ModuleType, name: str) -> "Callable[..., Film]":
     if hasattr(file, f"film_{name}"):
         return getattr(file, f"film_{name}")
     reel = _discover.piece(analyses, name, "reel")
+    rate = getattr(file, "FPS", FPS)  # a film may have a pace of its own
 
-    def film(subject: Any, *, theme: str = "light", fps: int = FPS, **options: Any) -> "Film":
+    def film(subject: Any, *, theme: str = "light", fps: int = rate, **options: Any) -> "Film":
         made = reel(subject, **options)
-        recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options}
-        return Film(made, file.scene, file.caption(made), theme=theme, fps=fps,
-                    recipe=recipe if isinstance(subject, Run) else None)  # fmt: skip
+        recipe = None  # what is no run cannot be opened in a second process
+        if isinstance(subject, Run):
+            recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options}
+        return Film(made, file.scene, file.caption(made), theme=theme, fps=fps, recipe=recipe)
 
     asked = signature(reel)
     more = [
         Parameter("theme", Parameter.KEYWORD_ONLY, default="light"),
-        Parameter("fps", Parameter.KEYWORD_ONLY, default=FPS),
+        Parameter("fps", Parameter.KEYWORD_ONLY, default=rate),
     ]
     film.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]
     film.__name__ = film.__qualname__ = f"film_{name}"

@@ -1,14 +1,20 @@
 """Inside one update: how the batch's gradient, momentum, scaling and decay make every parameter's change."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _clock, _named
 from glassformer.analyses._life import tensors
+from glassformer.analyses._options import Member, Option
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._plane import DIRECTIONS, Plane, plane
+from glassformer.analyses._reel import MOST_FRAMES, Reel, strip
 from glassformer.analyses._replay import Move, moves
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, shared, thousands, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared, thousands
+from glassformer.errors import CallError
 from glassformer.experiment import Training
 from glassformer.run import Run
 
@@ -16,21 +22,31 @@ ORDER = 70
 ANSWERS = ("1.P2", "1.P8")
 COST = "d"
 
+SAID = {
+    "gradient": "rate × gradient", "clipping": "clipping", "momentum": "momentum carried over",
+    "scaling": "÷ √ second moment", "decay": "weight decay", "rounding": "rounding",
+}  # fmt: skip
+UPDATES = 50  # that the film shows
+PHASES = ("each example pulls", "each example pulls", "their sum", "the optimiser's step")  # its frames of one update
+PULL, SUM = 0.25, 0.5  # of the path's extent: how long the strongest pull of an update is drawn, and their sum, at most
+
 
 @result
-class Update(Result):
+class OneUpdate(Result):
     """One update of all parameters, split into parts that sum to it, and its gradient into the batch's examples."""
 
     change: Labelled  # (part, parameter): the parts, then `rounding`; their sum over parts is the true change
     true: Labelled  # (parameter,): weights after minus weights before
     waterfall: Labelled  # (part,): the column of one weight
-    pulls: Labelled  # (example,): what each example's gradient times the rate does to that weight
-    share: Labelled  # (example,): share of the whole gradient, along the gradient; sums to 1
+    pulls: Labelled  # (batch,): what each example's gradient times the rate does to that weight
+    share: Labelled  # (batch,): share of the whole gradient, along the gradient; sums to 1
     by_tensor: Labelled  # (tensor, part): root of the mean square of each part, then `change` and `weights`
     sequences: tuple[str, ...]  # the batch, written out
     weight: str  # the one drawn, `token[11,0]`
     called: str  # the same in words
     weight_before: float
+    moved: float  # how far it moves
+    times: float  # that over what rate × gradient alone would do; NaN where that is nothing
     from_now: float  # share of that weight's change that this batch's gradient caused; the rest was carried over
     optimiser: str
     rate: float
@@ -39,9 +55,30 @@ class Update(Result):
     gradient_size: float  # length of the whole gradient
     agreement: float  # length of the gradient over the sum of its examples' lengths: 1 if all pull the same way
 
+    @property
+    def title(self) -> str:
+        """How far the weight moved, and what the optimiser made of the gradient."""
+        to = f"to step {thousands(max(self.step or 0, 1))}"
+        if not np.isfinite([*self.waterfall.values, *self.share.values]).all() or np.isinf(self.replayed):
+            return fate(f"the update {to} is not a number, or leads to none")
+        if np.isnan(self.times):
+            why = "the rate is 0" if not self.rate else "the gradient is 0"
+            return f"In the update {to} {why}: {self.called} moves by {_signed(self.moved)}"
+        now = f"; {percent(self.from_now)} of that stems from this batch" if 0 <= self.from_now <= 1 else ""
+        return (
+            f"In the update {to}, {self.called} moves by {_signed(self.moved)}, {_times(self.times)} what rate × "
+            f"gradient alone would do{now}"
+        )
+
 
 @shared
-def one_update(run: Run, *, step: int = -1, weight: str | None = None, member: int = 0) -> Update:
+def one_update(
+    run: Run,
+    *,
+    step: Annotated[int, Option("the step it leads to; -1 is one where the loss falls fastest", least=-1)] = -1,
+    weight: Annotated[str | None, Option("the weight drawn, such as token[11,0]; none: the most pulled")] = None,
+    member: Member = 0,
+) -> OneUpdate:
     """The update that led to `step` (to step 1, if 0 is asked for); `weight` as `token[11,0]`: the one drawn.
 
     Without a step, it is one in the middle of the steepest fall of the loss, as the last update of a fading rate would
@@ -62,20 +99,23 @@ def one_update(run: Run, *, step: int = -1, weight: str | None = None, member: i
     lengths = np.linalg.norm(move.gradients, axis=1)
     kept = _kept(run, last, member)
     axes = {"part": (*parts, "rounding"), "parameter": names}
-    examples = numbers(len(move.windows))
-    return Update(
+    examples = {"batch": numbers(len(move.windows))}
+    plain, moved = float(table[0, place]), float(table[:, place].sum())
+    return OneUpdate(
         step=age,
         clock=_clock.text(run, age, member),
         change=Labelled(table, axes),
         true=Labelled(true, {"parameter": names}),
         waterfall=Labelled(table[:, place], {"part": axes["part"]}),
-        pulls=Labelled(-move.rate * move.gradients[:, place], {"example": examples}),
-        share=Labelled(move.gradients @ whole / square if square else np.zeros(len(examples)), {"example": examples}),
+        pulls=Labelled(-move.rate * move.gradients[:, place], examples),
+        share=Labelled(move.gradients @ whole / square if square else np.zeros(len(move.windows)), examples),
         by_tensor=_by_tensor(run, parts, true, move.before),
         sequences=tuple(_written(run, window) for window in move.windows),
         weight=names[place],
         called=_named.named(run, names[place]),
         weight_before=float(move.before[place]),
+        moved=moved,
+        times=abs(moved / plain) if plain else float("nan"),
         from_now=_from_now(move, run, place),
         optimiser=run.experiment.train.optimiser,
         rate=move.rate,
@@ -190,6 +230,15 @@ def _written(run: Run, window: Array) -> str:
     return run.task.decode(window)
 
 
+def _times(ratio: float) -> str:
+    """3.1 times, 95 times, 78 000 times."""
+    return f"{ratio:.2g} times" if ratio < 100 else f"{thousands(round(float(f'{ratio:.2g}')))} times"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2g}".replace("-", "\u2212")
+
+
 # ---- one embedding, over some steps (the film) ----------------------------------------------------------------------
 
 
@@ -197,11 +246,37 @@ def _written(run: Run, window: Array) -> str:
 class Pull(Result):
     """One update of one token's embedding: each example's pull, and the step that the optimiser made of them."""
 
-    pulls: Labelled  # (example, feature): minus the gradient of each example's share of the loss
+    pulls: Labelled  # (batch, feature): minus the gradient of each example's share of the loss
     before: Labelled  # (feature,)
     change: Labelled  # (feature,)
     sequences: tuple[str, ...]
     rate: float
+    number: int  # which of the updates, counted from 0
+    scale: float = 1.0  # how many times longer than in truth its pulls are drawn, so that they can be seen
+    phase: int = 0  # how far the film is in this update: a place in `PHASES`
+
+
+@result
+class Walk(Result):
+    """The way of one token's embedding over some updates, and the plane in which it is drawn."""
+
+    way: Labelled  # (step, feature): before the first update and after each
+    plane: Plane  # of the way and all pulls
+    drawn: Labelled  # (step, direction): the way in that plane
+    corners: Labelled  # (statistic, direction): of all that is drawn there
+    token: str
+    strongest: float  # length of the strongest pull of one example
+    length: float  # of the way, in all features
+    distance: float  # from its begin to its end
+
+    @property
+    def title(self) -> str:
+        """How far it goes, and how far it gets."""
+        steps = np.array(self.way.axes["step"].values)
+        return (
+            f"In updates {thousands(int(steps[1]))} to {thousands(int(steps[-1]))} the embedding of "
+            f"“{shown(self.token)}” walks {self.length:.2g} and gets {self.distance:.2g} away"
+        )
 
 
 @shared
@@ -213,75 +288,83 @@ def pulls(run: Run, token: int, begin: int, end: int, member: int = 0) -> tuple[
     return tuple(
         Pull(
             step=move.step,
-            pulls=Labelled(-move.gradients[:, mine], {"example": numbers(len(move.windows)), **feature}),
+            clock=_clock.at(run, move.step, member),
+            pulls=Labelled(-move.gradients[:, mine], {"batch": numbers(len(move.windows)), **feature}),
             before=Labelled(move.before[mine], feature),
             change=Labelled((move.after - move.before)[mine], feature),
             sequences=tuple(_written(run, window) for window in move.windows),
             rate=move.rate,
+            number=number,
         )
-        for move in moves(run, begin, end, member)
+        for number, move in enumerate(moves(run, begin, end, member))
+    )
+
+
+def reel(
+    run: Run,
+    *,
+    step: Annotated[int, Option("the first update; -1: so that the loss falls fastest amid them", least=-1)] = -1,
+    token: Annotated[str | None, Option("whose embedding; none: the one that moves furthest")] = None,
+    member: Member = 0,
+    frames: Annotated[int, Option("how many frames, four for each update", least=2, most=MOST_FRAMES)] = 200,
+) -> Reel:
+    """Fifty updates of one token's embedding, four frames each; begins at `step`, or where the loss falls fastest."""
+    if not 2 <= frames <= MOST_FRAMES:
+        raise CallError(f"frames = {frames} is not between 2 and {MOST_FRAMES:,}")
+    last = _clock.resolve(run)
+    begin = steepest(run, member) - UPDATES // 2 if step == -1 else _clock.resolve(run, step)
+    begin = max(1, min(begin, last - UPDATES + 1))
+    end = max(min(begin + UPDATES - 1, last), 1)
+    if token is not None and token not in run.task.vocabulary:
+        raise CallError(f"token = {token!r} is not one of: {' '.join(run.task.vocabulary)}")
+    row = restless(run, begin - 1, end, member) if token is None else run.task.vocabulary.index(token)
+    some = pulls(run, row, begin, end, member)[: max(1, frames // len(PHASES))]
+    way = np.array([*(each.before.values for each in some), some[-1].before.values + some[-1].change.values])
+    extent = float(np.linalg.norm(np.ptp(way, axis=0))) or 1e-6
+    some = tuple(replace(each, scale=_scale(each.pulls.values, extent)) for each in some)
+    walk = _walk(run.task.vocabulary[row], way, some)
+
+    def at(frame: int) -> Pull:
+        number, phase = divmod(frame, len(PHASES))
+        return replace(some[number], phase=phase)
+
+    return Reel(walk.title, range(len(PHASES) * len(some)), at, strip(run, member), {"walk": walk})
+
+
+def _scale(pulled: Array, extent: float) -> float:
+    """How many times longer than in truth the pulls (batch, feature) of one update are drawn."""
+    whole, strongest = float(np.linalg.norm(pulled.sum(axis=0))), float(_lengths(pulled).max(initial=0))
+    return min(PULL * extent / (strongest or 1.0), SUM * extent / (whole or 1.0))
+
+
+def _lengths(vectors: Array) -> Array:
+    found: Array = np.linalg.norm(vectors, axis=-1)
+    return found
+
+
+def _walk(token: str, way: Array, some: tuple[Pull, ...]) -> Walk:
+    """The way (step, feature) and a plane for it and all that pulls."""
+    tips = [begin + each.scale * np.vstack([each.pulls.values, each.pulls.values.sum(axis=0)])
+            for begin, each in zip(way, some, strict=False)]  # fmt: skip
+    every = np.vstack([way, *tips])
+    flat = plane(every)
+    points = flat.points(every)
+    points = points[np.isfinite(points).all(axis=1)]
+    corners = np.array([points.min(axis=0), points.max(axis=0)]) if len(points) else np.full((2, 2), np.nan)
+    at = {"step": [(some[0].step or 0) - 1, *(each.step for each in some)]}
+    return Walk(
+        way=Labelled(way, {**at, "feature": numbers(way.shape[1])}),
+        plane=flat,
+        drawn=Labelled(flat.points(way), {**at, "direction": DIRECTIONS}),
+        corners=Labelled(corners, {"statistic": ("low", "high"), "direction": DIRECTIONS}),
+        token=token,
+        strongest=max(float(_lengths(each.pulls.values).max(initial=0)) for each in some),
+        length=float(_lengths(np.diff(way, axis=0)).sum()),
+        distance=float(_lengths(way[-1] - way[0])),
     )
 
 
 def restless(run: Run, begin: int, end: int, member: int = 0) -> int:
     """The token whose embedding moves furthest between the kept steps nearest to two steps."""
     two = [run.weights(_clock.nearest(run, step), member)["token"].astype(np.float64) for step in (begin, end)]
-    return int(np.argmax(np.nan_to_num(np.linalg.norm(two[1] - two[0], axis=1), nan=-1)))
-
-
-# ---- words -----------------------------------------------------------------------------------------------------------
-
-SAID = {
-    "gradient": "rate × gradient", "clipping": "clipping", "momentum": "momentum carried over",
-    "scaling": "÷ √ second moment", "decay": "weight decay", "rounding": "rounding",
-}  # fmt: skip
-
-
-def say(seen: Update) -> Words:
-    """How far the weight moved, and what the optimiser made of the gradient."""
-    number, share = seen.waterfall.values, seen.share.values
-    many = len(seen.sequences)
-    caption = (
-        f"The update that leads to step {thousands(max(seen.step or 0, 1))}, replayed with its own batch of {many} and "
-        f"what the optimiser ({seen.optimiser}, rate {seen.rate:.3g}) remembered. Top left: one weight's move as a "
-        "sum; each bar begins where the one before ended, and the last is the true change. Top right: how far each "
-        "example alone would push that weight (rate × its share of the gradient), with the example written out, and at "
-        "the right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in "
-        "every tensor. (The figure `ten_gradients` does the same by hand.) The parts sum to "
-        f"the true change of every parameter to within {seen.difference:.1e}, which is the rounding of 32-bit numbers; "
-        + _faithful(seen)
-    )  # fmt: skip
-    to = f"to step {thousands(max(seen.step or 0, 1))}"
-    total, plain = float(number.sum()), float(number[0])
-    if not np.isfinite([*number, *share]).all() or np.isinf(seen.replayed):
-        title = f"The update {to} is not a number, or leads to none: the training has diverged"
-    elif not seen.rate or not plain:
-        why = "the rate is 0" if not seen.rate else "the gradient is 0"
-        title = f"In the update {to} {why}: {seen.called} moves by {_signed(total)}"
-    else:
-        now = f"; {percent(seen.from_now)} of that stems from this batch" if 0 <= seen.from_now <= 1 else ""
-        title = (
-            f"In the update {to}, {seen.called} moves by {_signed(total)}, {_times(abs(total / plain))} what rate × "
-            f"gradient alone would do{now}"
-        )
-    return Words(title, caption, f"A waterfall, bars by example and sizes by tensor. {title}.")
-
-
-def _times(ratio: float) -> str:
-    """3.1 times, 95 times, 78 000 times."""
-    return f"{ratio:.2g} times" if ratio < 100 else f"{thousands(round(float(f'{ratio:.2g}')))} times"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2g}".replace("-", "\u2212")
-
-
-def _faithful(seen: Update) -> str:
-    if np.isnan(seen.replayed):
-        return "the weights of that step were not kept, so the replay cannot be compared with them."
-    if seen.replayed == 0:
-        return "the replayed weights equal the kept ones bit for bit."
-    return (
-        f"the replayed weights differ from the kept ones by up to {seen.replayed:.1e}, as they do on another machine "
-        "or with other versions."
-    )
+    return int(np.argmax(np.nan_to_num(_lengths(two[1] - two[0]), nan=-1)))

@@ -80,8 +80,8 @@ def relief(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     finite = seen.loss.values[np.isfinite(seen.loss.values)]
     inside = [price for price in prices if finite.min() < price < finite.max()]
     if inside:
-        across, up = (seen.loss.axes[name].values for name in DIRECTIONS)
-        across, up = np.array([x0, *across, x1]), np.array([y0, *up, y1])  # to the edges of the outermost cells
+        across, up = (np.array([low, *seen.loss.axes[name].values, high]) for name, low, high in zip(
+            DIRECTIONS, (x0, y0), (x1, y1), strict=True))  # to the edges of the outermost cells  # fmt: skip
         heights = np.pad(np.nan_to_num(seen.loss.values, nan=1e9, posinf=1e9), 1, mode="edge")
         widths = [sheet.size.line * (1.1 if price == prices[0] else 0.6) for price in inside]
         ax.contour(across, up, heights, levels=inside, colors=LIGHT, linewidths=widths, linestyles="--", zorder=1)

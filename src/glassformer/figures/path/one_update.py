@@ -6,11 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import percent
-from glassformer.analyses.path.one_update import SAID, Update, say, one_update
+from glassformer.analyses._result import percent, thousands
 from glassformer.analyses.know.weights import spoken
+from glassformer.analyses.path.one_update import SAID, OneUpdate
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 SINGLE = 45  # ems of width under which the panels stand below each other
 Place: TypeAlias = tuple[float, float, float, float]
@@ -21,21 +20,11 @@ LOOK = {
 }  # fmt: skip
 
 
-@_draw.drawing
-def plot_one_update(
-    run: Run,
-    *,
-    step: int = -1,
-    weight: str | None = None,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: OneUpdate, look: _draw.Look) -> Figure:
     """A waterfall of one weight, its pull by every example of the batch, and all tensors."""
-    seen = one_update(run, step=step, weight=weight, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=15 if size == "print_narrow" else 9)
-    narrow, slide = sheet.room[0] < 60, size == "slide"
+    alt = f"A waterfall, bars by example and sizes by tensor. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=15 if look.size == "print_narrow" else 9)
+    narrow, slide = sheet.room[0] < 60, look.size == "slide"
     first, second, third = _places(sheet.room, slide)
     names = [*(SAID[part] for part in seen.waterfall.axes["part"].labels), "true change"]
     _waterfall(sheet.panels(1, 1, left=_widest(names, sheet) + 2, right=6.5, bottom=4, top=2.4, within=first)[0, 0],
@@ -50,7 +39,32 @@ def plot_one_update(
     said = {**SAID, "change": "true change", "weights": "weights"}
     entries = [(said[part], LOOK[part][1], sheet.theme[LOOK[part][0]]) for part in seen.by_tensor.axes["part"].labels]
     sheet.legend(entries, x=0, columns=2 if sheet.room[0] < SINGLE else 3 if narrow else 8)
-    return sheet.done(seen, weight=seen.weight, member=member)
+    return sheet.done()
+
+
+def _caption(seen: OneUpdate) -> str:
+    return (
+        f"The update that leads to step {thousands(max(seen.step or 0, 1))}, replayed with its own batch of "
+        f"{len(seen.sequences)} and "
+        f"what the optimiser ({seen.optimiser}, rate {seen.rate:.3g}) remembered. Top left: one weight's move as a "
+        "sum; each bar begins where the one before ended, and the last is the true change. Top right: how far each "
+        "example alone would push that weight (rate × its share of the gradient), with the example written out, and at "
+        "the right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in "
+        "every tensor. (The figure `ten_gradients` does the same by hand.) The parts sum to "
+        f"the true change of every parameter to within {seen.difference:.1e}, which is the rounding of 32-bit numbers; "
+        + _faithful(seen)
+    )
+
+
+def _faithful(seen: OneUpdate) -> str:
+    if np.isnan(seen.replayed):
+        return "the weights of that step were not kept, so the replay cannot be compared with them."
+    if seen.replayed == 0:
+        return "the replayed weights equal the kept ones bit for bit."
+    return (
+        f"the replayed weights differ from the kept ones by up to {seen.replayed:.1e}, as they do on another machine "
+        "or with other versions."
+    )
 
 
 def _places(room: tuple[float, float], slide: bool) -> tuple[Place, Place, Place]:
@@ -66,7 +80,7 @@ def _widest(texts: list[str], sheet: _draw.Sheet) -> float:
     return max(_draw.text_width(text, sheet.size.text) for text in texts) / sheet.em
 
 
-def _waterfall(ax: Axes, seen: Update, sheet: _draw.Sheet) -> None:
+def _waterfall(ax: Axes, seen: OneUpdate, sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
     values = dict(zip(seen.waterfall.axes["part"].labels, seen.waterfall.values, strict=True))
     total = float(np.sum(seen.waterfall.values))
@@ -103,14 +117,14 @@ def _begins(values: dict[str, float]) -> list[tuple[str, float]]:
     return found
 
 
-def _order(seen: Update, rows: int) -> tuple[list[int], list[int]]:
+def _order(seen: OneUpdate, rows: int) -> tuple[list[int], list[int]]:
     """The examples that pull most, as many as fit, and the others."""
     order = [int(k) for k in np.argsort(-np.abs(np.nan_to_num(seen.pulls.values)), kind="stable")]
     many = len(order) if len(order) <= rows else rows - 1
     return order[:many], order[many:]
 
 
-def _texts(seen: Update, rows: int, sheet: _draw.Sheet, most: float) -> list[str]:
+def _texts(seen: OneUpdate, rows: int, sheet: _draw.Sheet, most: float) -> list[str]:
     first, rest = _order(seen, rows)
     texts = [_cut(seen.sequences[k], sheet, most) for k in first]
     return [*texts, f"{len(rest)} others"] if rest else texts
@@ -123,7 +137,7 @@ def _cut(text: str, sheet: _draw.Sheet, most: float) -> str:
     return text
 
 
-def _examples(ax: Axes, seen: Update, texts: list[str], sheet: _draw.Sheet) -> None:
+def _examples(ax: Axes, seen: OneUpdate, texts: list[str], sheet: _draw.Sheet) -> None:
     t = sheet.theme
     first, rest = _order(seen, len(texts))
     groups = [[k] for k in first] + ([rest] if rest else [])
@@ -145,7 +159,7 @@ def _examples(ax: Axes, seen: Update, texts: list[str], sheet: _draw.Sheet) -> N
     ax.annotate("share", (1, 1), xycoords="axes fraction", xytext=(4, 4), textcoords="offset points", color=t.quiet)
 
 
-def _tensors(ax: Axes, seen: Update, sheet: _draw.Sheet) -> None:
+def _tensors(ax: Axes, seen: OneUpdate, sheet: _draw.Sheet) -> None:
     t, table = sheet.theme, seen.by_tensor
     names, parts = table.axes["tensor"].labels, table.axes["part"].labels
     room = int(ax.get_window_extent().height / ax.figure.dpi / sheet.em / 1.15)
