@@ -111,10 +111,10 @@ def test_stretches_of_a_text_are_of_its_training_part():
     seen = training_data(run)
     begin, end = run.task.bounds(run.architecture.context)["train"]
     assert seen.text == end - begin + run.architecture.context
-    for start, words in zip(seen.ids.axes["sequence"].labels, seen.tokens, strict=True):
-        there = run.task.stream[int(start) : int(start) + len(words)]
+    for start, words in zip(seen.ids.axes["window"].values, seen.tokens, strict=True):
+        there = run.task.stream[start : start + len(words)]
         assert tuple(run.task.vocabulary[token] for token in there) == words
-        assert int(start) + len(words) <= end + run.architecture.context
+        assert start + len(words) <= end + run.architecture.context
 
 
 def test_a_tokenizer_that_loses_spaces_is_found_out():

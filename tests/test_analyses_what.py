@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 
 from glassformer.analyses import _logged
-from glassformer.analyses.what.architecture import architecture
-from glassformer.analyses.what.architecture import say as say_architecture
-from glassformer.analyses.what.batch import batch
 from glassformer.analyses.trust.calibration import bins, calibration, expected_error
 from glassformer.analyses.trust.comparison import comparison
-from glassformer.analyses.trust.comparison import say as say_comparison
+from glassformer.analyses.what.architecture import architecture
+from glassformer.analyses.what.batch import batch
 from glassformer.analyses.what.head_split import head_split
 from glassformer.analyses.what.mask import mask
-from glassformer.analyses.what.parameters import parameters
+from glassformer.analyses.what.parameters import Tensor, parameters
 from glassformer.analyses.what.positions import positions
-from glassformer.analyses.what.positions import say as say_positions
+from glassformer.analyses.what.token_counts import token_counts
 from glassformer.analyses.what.training_data import judge, training_data
-from glassformer.analyses.what.vocabulary import order, vocabulary
+from glassformer.analyses.what.vocabulary import vocabulary
 from glassformer.errors import CallError
+from glassformer.figures.what.vocabulary import listed_ids
 from glassformer.run import Run
 from glassformer.tasks import find
 from hand_wired import previous_token, write_run
@@ -45,14 +44,14 @@ def test_architecture_counts_every_parameter_once_and_names_what_is_off(tmp_path
     assert not seen.boxes["query"].off
     assert seen.boxes["query"].made_of == "8 × 8"
     assert seen.boxes["attention"].leaves == "8 × 8 × 8"
-    assert say_architecture(seen).title.startswith("448 parameters in one block of width 8")
+    assert seen.title.startswith("448 parameters in one block of width 8")
 
 
 def test_parameters_add_up(tmp_path: Path) -> None:
     seen = parameters(previous_token(tmp_path / "run", 8))
     assert dict(zip(seen.tensors.axes["tensor"].labels, seen.tensors.values, strict=True)) == {
         "token": 96, "position": 64, "query": 64, "key": 64, "value": 64, "read_out": 96}  # fmt: skip
-    assert seen.rows[0] == ("token", "vocabulary · width", "12 × 8", "")
+    assert seen.rows[0] == Tensor("token", ("vocabulary", "width"), (12, 8), 1)
     assert seen.total == seen.tensors.values.sum() == seen.parts.values.sum()
 
 
@@ -69,9 +68,9 @@ def test_vocabulary_counts_the_training_part_and_the_text_comes_back(tmp_path: P
     assert seen.back == "4 9 + 4"
     assert seen.groups[0] == "even"
     assert seen.groups[11] == "sign"
-    assert order(seen) == list(range(12))
+    assert listed_ids(seen) == list(range(12))
     chances = seen.counts.values / seen.total
-    assert seen.nats == pytest.approx(-(chances * np.log(chances)).sum())
+    assert token_counts(run).nats == pytest.approx(-(chances * np.log(chances)).sum())
 
 
 def test_judge_tells_right_wrong_free_and_out_of_view() -> None:
@@ -126,8 +125,8 @@ def test_columns_belong_to_the_heads_in_order(tmp_path: Path) -> None:
         tmp_path / "run", token=np.zeros((12, 4)), position=np.zeros((8, 4)), blocks=[block], heads=2, head_width=2
     )
     seen = head_split(run)
-    assert seen.matrices["query"].values.tolist() == query.tolist()
-    assert seen.matrices["query"].axes["head_feature"][2] == "head 1 feature 0"
+    assert seen.matrices["query"].values[:, 1, 0].tolist() == query[:, 2].tolist()  # head 1, its first feature
+    assert list(seen.matrices["query"].axes) == ["feature", "head", "other_feature"]
     trace = run.trace("4 9", edits={"embedded": lambda x, _: np.eye(4, dtype=x.dtype)[:2]})
     assert trace["query"][0, 1, 0].tolist() == query[0, 2:].tolist()  # head 1 of the first position
     with pytest.raises(CallError, match="block = 3"):
@@ -141,20 +140,20 @@ def test_positions_in_order_and_out_of_order(tmp_path: Path) -> None:
     assert ladder.main == pytest.approx(1)
     assert ladder.near == pytest.approx(1 / 2)  # mean distance of any two of five steps is 2
     assert ladder.cosine.values == pytest.approx(np.ones((5, 5)))
-    assert "stand in order along feature 0, which holds 100 %" in say_positions(ladder).title
+    assert "stand in order along feature 0, which holds 100 %" in ladder.title
     turned = np.outer(np.arange(1, 6.0), [1, 1]) / np.sqrt(2)  # the same ladder, along no feature
     slope = positions(plain(tmp_path / "slope", turned))
     assert (ladder.feature, slope.feature) == (0, -1)
-    assert "stand in order along their main direction, which holds 100 %" in say_positions(slope).title
+    assert "stand in order along their main direction, which holds 100 %" in slope.title
     mixed = positions(plain(tmp_path / "mixed", np.stack([np.array([0, 1, 2, 4, 3.0]), np.ones(5)], axis=1)))
     assert mixed.swapped == 1
     assert mixed.misplaced == (4,)
-    assert say_positions(mixed).title.startswith("But for 4, the 5 positions stand in order")
+    assert mixed.title.startswith("But for 4, the 5 positions stand in order")
     jumbled = positions(plain(tmp_path / "jumbled", np.stack([np.array([2, 4, 0, 3, 1.0]), np.ones(5)], axis=1)))
-    assert "in no order" in say_positions(jumbled).title
-    assert f"{jumbled.swapped} of 10 pairs" in say_positions(jumbled).title
+    assert "in no order" in jumbled.title
+    assert f"{jumbled.swapped} of 10 pairs" in jumbled.title
     same = positions(plain(tmp_path / "same", np.ones((5, 2))))
-    assert "same embedding" in say_positions(same).title
+    assert "same embedding" in same.title
 
 
 def test_bins_and_calibration_error_by_hand() -> None:
@@ -184,7 +183,7 @@ def test_two_equal_models_cannot_be_told_apart_and_a_better_one_can(tmp_path: Pa
     assert same.metric == "perplexity"
     assert same.reached.values[:, 0] == pytest.approx([np.exp(2.5)] * 2)
     assert same.difference.values == pytest.approx(np.zeros((2, 2)), abs=1e-12)
-    assert "too close to call" in say_comparison(same).title
+    assert "too close to call" in same.title
     counts = np.bincount(one.task.data(8).train.tokens, minlength=12)
     better = plain(tmp_path / "better", np.zeros((8, 2)), read_out_bias=np.log(counts / counts.sum()),
                    lines=[{"step": 0, "validation_loss": 2.4, "excess": 0.4}])  # fmt: skip
@@ -199,6 +198,6 @@ def test_two_equal_models_cannot_be_told_apart_and_a_better_one_can(tmp_path: Pa
 def test_figures_of_what_it_is_need_no_jax() -> None:
     names = ("architecture", "parameters", "vocabulary", "token_counts", "training_data", "batch", "mask", "head_split",
              "positions", "calibration", "comparison")  # fmt: skip
-    imports = "; ".join(f"import glassformer.figures.{name}" for name in names)
-    code = f"import sys; {imports}; sys.exit('jax' in sys.modules)"
+    code = f"import sys; from glassformer import figures; [getattr(figures, 'plot_' + name) for name in {names}]; "
+    code += "sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

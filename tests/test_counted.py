@@ -7,7 +7,7 @@ import hand_wired
 from glassformer import reference
 from glassformer.analyses import _logged
 from glassformer.analyses.decide.ablation import ablation
-from glassformer.analyses.what.batch import batch, say
+from glassformer.analyses.what.batch import batch
 from glassformer.analyses.path.birth import birth
 from glassformer.analyses.trust.calibration import calibration
 from glassformer.analyses.learn.context_position import context_position
@@ -50,7 +50,7 @@ def losses(run: Run, windows: np.ndarray) -> np.ndarray:
 def test_a_step_learns_from_the_answers_alone(sort: Run) -> None:
     seen = batch(sort)
     asked = ANSWERS * seen.batch
-    assert f"{asked} answers" in say(seen).title or f"{asked} next tokens" in say(seen).title
+    assert f"{asked} answers" in seen.title or f"{asked} next tokens" in seen.title
     assert np.isnan(seen.targets.values[:, :FIRST]).all()
     assert (seen.targets.values[:, FIRST:-1] == seen.inputs.values[:, FIRST + 1 :]).all()
     assert seen.weights.values == pytest.approx([0] * FIRST + [1 / asked] * ANSWERS)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.analyses.what.coverage import coverage, per_token, split_words
+from glassformer.analyses.what.coverage import coverage
 from glassformer.errors import CallError
 from glassformer.experiment import load
 from small_runs import TEXT, run_of
@@ -25,7 +25,7 @@ def test_a_word_is_cut_as_the_tokenizer_cuts_it():
         assert "".join(pieces) == word
         assert len(pieces) == many
         assert many > 1 or word in run.task.vocabulary
-    assert len(seen.pieces.values) < 100 or seen.share.values[99] == pytest.approx(1 - len(split_words(seen)) / 100)
+    assert len(seen.pieces.values) < 100 or seen.share.values[99] == pytest.approx(1 - len(seen.split) / 100)
 
 
 def test_what_is_thrown_away_is_counted():
@@ -35,7 +35,7 @@ def test_what_is_thrown_away_is_counted():
     assert lost == {"spaces": text.count(" "), "line ends": text.count("\n")}
     held = sum(len(run.task.vocabulary[token]) for token in run.task.stream)
     assert held + sum(lost.values()) == len(text)
-    assert per_token(seen) == pytest.approx(len(text) / len(run.task.stream))
+    assert seen.per_token == pytest.approx(len(text) / len(run.task.stream))
 
 
 def test_bytes_keep_everything_and_other_tokenizers_cut_nothing(tmp_path):
@@ -52,5 +52,5 @@ def test_bytes_keep_everything_and_other_tokenizers_cut_nothing(tmp_path):
 def test_all_but_three_of_the_hundred_commonest_words_are_one_token(tmp_path):
     run = noise(tmp_path / "run", load("shakespeare_bpe", ("architecture.width=8", "architecture.heads=2"), steps=2))
     seen = coverage(run)
-    assert split_words(seen) == ["duke", "richard", "queen"]
+    assert seen.split == ["duke", "richard", "queen"]
     assert (seen.tokens, seen.used, seen.entries) == (447_717, 490, 500)

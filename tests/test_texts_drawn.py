@@ -17,18 +17,17 @@ from glassformer.analyses.what.batch import batch
 from glassformer.analyses.trust.comparison import comparison
 from glassformer.analyses.trust.comparison import say as say_comparison
 from glassformer.analyses.what.coverage import coverage
-from glassformer.analyses.what.coverage import say as say_coverage
 from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.attend.head_roles import head_roles
 from glassformer.analyses.learn.next_token import next_token
 from glassformer.analyses.learn.next_token import say as say_next
-from glassformer.analyses.what.vocabulary import say_counts, vocabulary
+from glassformer.analyses.what.vocabulary import vocabulary
 from glassformer.errors import CallError
 from glassformer.experiment import for_text, load
 from glassformer.figures import _draw
 from glassformer.figures.attend.attention import plot_attention
 from glassformer.figures.trust.comparison import plot_comparison
-from glassformer.figures.what.coverage import plot_coverage
+from glassformer.figures import plot_coverage, plot_token_counts
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import TEXT, run_of
@@ -189,7 +188,7 @@ def test_the_letters_of_the_whole_text_are_counted(tmp_path):
     seen, truth = vocabulary(run), Counter(WORDS)
     assert dict(zip(seen.counts.axes["token"].labels, seen.counts.values, strict=True)) == truth
     assert (seen.total, seen.counted) == (len(WORDS), "the whole text")
-    assert "of the whole text" in say_counts(seen).caption
+    assert "of the whole text" in _draw.of(plot_token_counts(run)).words.caption
     assert vocabulary(run_of("plus_last_even")).counted == "the training part"
 
 
@@ -209,7 +208,7 @@ def test_what_is_printed_of_a_text_is_true(tmp_path):
     parts = dict(zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True))
     assert parts["validation"] == len(validation(run))
     assert sum(parts.values()) == len(run.task.stream)
-    assert WORDS.splitlines()[0] in say_coverage(seen).caption
+    assert WORDS.splitlines()[0] in _draw.of(plot_coverage(seen)).words.caption
 
 
 @pytest.mark.parametrize("size", ["slide", "print_narrow"])

@@ -73,9 +73,9 @@ def _caption(seen: TokenCounts) -> str:
         else ""
     )
     return (
-        f"Left: the most frequent tokens of {seen.counted}, at most {MOST}, as shares; shade and marker give the group. "
-        "Right: count against rank, both logarithmic; the dotted line is Zipf's 1/rank from the first token, which "
-        "natural language follows roughly and this corpus need not. Counts are exact. Entropy of the counts: "
+        f"Left: the most frequent tokens of {seen.counted}, at most {MOST}, as shares; shade and marker give the "
+        "group. Right: count against rank, both logarithmic; the dotted line is Zipf's 1/rank from the first token, "
+        "which natural language follows roughly and this corpus need not. Counts are exact. Entropy of the counts: "
         f"{seen.nats:.3f} nats.{rung}"
     )
 
