@@ -1,39 +1,57 @@
 """What the analyses of uncertainty share: the numbers of one life as physics sees them, and the Boltzmann law."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import field, fields
 from math import isfinite
-from typing import Any
+from typing import Annotated, Any, Protocol, TypeVar
 
 import numpy as np
 
-from glassformer.analyses._result import Array, Labelled, Result, result
+from glassformer import canonical
+from glassformer.analyses._options import Option
+from glassformer.analyses._result import Array, Labelled, Result, fate, result
 from glassformer.errors import CallError
-from glassformer.physics import _canonical
+from glassformer.run import Run
+from glassformer.words import thousands
 
 LINES = ("mean", "10 %", "90 %")  # over inputs; one input has a mean only
 NATS, SHARE, TEMPERATURE = "nats per prediction", "probability", "temperature"
+CALIBRATED = 0.02  # nats between loss and entropy that count as none
+LogSteps = Annotated[bool, Option("steps on a logarithmic axis")]
 
 
 @result
 class Uncertainty(Result):
-    """How sure a model is, and how rightly, over its life and over temperature. Axes `line`: see LINES."""
+    """How sure a model is, and how rightly, over its life and over temperature; a part of it leaves tables empty."""
 
-    by_step: dict[str, Labelled]  # (line, step): entropy, loss, p_max, p_target; at the temperature: *_at, gap
-    change: dict[str, Labelled]  # (line, step): divergence per step since the step before; `same_window` for physics
-    by_temperature: dict[str, Labelled]  # (line, temperature): averaged over the life
-    at_moments: dict[str, Labelled]  # (moment, temperature): entropy, loss, energy, free_energy, heat
-    maps: dict[
-        str, Labelled
-    ]  # (temperature, step): entropy, loss, heat; a fading memory: tape, and (feature, step): memory
-    marks: dict[str, Labelled]  # (moment,): temperatures of the least loss and of the largest specific heat
-    attention: dict[str, Labelled]  # (block, head, step): entropy, and (block, head): if_even; by_position at the end
+    by_step: dict[str, Labelled] = field(
+        default_factory=dict
+    )  # (statistic, step): entropy, loss, p_max, p_target; *_at
+    change: dict[str, Labelled] = field(
+        default_factory=dict
+    )  # (statistic, step): divergence per step, and `same_window`
+    by_temperature: dict[str, Labelled] = field(
+        default_factory=dict
+    )  # (statistic, temperature): averaged over the life
+    at_moments: dict[str, Labelled] = field(
+        default_factory=dict
+    )  # (step, temperature): entropy, loss, energy, heat, ...
+    maps: dict[str, Labelled] = field(default_factory=dict)  # (temperature, step): entropy, loss, heat; (feature, step)
+    marks: dict[str, Labelled] = field(
+        default_factory=dict
+    )  # (step,): temperatures of least loss and most specific heat
+    attention: dict[str, Labelled] = field(
+        default_factory=dict
+    )  # (block, head, step): entropy, ...; by_position at the end
+    ladder: dict[str, Labelled] = field(
+        default_factory=dict
+    )  # (rung,): price, entropy, and step at which it was crossed
     truth: Labelled  # (quantity,): what the exact predictor states on the same inputs; NaN where nobody knows
-    rungs: Labelled  # (rung,): price of each partial understanding
-    rung_entropies: Labelled  # (rung,): how sure each is; where the truth is known, exactly its price
-    crossed: Labelled  # (rung,): the first logged step on or below; NaN where there is none
-    reachable: tuple[bool, ...]
+    steps: tuple[int, ...]  # where the life was looked at
     moments: tuple[int, ...]  # steps worth a line of their own
+    not_numbers: int  # the first step whose predictions are none; -1: there is no such step
+    last_entropy: float  # at the last step, as trained
+    last_loss: float  # and at the temperature
     subject: str  # run, one_layer or boltzmann_memory
     temperature: float  # the one used
     wanted: float  # the one asked for
@@ -46,16 +64,17 @@ class Uncertainty(Result):
     unlike: float  # largest |F − (U − T S)| found
     exact: bool = True  # False: nobody knows the truth, and the best table of counts stands in for it
     own_lives: bool = False  # whether every temperature had its own training
+    log_steps: bool = False  # whether steps are to be drawn on a logarithmic axis
 
     @property
     def looked_at(self) -> Array:
         """(step,): where the life was looked at."""
-        return np.array([int(label) for label in self.by_step["entropy"].axes["step"].labels])
+        return np.array(self.steps)
 
     @property
     def temperatures(self) -> Array:
         """(temperature,)."""
-        return np.array([float(label) for label in self.by_temperature["entropy"].axes["temperature"].labels])
+        return np.array(self.by_temperature["entropy"].axes["temperature"].values)
 
     @property
     def highest(self) -> float:
@@ -66,6 +85,11 @@ class Uncertainty(Result):
     def known(self) -> bool:
         """Whether the true distribution is known."""
         return bool(np.isfinite(self.truth.values).any())
+
+    @property
+    def as_trained(self) -> bool:
+        """Whether the temperature is that of the training."""
+        return self.temperature == 1 or self.own_lives
 
     def true(self, quantity: str) -> float:
         """What the exact predictor states; NaN where that is not known."""
@@ -78,14 +102,38 @@ class Uncertainty(Result):
         found = self.true("loss") - self.true("entropy")
         return found if np.isfinite(found) and self.exact else 0.0
 
-    def only(self, *names: str) -> "Uncertainty":
-        """The same with these arrays of its tables alone (`by_step.entropy` …), for the file beside a figure."""
-        kept: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, Mapping):
-                kept[field.name] = {key: each for key, each in value.items() if f"{field.name}.{key}" in names}
-        return replace(self, **kept)
+    @property
+    def no_story(self) -> str:
+        """The title of a life in which there is nothing to compare; empty: there is."""
+        if self.not_numbers >= 0:
+            return fate("the predictions are not numbers", since=self.not_numbers)
+        if len(self.steps) == 1:
+            both = f"entropy {nats(self.last_entropy)} and loss {self.last_loss:.2f} nats"
+            return f"Only step {thousands(self.steps[0])} was kept: {both}"
+        return ""
+
+
+class Lived(Protocol):
+    """A life that is no run's, and says of itself how sure it was: that of a physics model."""
+
+    def uncertainty(self, temperature: float, step: int) -> Uncertainty:
+        """Every diagnostic, at the temperature it has nearest to this one; `step` is looked at too, -1: none."""
+        ...
+
+
+Subject = Run | Lived
+Part = TypeVar("Part", bound=Uncertainty)
+
+
+def part(kind: type[Part], seen: Uncertainty, *names: str, **more: Any) -> Part:
+    """What was seen as this kind of result, with some of its tables alone: all `marks`, or one `by_step.entropy`."""
+    kept: dict[str, Any] = {}
+    for each in fields(Uncertainty):
+        value = getattr(seen, each.name)
+        if isinstance(value, Mapping) and each.name not in names:
+            value = {key: one for key, one in value.items() if f"{each.name}.{key}" in names}
+        kept[each.name] = value
+    return kind(**kept | more)
 
 
 def at_temperature(temperature: float) -> float:
@@ -97,7 +145,7 @@ def at_temperature(temperature: float) -> float:
     return float(temperature)
 
 
-def canonical(logits: Array, temperatures: Sequence[float] | Array) -> dict[str, Array]:
+def ensemble(logits: Array, temperatures: Sequence[float] | Array) -> dict[str, Array]:
     """(temperature, ...): entropy, mean energy, free energy and specific heat of logits (..., token).
 
     A token's energy is minus its logit, counted from the likeliest token, whose energy is 0: chances and specific heat
@@ -105,12 +153,12 @@ def canonical(logits: Array, temperatures: Sequence[float] | Array) -> dict[str,
     """
     cold = np.asarray(temperatures, dtype=np.float64)
     ground = logits - logits.max(axis=-1, keepdims=True)
-    chances = _canonical.boltzmann(ground, cold)
+    chances = canonical.boltzmann(ground, cold)
     return {
-        "entropy": _canonical.entropy(chances),
-        "energy": _canonical.energy(chances, ground),
-        "free_energy": _canonical.free_energy(ground, cold),
-        "heat": _canonical.specific_heat(chances, ground, cold),
+        "entropy": canonical.entropy(chances),
+        "energy": canonical.energy(chances, ground),
+        "free_energy": canonical.free_energy(ground, cold),
+        "heat": canonical.specific_heat(chances, ground, cold),
     }
 
 
@@ -127,7 +175,7 @@ def unlike(found: Mapping[str, Array], temperatures: Array) -> float:
 
 
 def spread(values: Array) -> Array:
-    """(line, step): mean and the middle eight in ten of values (step, input); an input without a value is NaN."""
+    """(statistic, step): mean and the middle eight in ten of values (step, input); an input without a value is NaN."""
     some = np.isfinite(values).any(axis=0)
     values = values[:, some]
     if not values.shape[1]:
@@ -135,24 +183,51 @@ def spread(values: Array) -> Array:
     return np.stack([values.mean(axis=1), *np.quantile(values, [0.1, 0.9], axis=1)])
 
 
-def labelled(values: Array, steps: Sequence[int] | Array, unit: str) -> Labelled:
-    """(line, step): one line or all three."""
-    return Labelled(values, {"line": LINES[: len(values)], "step": tuple(map(str, steps))}, unit)
+def labelled(values: Array, axis: str, places: Sequence[float] | Array, unit: str) -> Labelled:
+    """(statistic, axis): one line or all three."""
+    return Labelled(values, {"statistic": LINES[: len(values)], axis: places}, unit)
 
 
 def extremes(at_moments: Mapping[str, Labelled]) -> dict[str, Labelled]:
-    """(moment,): the temperature at which the loss is least, and the one at which the specific heat is largest."""
+    """(step,): the temperature at which the loss is least, and the one at which the specific heat is largest."""
     axes = at_moments["loss"].axes
-    cold = np.array([float(label) for label in axes["temperature"]])
+    cold = np.array(axes["temperature"].values)
 
     def where(values: Array) -> Labelled:
         sound = np.isfinite(values).all(axis=1)
         found = np.where(sound, cold[np.argmax(np.where(np.isfinite(values), values, -np.inf), axis=1)], np.nan)
-        return Labelled(found, {"moment": axes["moment"]}, TEMPERATURE)
+        return Labelled(found, {"step": axes["step"]}, TEMPERATURE)
 
     return {"least_loss": where(-at_moments["loss"].values), "most_heat": where(at_moments["heat"].values)}
 
 
-def named(temperatures: Array) -> tuple[str, ...]:
-    """Labels of temperatures, exact enough to be read back."""
-    return tuple(f"{each:.10g}" for each in temperatures)
+def first_bad(steps: Sequence[int] | Array, entropy: Array) -> int:
+    """The first of these steps whose entropy is not a number; -1: there is none."""
+    bad = np.flatnonzero(~np.isfinite(entropy))
+    return int(steps[bad[0]]) if len(bad) else -1
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+
+def moves(values: Array) -> str:
+    """falls, or rises."""
+    return "falls" if values[-1] < values[0] else "rises"
+
+
+def place(value: float, cold: Array) -> str:
+    """`at T ≈ 0.42`, or at the edge of what was looked at."""
+    inside = cold[0] < value < cold[-1]
+    return f"at T ≈ {value:.2g}" if inside else f"at the {'hottest' if value >= cold[-1] else 'coldest'} T ({value:g})"
+
+
+def nats(value: float) -> str:
+    """Two digits that count, three below a tenth."""
+    return f"{value:.2f}" if value >= 0.095 or value == 0 else f"{value:.3f}"
+
+
+def small(value: float) -> str:
+    """0.012, 5e−10: few digits, however small."""
+    if not np.isfinite(value):
+        return "not a number"
+    return f"{value:.3g}" if value >= 1e-3 or value == 0 else f"{value:.0e}".replace("e-0", "e-").replace("-", "\u2212")

@@ -1,21 +1,25 @@
-"""How sure a trained model is over its life: every distribution on some held-out windows, in NumPy."""
+"""How sure a model is over its life: every distribution of a run on some held-out windows, in NumPy."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _clock, _counted, _logged
-from glassformer.analyses._result import Array, Labelled, Result, numbers, shared, result
+from glassformer.analyses._result import Array, Labelled, Result, numbers, result, shared
 from glassformer.analyses._uncertain import (
     NATS,
     SHARE,
+    Subject,
     Uncertainty,
-    canonical,
+    at_temperature,
+    ensemble,
     extremes,
+    first_bad,
     labelled,
-    named,
     spread,
     unit,
 )
@@ -43,6 +47,20 @@ class Plan:
     windows: int
 
 
+def uncertainty(run: Subject, *, temperature: float = 1.0, step: int = -1, member: int = 0) -> Uncertainty:
+    """Every diagnostic of a run (one member), or of another life.
+
+    Of a run, averaged over held-out windows, with their spread, at any temperature. A physics model has one input and
+    temperatures of its own: the one nearest to `temperature` is taken and named. `step` is looked at too, and marked.
+    """
+    temperature = at_temperature(temperature)
+    if not isinstance(run, Run):
+        return run.uncertainty(temperature, step)
+    at = None if step == -1 else _clock.resolve(run, step)
+    seen = _measured(run, temperature, member, -1 if at is None else at)
+    return replace(seen, step=at, clock=_clock.text(run, step, member))
+
+
 @shared
 def plan(run: Run, member: int, also: int = -1) -> Plan:
     """As many windows and steps as a second of work allows: half of the steps even, half where the loss moves.
@@ -63,7 +81,8 @@ def plan(run: Run, member: int, also: int = -1) -> Plan:
 
 
 @shared
-def measured(run: Run, temperature: float, member: int, also: int) -> Uncertainty:
+@np.errstate(over="ignore", invalid="ignore")  # a diverged model is looked at like any other
+def _measured(run: Run, temperature: float, member: int, also: int) -> Uncertainty:
     """Every diagnostic of one member, over its life and over temperature; `also` at one more step."""
     a, todo = run.architecture, plan(run, member, also)
     examples = _windows(run, todo.windows)
@@ -108,6 +127,7 @@ class Now(Result):
     point: Labelled  # (quantity,)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> Now:
     """Entropy and loss at one step, on the windows of the whole life."""
     examples = _windows(run, plan(run, member).windows)
@@ -115,7 +135,12 @@ def now(run: Run, *, step: int, temperature: float = 1.0, member: int = 0) -> No
     logits = run.trace(examples.windows[:, :-1], step=step, member=member)["logits"][:, read].astype(np.float64)
     found = _at_one(*_softmax(logits / temperature), targets)
     values = np.array([found[name].mean() for name in ("entropy", "loss")])
-    return Now(step=step, point=Labelled(values, {"quantity": ("entropy", "loss")}, NATS))
+    return Now(step=step, clock=_clock.text(run, step, member), point=point(values))
+
+
+def point(values: Array) -> Labelled:
+    """(quantity,): entropy and loss."""
+    return Labelled(values, {"quantity": ("entropy", "loss")}, NATS)
 
 
 @lru_cache(maxsize=16)
@@ -158,7 +183,7 @@ def _over_temperature(logits: Array, targets: Array) -> dict[str, Array]:
 
     `unlike`, the largest of them, is how far |F − (U − T S)| is from 0.
     """
-    found = canonical(logits, TEMPERATURES)
+    found = ensemble(logits, TEMPERATURES)
     ground = logits.max(axis=-1) - np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
     cold = TEMPERATURES[:, None, None]
     found["loss"] = (ground - found["free_energy"]) / cold  # −ln p = (E − F) / T
@@ -194,49 +219,37 @@ def _result(
     whole["gap"] = whole["loss_at"] - whole["entropy_at"]
     units = {"p_max": SHARE, "p_target": SHARE}
     by_step = {
-        name: labelled(spread(values.mean(axis=-1)), todo.steps, units.get(name, NATS))
+        name: labelled(spread(values.mean(axis=-1)), "step", todo.steps, units.get(name, NATS))
         for name, values in whole.items()
     }
     for kind, which in kinds.items():
         for name in units:
-            by_step[f"{name} {kind}"] = labelled(_pooled(whole[name], which), todo.steps, SHARE)
+            by_step[f"{name} {kind}"] = labelled(_pooled(whole[name], which), "step", todo.steps, SHARE)
+    apart = np.stack(sweep.pop("unlike"))
     over = {name: np.stack(values) for name, values in sweep.items()}  # (step, temperature, window)
     even = np.isin(swept, todo.even)
-    warm = {"temperature": named(TEMPERATURES)}
     at = [swept.index(step) for step in todo.moments]
-    moments = {"moment": tuple(map(str, todo.moments))}
-    at_moments = {
-        name: Labelled(values[at].mean(axis=-1), moments | warm, unit(name))
-        for name, values in over.items()
-        if name != "unlike"
-    }
-    ladder = _clock.ladder(run)
-    passed = {rung.name: step for rung, step in _clock.passed(run, member)}
-    prices = {"rung": tuple(rung.name for rung in ladder)}
-    crossed = [float("nan") if passed.get(rung.name) is None else float(passed[rung.name] or 0) for rung in ladder]
-    rows = {"step": tuple(map(str, swept))}
+    axes: dict[str, Iterable[Any]] = {"step": todo.moments, "temperature": TEMPERATURES}
+    at_moments = {name: Labelled(values[at].mean(axis=-1), axes, unit(name)) for name, values in over.items()}
+    rows: dict[str, Iterable[Any]] = {"temperature": TEMPERATURES, "step": swept}
     return Uncertainty(
         by_step=by_step,
-        change={"divergence": labelled(spread(changed.mean(axis=-1)), todo.even[1:], "nats per step")},
+        change={"divergence": labelled(spread(changed.mean(axis=-1)), "step", todo.even[1:], "nats per step")},
         by_temperature={
-            name: Labelled(
-                spread(values[even].mean(axis=0)), {"line": by_step["entropy"].axes["line"].labels} | warm, unit(name)
-            )
+            name: labelled(spread(values[even].mean(axis=0)), "temperature", TEMPERATURES, unit(name))
             for name, values in over.items()
-            if name != "unlike"
         },
         at_moments=at_moments,
-        maps={
-            name: Labelled(over[name].mean(axis=-1).T, warm | rows, unit(name)) for name in ("entropy", "loss", "heat")
-        },
+        maps={name: Labelled(over[name].mean(axis=-1).T, rows, unit(name)) for name in ("entropy", "loss", "heat")},
         marks=extremes(at_moments),
         attention=_attention(run, todo, attention, looks),
+        ladder=_ladder(run, member, examples),
         truth=_true(truth, examples, kinds),
-        rungs=Labelled(np.array([rung.nats for rung in ladder]), prices, NATS),
-        rung_entropies=Labelled(_rung_entropies(run, ladder, examples), prices, NATS),
-        crossed=Labelled(np.array(crossed), prices, "step"),
-        reachable=tuple(rung.reachable for rung in ladder),
+        steps=tuple(todo.steps),
         moments=tuple(todo.moments),
+        not_numbers=first_bad(todo.steps, by_step["entropy"].values[0]),
+        last_entropy=float(by_step["entropy"].values[0, -1]),
+        last_loss=float(by_step["loss_at"].values[0, -1]),
         subject="run",
         temperature=temperature,
         wanted=temperature,
@@ -247,8 +260,21 @@ def _result(
         tokens=a.answers,
         total=_clock.total(run),
         exact=run.task.exact,
-        unlike=float(np.nanmax(over["unlike"])) if np.isfinite(over["unlike"]).any() else float("nan"),
+        unlike=float(np.nanmax(apart)) if np.isfinite(apart).any() else float("nan"),
     )
+
+
+def _ladder(run: Run, member: int, examples: Examples) -> dict[str, Labelled]:
+    """(rung,): of every rung that can be reached its price, its entropy, and the first logged step on or below it."""
+    passed = _clock.passed(run, member)
+    rungs = [rung for rung, _ in passed]
+    crossed = np.array([np.nan if step is None else step for _, step in passed], dtype=np.float64)
+    axis = {"rung": [rung.name for rung in rungs]}
+    return {
+        "price": Labelled(np.array([rung.nats for rung in rungs]), axis, NATS),
+        "entropy": Labelled(_rung_entropies(run, rungs, examples), axis, NATS),
+        "crossed": Labelled(crossed, axis, "step"),
+    }
 
 
 def _rung_entropies(run: Run, ladder: list[Rung], examples: Examples) -> Array:
@@ -273,7 +299,7 @@ def _kinds(examples: Examples) -> dict[str, Array]:
 
 
 def _pooled(values: Array, which: Array) -> Array:
-    """(line, step): the mean over the chosen places of all windows; the spread over windows that have any."""
+    """(statistic, step): the mean over the chosen places of all windows; the spread over windows that have any."""
     some = which.any(axis=1)
     counts = which.sum(axis=1)[some]
     each = np.where(which, values, 0).sum(axis=-1)[:, some] / counts
@@ -291,9 +317,7 @@ def _attention(run: Run, todo: Plan, found: Array | None, looks: Array | None) -
     return {
         "by_position": Labelled(looks.sum(axis=-2) / seen.sum(axis=0), heads | place, "share"),
         "even_by_position": Labelled((seen / keys[:, None]).sum(axis=0) / seen.sum(axis=0), place, "share"),
-        "entropy": Labelled(
-            np.moveaxis(found.mean(axis=1), 0, -1), heads | {"step": tuple(map(str, todo.steps))}, "nats per query"
-        ),
+        "entropy": Labelled(np.moveaxis(found.mean(axis=1), 0, -1), heads | {"step": todo.steps}, "nats per query"),
         "if_even": Labelled(np.full((a.blocks, a.heads), np.log(keys).mean()), heads, "nats per query"),
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from glassformer import storage
-from glassformer.physics._canonical import Array
+from glassformer.canonical import Array
 from glassformer.physics.models.boltzmann_memory import Memory
 from glassformer.physics.models.one_layer import MATRICES, Life
 

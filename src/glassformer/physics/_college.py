@@ -45,7 +45,7 @@ def _parts(f: Facts) -> Iterator[Part]:
     yield Part("Entropy against loss", _phase(f), (), "phase")
     yield Part("Entropy against temperature", _temperature(f), ("p_i(T) = e^{ℓ_i/T} / Σ_j e^{ℓ_j/T}",), "temperature")
     yield Part(
-        "How fast the output changes", _change(f), ("D(t) = Σ_i p_i(t) ln [ p_i(t) / p_i(t−1) ]",), "change_rate"
+        "How fast the output changes", _change(f), ("D(t) = Σ_i p_i(t) ln [ p_i(t) / p_i(t−1) ]",), "prediction_change"
     )
     yield Part(
         "Attention by position", _attention(f), ("ā_j = mean_t a_j(t)",), "attention_profile", (_remarks.attention(f),)

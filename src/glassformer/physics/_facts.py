@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.physics import _canonical
-from glassformer.physics._canonical import Array
+from glassformer import canonical
+from glassformer.canonical import Array
 from glassformer.physics.models.boltzmann_memory import Memory
 from glassformer.physics.models.one_layer import ATTENDING, MATRICES, Life
 from glassformer.physics.models.short_cut import ShortCut
@@ -153,13 +153,13 @@ class Facts:
     @property
     def heat(self) -> Array:
         """(temperature, step): specific heat of the output, on the life's own temperatures."""
-        return _canonical.specific_heat(self.life.probabilities, self.life.logits, self.life.temperatures)
+        return canonical.specific_heat(self.life.probabilities, self.life.logits, self.life.temperatures)
 
     def heat_peak(self, step: int) -> tuple[float, float]:
         """Temperature and height of the largest specific heat at a step, on a fine scale of its own."""
         logits = self.life.logits[step]
         fine = np.geomspace(1e-2, 1e2, 2000) * max(float(logits.std()), 1e-9)
-        heat = _canonical.specific_heat(_canonical.boltzmann(logits, fine), logits, fine)
+        heat = canonical.specific_heat(canonical.boltzmann(logits, fine), logits, fine)
         return float(fine[heat.argmax()]), float(heat.max())
 
     def cosines(self, name: str) -> Array:

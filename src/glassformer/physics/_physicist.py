@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glassformer.physics import _canonical, _remarks
+from glassformer import canonical
+from glassformer.physics import _remarks
 from glassformer.physics._facts import Facts
 from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, power
 from glassformer.physics.models.boltzmann_memory import Memory
@@ -45,7 +46,7 @@ def _diagnostics(m: Memory) -> Iterator[Part]:
     """The figures that any life has, with the numbers of the learner nearest T = 1."""
     k = m.nearest_one
     h, loss, chances = m.entropy[k], m.loss[k], m.probabilities[k]
-    p, moves = chances[:, m.target], _canonical.divergence(chances[1:], chances[:-1])
+    p, moves = chances[:, m.target], canonical.divergence(chances[1:], chances[:-1])
     here, jump = f"At T = {degrees(m.temperatures[k])}", int(moves.argmax())
     yield Part(
         "Entropy and loss",
@@ -67,7 +68,7 @@ def _diagnostics(m: Memory) -> Iterator[Part]:
     yield Part(
         "Change between steps",
         (f"{here} the output changes most between steps {jump} and {jump + 1}, by {nats(moves[jump])}.",),
-        figure="change_rate",
+        figure="prediction_change",
     )
     yield Part(
         "Sharpening", (f"{here} the target’s chance goes from {number(p[0])} to {number(p[-1])}.",), figure="sharpening"
@@ -101,7 +102,7 @@ def _parts(f: Facts) -> Iterator[Part]:
 def _ensemble(f: Facts) -> tuple[str, ...]:
     life = f.life
     energy = -life.logits[:, life.target]
-    free = _canonical.free_energy(life.logits, np.ones(1))[0]
+    free = canonical.free_energy(life.logits, np.ones(1))[0]
     gap = float(np.abs((energy - free) - life.training_loss).max())
     return (
         f"The loss is the height of the target’s level above the free energy, in units of T; in this run the identity "
@@ -146,7 +147,7 @@ def _response(f: Facts) -> tuple[str, ...]:
 def _schottky(gap: float, many_: int) -> tuple[float, float]:
     """Where the specific heat of one state below `many_` equal ones peaks, and how high."""
     logits, fine = np.append(np.zeros(many_), gap), np.geomspace(0.02, 50, 2000) * max(gap, 1e-3)
-    heat = _canonical.specific_heat(_canonical.boltzmann(logits, fine), logits, fine)
+    heat = canonical.specific_heat(canonical.boltzmann(logits, fine), logits, fine)
     return float(fine[heat.argmax()]), float(heat.max())
 
 
@@ -188,7 +189,7 @@ def _drive(f: Facts) -> tuple[str, ...]:
             ("value", "W_V"), ("feed_in", "W_1"), ("feed_out", "W_2"),
         )
     )  # fmt: skip
-    attention = _canonical.entropy(f.life.attention)
+    attention = canonical.entropy(f.life.attention)
     window = np.log(f.life.settings.context)
     even = (
         f" The attention is an ensemble of its own, with the scores as minus energies: its entropy stays within "
@@ -241,7 +242,7 @@ def _missing_factor(m: Memory) -> str:
 
 def _limits(m: Memory, k: int) -> tuple[str, ...]:
     n, h, loss = m.settings.tokens, m.entropy, m.loss
-    ends = _canonical.entropy(_canonical.boltzmann(m.logits[k, -1], np.array([COLD, HOT])))
+    ends = canonical.entropy(canonical.boltzmann(m.logits[k, -1], np.array([COLD, HOT])))
     third = max(1, len(m.steps) // 3)
     share = (m.tape[:, -third:] == m.target).mean(axis=1)
     lower = int((loss[:, -third:].mean(axis=1) < loss[:, :third].mean(axis=1)).sum())

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from glassformer.physics.models.one_layer import Life, OneLayer, one_layer
 from glassformer.physics.models.short_cut import short_cut
 
 VIEWS: dict[int, Callable[[Facts], View]] = {1: school, 2: college, 3: physicist}
-OF_LIFE = ("entropy", "sharpening", "phase", "temperature", "change_rate", "attention_profile")
+OF_LIFE = ("entropy", "sharpening", "phase", "temperature", "prediction_change", "attention_profile")
 Progress = Callable[[int, int], None]
 
 
@@ -71,7 +70,7 @@ def publish_memory(
     seen = boltzmann_memory(settings)
     wanted = [Drawing("memory", "thermodynamics", seen, {"view": 3})]
     wanted += [
-        Drawing(name, name, seen, {}) for name in ("entropy", "temperature", "phase", "change_rate", "sharpening")
+        Drawing(name, name, seen, {}) for name in ("entropy", "temperature", "phase", "prediction_change", "sharpening")
     ]
     numbers = {"model": "boltzmann_memory", **memory_numbers(seen)}
     return _written("The Boltzmann memory", seen, [(3, memory_view(seen))], wanted, numbers, folder, progress)
@@ -111,11 +110,11 @@ def _written(
 
 def _drawn(each: Drawing, folder: Path, files: list[Path]) -> _page.Picture:
     """Draw one figure, write its picture and its numbers, and keep what the page shows of it."""
+    from glassformer import figures
     from glassformer.figures import _draw
 
-    plot = getattr(import_module(f"glassformer.figures.{each.figure}"), f"plot_{each.figure}")
-    figure = plot(each.subject, **each.options)
-    picture = _draw.save(figure, folder / f"{each.file}.svg")
-    files += [picture, *_draw.save_numbers(figure, folder / each.file, {"figure": each.figure})]
+    figure = getattr(figures, f"plot_{each.figure}")(each.subject, **each.options)
+    picture, table = (_draw.save(figure, folder / f"{each.file}.{kind}") for kind in ("svg", "csv"))
+    files += [picture, table, _draw.save_numbers(figure, folder / f"{each.file}.json", {"figure": each.figure})]
     words = _draw.of(figure).words
     return _page.Picture(picture.read_bytes(), picture.name, words.alt, words.caption)

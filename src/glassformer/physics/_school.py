@@ -30,7 +30,7 @@ def _parts(f: Facts) -> Iterator[Part]:
     yield Part("Is it right?", _sharpening(f), figure="sharpening")
     yield Part("Being sure and being right", _phase(f), figure="phase")
     yield Part("A knob called temperature", _temperature(f), figure="temperature")
-    yield Part("When does it change its mind?", _change(f), figure="change_rate")
+    yield Part("When does it change its mind?", _change(f), figure="prediction_change")
     if f.life.settings.context > 1:
         yield Part("Where does it look?", _attention(f), figure="attention_profile", remarks=(_remarks.attention(f),))
     yield Part("What to take away", (), points=tuple(_points(f)), figure="thermodynamics_1")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from glassformer.analyses._result import listed, percent, thousands
+from glassformer.words import listed, percent, thousands
 
 __all__ = [
     "Part",

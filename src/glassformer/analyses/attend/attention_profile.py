@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands, result
 from glassformer.analyses._sought import copied, sought
-from glassformer.analyses._uncertain import Uncertainty
+from glassformer.analyses._uncertain_run import uncertainty
 from glassformer.analyses.attend.attention import named
-from glassformer.analyses.path.uncertainty import Subject, uncertainty
 from glassformer.errors import CallError
-from glassformer.physics.models.one_layer import Life
 from glassformer.run import Run
 
 ORDER = 90
@@ -53,47 +52,25 @@ class AttentionProfile(Result):
     causal: bool
 
 
-def attention_profile(run: Subject, *, step: int = -1, member: int = 0) -> AttentionProfile:
+class Lived(Protocol):
+    """A life that is no run's, and says of itself how far back it looked: that of a physics model."""
+
+    def attention_profile(self, step: int) -> AttentionProfile:
+        """Over the steps of its life, of which each has one input; `step` is marked, -1: none."""
+        ...
+
+
+def attention_profile(run: Run | Lived, *, step: int = -1, member: int = 0) -> AttentionProfile:
     """Mean attention by distance and by key position over 256 validation windows, beside looking everywhere alike.
 
     Of a physics model, which has one input a step: over the steps of its life.
     """
-    if isinstance(run, Run):
-        if run.architecture.attention == "off":
-            raise CallError("this model has no attention")
-        marked = -1 if step == -1 else _clock.resolve(run, step)
-        return _of_run(run, _clock.resolve(run, step), member, marked)
-    if not isinstance(run, Life):
+    if not isinstance(run, Run):
+        return run.attention_profile(step)
+    if run.architecture.attention == "off":
         raise CallError("this model has no attention")
-    return _of_life(run, uncertainty(run, step=step), step)
-
-
-def _of_life(life: Life, known: Uncertainty, step: int) -> AttentionProfile:
-    found = life.attention  # (step, position); the last position asks
-    lines = np.stack([found.mean(axis=0), *np.quantile(found, [0.1, 0.9], axis=0), found[0]])[:, None, None]
-    one, many = {"line": LINES, "block": ("0",), "head": ("0",)}, found.shape[1]
-    alike = np.full(many, 1 / many)
-    return AttentionProfile(
-        clock=known.clock,
-        by_distance=Labelled(lines[..., ::-1], one | {"distance": numbers(many)}, "share"),
-        by_position=Labelled(lines, one | {"key_position": numbers(many)}, "share"),
-        uniform_by_distance=Labelled(alike, {"distance": numbers(many)}, "share"),
-        uniform_by_position=Labelled(alike, {"key_position": numbers(many)}, "share"),
-        seen_by_distance=Labelled(np.ones(many), {"distance": numbers(many)}, "share"),
-        seen_by_position=Labelled(np.ones(many), {"key_position": numbers(many)}, "share"),
-        entropy=known.attention["entropy"],
-        if_alike=known.attention["if_even"],
-        marked=step,
-        entropy_windows=1,
-        lowest=float(found.min()),
-        highest=float(found.max()),
-        steps_are_inputs=True,
-        windows=len(found),
-        asked=0,
-        copied=True,
-        first=int(life.steps[0]),
-        causal=True,
-    )
+    marked = -1 if step == -1 else _clock.resolve(run, step)
+    return _of_run(run, _clock.resolve(run, step), member, marked)
 
 
 def _of_run(run: Run, step: int, member: int, marked: int) -> AttentionProfile:

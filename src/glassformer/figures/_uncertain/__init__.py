@@ -19,6 +19,7 @@ from glassformer.figures._uncertain.temperatures import (
     spread,
 )
 from glassformer.figures._uncertain.walk import path, phase, plane, rung_points
+from glassformer.figures._uncertain.words import floor, means, trained_at
 
 __all__ = [
     "NARROW",
@@ -33,6 +34,7 @@ __all__ = [
     "energies",
     "entropy",
     "fitting",
+    "floor",
     "gap",
     "heat",
     "heat_map",
@@ -40,6 +42,7 @@ __all__ = [
     "loss",
     "loss_over_temperature",
     "mean_entropy",
+    "means",
     "memory",
     "path",
     "phase",
@@ -48,4 +51,5 @@ __all__ = [
     "sharpening",
     "spread",
     "tape",
+    "trained_at",
 ]

@@ -29,7 +29,13 @@ def memory(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> tuple[float, floa
     found = seen.maps["memory"]
     limit = (0.0, float(found.values.max(initial=1.0)))
     _draw.heat(
-        ax, found.values, kind="entropy", theme=sheet.theme, limit=limit, rows=found.axes["feature"].labels, numbers=False
+        ax,
+        found.values,
+        kind="entropy",
+        theme=sheet.theme,
+        limit=limit,
+        rows=found.axes["feature"].labels,
+        numbers=False,
     )
     _steps_below(ax, found)
     ax.set_ylabel("token in memory")

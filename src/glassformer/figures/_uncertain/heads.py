@@ -29,7 +29,7 @@ def attention(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
 
 def attention_entropy(ax: Axes, entropies: Labelled, even: Labelled, sheet: _draw.Sheet, names: float = 0) -> None:
     """Entropy of every head's attention by step; dashed, if it looked everywhere alike."""
-    steps = np.array([int(label) for label in entropies.axes["step"].labels])
+    steps = np.array(entropies.axes["step"].values)
     blocks, heads = entropies.values.shape[:2]
     near, styles = [], ("-", "--", "-.", ":")
     for block, head in np.ndindex(blocks, heads):

@@ -15,15 +15,15 @@ NARROW = 50  # ems under which charts stand one below the other
 BAND = 0.16
 
 
-def life(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, label: str = "step", log: bool = False) -> None:
+def life(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, label: str = "step") -> None:
     """An x axis over the whole training, with the chosen step marked."""
-    if log:
+    if seen.log_steps:
         gaps = np.diff(seen.looked_at)
         ax.set_xscale("symlog", linthresh=max(1, int(gaps.min(initial=1))))
         ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlim(0, max(seen.total, 1))
     _draw.steps_axis(ax, label)
-    if not log:
+    if not seen.log_steps:
         ax.xaxis.set_major_locator(MaxNLocator(fitting(ax, sheet), steps=[1, 2, 2.5, 5, 10], integer=True))
     if not label:
         ax.tick_params(labelbottom=False)
@@ -37,10 +37,9 @@ def fitting(ax: Axes, sheet: _draw.Sheet) -> int:
     return int(np.clip(wide / 5, 2, 8))
 
 
-def curve(ax: Axes, lines: Labelled, colour: str, *, along: Array | None = None, **more: Any) -> None:
+def curve(ax: Axes, lines: Labelled, colour: str, **more: Any) -> None:
     """A mean and, where there are many inputs, the band of eight in ten."""
-    axis = list(lines.axes)[-1]
-    x = np.array([float(label) for label in lines.axes[axis].labels]) if along is None else along
+    x = np.array(lines.axes[list(lines.axes)[-1]].values, dtype=float)
     if len(lines.values) > 1:
         ax.fill_between(x, lines.values[1], lines.values[2], color=colour, alpha=BAND, linewidth=0, zorder=1)
     ax.plot(x, lines.values[0], color=colour, marker="o" if len(x) == 1 else "", **({"zorder": 3} | more))

@@ -13,10 +13,9 @@ def entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0, a
     """Output entropy by step. `at`: None both as trained and at the temperature, True only this, False only that."""
     t = sheet.theme
     one, warm = seen.by_step["entropy"], seen.by_step["entropy_at"]
-    same = seen.temperature == 1 or seen.own_lives
     if at is not True:
         curve(ax, one, t.ink)
-    if at is True or (at is None and not same):
+    if at is True or (at is None and not seen.as_trained):
         curve(ax, warm, t.ink if at else t.quiet, linestyle="-" if at else "-.")
     level(ax, seen.highest, sheet)
     true = seen.true("entropy") if seen.subject == "run" else float("nan")
@@ -28,8 +27,8 @@ def entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0, a
         if np.isfinite(true):
             said = "exact predictor" if seen.exact else "best count table"
             near.append((true, f"{said}  {true:.3f}", t.ink))
-        ends = [("at T = 1", one, t.ink)] if not same else [("entropy", one, t.ink)]
-        ends += [] if same else [(f"at T = {seen.temperature:.4g}", warm, t.quiet)]
+        ends = [("at T = 1", one, t.ink)] if not seen.as_trained else [("entropy", one, t.ink)]
+        ends += [] if seen.as_trained else [(f"at T = {seen.temperature:.4g}", warm, t.quiet)]
         near += [(last(lines), f"{text}  {last(lines):.3f}", colour) for text, lines, colour in ends if sound(lines)]
         _draw.beside(ax, near, most=names)
 
@@ -94,11 +93,11 @@ def _positive(lines: Labelled) -> Labelled:
 
 def crossings(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rows: int) -> None:
     """A dotted line where the loss reached each rung, with its name above the panel; none where there is no room."""
-    t, size = sheet.theme, sheet.size.text
+    t, size, crossed = sheet.theme, sheet.size.text, seen.ladder["crossed"]
     box, dot = ax.get_window_extent(), size * ax.figure.dpi / 72
     free = [float(box.x1)] * rows  # of each row of names, all to the left of this
     together: dict[float, str] = {}
-    for name, step in zip(seen.rungs.axes["rung"].labels, seen.crossed.values, strict=True):
+    for name, step in zip(crossed.axes["rung"].labels, crossed.values, strict=True):
         if step >= 0:  # of rungs passed at once, the lowest
             together[float(step)] = name.rpartition(" = ")[2]
     for step, said in sorted(together.items(), reverse=True):  # the latest first
@@ -121,7 +120,7 @@ def sharpening(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0
     t, after = sheet.theme, f" {kind}" if kind else ""
     most, right = seen.by_step[f"p_max{after}"], seen.by_step[f"p_target{after}"]
     curve(ax, right, t.right)
-    mean = Labelled(most.values[:1], {**most.axes, "line": ("mean",)})  # a second band over the first: unreadable
+    mean = Labelled(most.values[:1], {**most.axes, "statistic": ("mean",)})  # a second band over the first: unreadable
     curve(ax, mean, t.ink, linestyle="--")
     true = {name: seen.true(f"{name}{after}") for name in ("p_max", "p_target")} if seen.subject == "run" else {}
     ends = np.array([seen.looked_at[0], max(seen.total, 1)])

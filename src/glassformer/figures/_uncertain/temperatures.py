@@ -129,7 +129,7 @@ def energies(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
 def heat_map(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str = "heat") -> tuple[float, float]:
     """A quantity over temperature and step."""
     found = seen.maps[name]
-    x, y = (np.array([float(label) for label in found.axes[axis].labels]) for axis in ("step", "temperature"))
+    x, y = (np.array(found.axes[axis].values, dtype=float) for axis in ("step", "temperature"))
     limit = _draw.limits("entropy", found.values)
     ax.pcolormesh(
         _edges(x), np.exp(_edges(np.log(y))), np.ma.masked_invalid(found.values), vmin=limit[0], vmax=limit[1],

@@ -15,14 +15,13 @@ from glassformer.figures import _draw, _style
 
 def path(seen: Uncertainty) -> Array:
     """(step, 2): entropy and loss at the temperature."""
-    return np.stack([seen.by_step["entropy_at"].values[0], seen.by_step["loss_at"].values[0]], axis=1)
+    return np.stack([seen.by_step[name].values[0] for name in ("entropy_at", "loss_at")], axis=1)
 
 
 def rung_points(seen: Uncertainty) -> Array:
-    """(rung, 2): entropy and price of every rung that can be reached, highest first."""
-    points = np.stack([seen.rung_entropies.values, seen.rungs.values], axis=1)
-    found: Array = points[np.array(seen.reachable, dtype=bool)]
-    return found
+    """(rung, 2): entropy and price of every rung, highest first; a life without a ladder has none."""
+    rungs = [seen.ladder[name].values for name in ("entropy", "price")] if seen.ladder else [np.zeros(0)] * 2
+    return np.stack(rungs, axis=1)
 
 
 def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, names: float = 10.0) -> None:
@@ -49,8 +48,7 @@ def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, n
 def _rung_names(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, most: float) -> None:
     """At the right of the panel, each joined to its point by a thin line, which runs under the path."""
     t, end = sheet.theme, ax.get_xlim()[1]
-    names = [name for name, ok in zip(seen.rungs.axes["rung"].labels, seen.reachable, strict=True) if ok]
-    told = []
+    told, names = [], seen.ladder["price"].axes["rung"].labels
     for (entropy, price), name in zip(rung_points(seen).tolist(), names, strict=True):
         ax.plot([entropy, end], [price] * 2, color=t.faint, linewidth=0.4 * sheet.size.line, zorder=0.5,
                 scalex=False, scaley=False)  # fmt: skip

@@ -8,7 +8,7 @@ from glassformer.analyses._attend import largest
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.attention import named
 from glassformer.analyses.attend.attention_profile import STYLES, AttentionProfile, attention_profile, favourite, say
-from glassformer.analyses.path.uncertainty import Subject
+from glassformer.run import Run
 from glassformer.figures import _draw, _uncertain
 from glassformer.figures.attend.attention import applies as applies
 
@@ -17,7 +17,7 @@ WIDE = 15  # ems of a panel that has room for the name of its head and what it s
 
 @_draw.drawing
 def plot_attention_profile(
-    run: Subject,
+    run: Run,
     *,
     step: int = -1,
     member: int = 0,

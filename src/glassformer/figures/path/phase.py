@@ -5,31 +5,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._result import thousands
-from glassformer.analyses._uncertain import Uncertainty
-from glassformer.analyses._uncertain_words import say_phase
-from glassformer.analyses.path.uncertainty import Subject, uncertainty
+from glassformer.analyses.path.phase import Phase
 from glassformer.figures import _draw, _uncertain
+from glassformer.words import thousands
 
 
-@_draw.drawing
-def plot_phase(
-    run: Subject,
-    *,
-    temperature: float = 1.0,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Phase, look: _draw.Look) -> Figure:
     """Entropy against loss, one dot per step, the line on which they are equal, and their difference by step."""
-    seen = uncertainty(run, temperature=temperature, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say_phase(seen), seen.clock, height=11 if size == "print_narrow" else 6.4)
+    what = f"A path on the plane of entropy and loss. {seen.title}."
+    sheet = look.sheet(seen, caption(seen), what, height=11 if look.size == "print_narrow" else 6.4)
     narrow = sheet.room[0] < _uncertain.NARROW
     left = (0, 0.36, 1, 1) if narrow else (0, 0, 0.66, 1)
     right = (0, 0, 1, 0.36) if narrow else (0.66, 0, 1, 1)
-    names = 0.0 if not any(seen.reachable) else 7.0 if narrow else 11.0
+    names = 0.0 if not seen.ladder else 7.0 if narrow else 11.0
     path = sheet.panels(1, 1, left=5, right=9.5 + names, bottom=3.8, top=1.6, within=left)[0, 0]
     gap = sheet.panels(1, 1, left=6, right=2.8, bottom=3.8, top=3.6, within=right)[0, 0]
     _uncertain.phase(path, seen, sheet, names=names)
@@ -39,11 +27,35 @@ def plot_phase(
     _uncertain.life(gap, seen, sheet)
     _uncertain.gap(gap, seen, sheet)
     _draw.heading(gap, "loss minus entropy" + (" (band: 8 windows in 10)" if seen.inputs > 1 else ""))
-    shown = seen.only("by_step.entropy_at", "by_step.loss_at", "by_step.gap")
-    return sheet.done(shown, temperature=temperature, member=member)
+    return sheet.done()
 
 
-def _round_steps(bar: Axes, seen: Uncertainty) -> None:
+def caption(seen: Phase) -> str:
+    """How to read the plane, also in the film."""
+    rungs = ""
+    if seen.ladder and seen.exact:
+        rungs = (
+            " Rings are partial understandings of the task: each is exactly as sure as it is right, so it lies "
+            "on the line, and the lower, the more is understood."
+        )
+    elif seen.ladder:
+        rungs = " Rings are tables of counts: the price of each against its entropy, measured on a few inputs."
+    exact = (
+        f"; thick dashes: of the exact predictor, {seen.calibrated:+.3f} on these inputs and 0 on endless ones"
+        if seen.subject == "run" and seen.known and seen.exact
+        else ""
+    )
+    return (
+        f"Entropy (how unsure the model says it is) against loss (how wrong it is) at T = {seen.temperature:.4g}, one "
+        f"dot for each of {len(seen.steps)} steps, dark to light in time, arrow heads along the way; "
+        f"{_uncertain.means(seen)} On the dashed line loss equals entropy: on average the model is as right as it "
+        f"says. Above it, it is too sure; below, too cautious.{rungs} Second chart: the distance from the line, loss "
+        f"minus entropy, by step{exact}. A path along the line from rung to rung would be a learner that always knows "
+        "how much it knows."
+    )
+
+
+def _round_steps(bar: Axes, seen: Phase) -> None:
     """Round steps beside the colours, of which each step looked at has an equal share."""
     steps, last = seen.looked_at, max(len(seen.looked_at) - 1, 1)
     wanted = [step for step in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, int(steps[-1])) if step < steps[-1]]

@@ -1,36 +1,56 @@
 """How fast it changes its mind: the divergence of its predictions from those before, per step."""
 
+import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses._uncertain_words import say_change_rate
-from glassformer.analyses.path.uncertainty import Subject, uncertainty
+from glassformer.analyses.path.prediction_change import PredictionChange
 from glassformer.figures import _draw, _uncertain
+from glassformer.words import thousands
+
+ROWS = 3  # of names of rungs above the panel
 
 
-@_draw.drawing
-def plot_prediction_change(
-    run: Subject,
-    *,
-    step: int = -1,
-    member: int = 0,
-    log_steps: bool = False,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: PredictionChange, look: _draw.Look) -> Figure:
     """Divergence between the predictions at successive steps, per step, with the rungs of the ladder ticked."""
-    seen = uncertainty(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say_change_rate(seen), seen.clock, height=4.8)
+    compared = not seen.no_story and seen.change["divergence"].values.size
+    what = "A chart of divergence over training steps" if compared else "A chart over training steps"
+    sheet = look.sheet(seen, _caption(seen), f"{what}. {seen.title}.", height=4.8)
     wide = sheet.room[0] > _uncertain.NARROW
-    ticked = seen.reachable and wide
-    rows = 3
-    panel = sheet.panels(1, 1, left=6.8, right=2.8, bottom=5.2, top=1 + 1.3 * rows if ticked else 1.6)[0, 0]
-    _uncertain.life(panel, seen, sheet, log=log_steps)
+    ticked = seen.ladder and wide
+    panel = sheet.panels(1, 1, left=6.8, right=2.8, bottom=5.2, top=1 + 1.3 * ROWS if ticked else 1.6)[0, 0]
+    _uncertain.life(panel, seen, sheet)
     _uncertain.change(panel, seen, sheet, wide)
     if ticked:
-        _uncertain.crossings(panel, seen, sheet, rows)
+        _uncertain.crossings(panel, seen, sheet, ROWS)
     told = ["dotted: the loss passes a rung of the ladder"] if ticked else []
     told += ["line: mean, band: 8 windows in 10"] if seen.inputs > 1 else []
     if told:
         sheet.note("; ".join(told))
-    return sheet.done(seen.only(*(f"change.{name}" for name in seen.change)), log_steps=log_steps, member=member)
+    return sheet.done()
+
+
+def _caption(seen: PredictionChange) -> str:
+    inputs = (
+        f"The inputs stay the same, so that all change comes through the weights; {_uncertain.means(seen)}"
+        if seen.subject == "run"
+        else "The input changes as well, since the model reads its own answers: the thick curve mixes both, the thin "
+        "one is measured on the same window before and after each change of the weights."
+        if "same_window" in seen.change
+        else "The input changes as well, since the model reads its own draws."
+    )
+    return (
+        "Divergence D(p‖q) = Σ p ln(p/q) of the predictions p at a step from those q at the one looked at before, "
+        f"divided by the steps between them ({_apart(seen)}), in nats, on a logarithmic axis. {inputs} "
+        f"{'Ticks at the top: the step at which the loss reached each rung of the ladder. ' if seen.ladder else ''}"
+        "Rates found over different gaps are not to be compared: noise counts less over a long one. Converged means "
+        "flat and low; a high plateau would mean that it keeps changing its mind."
+    )
+
+
+def _apart(seen: PredictionChange) -> str:
+    """How many steps lie between one look and the next."""
+    gaps = np.diff(np.array(seen.change["divergence"].axes["step"].values, dtype=int))
+    if not len(gaps):
+        return "1"
+    mean = thousands(round(float(gaps.mean())))
+    return mean if np.ptp(gaps) == 0 else f"about {mean}"

@@ -2,34 +2,23 @@
 
 from matplotlib.figure import Figure
 
-from glassformer.analyses._uncertain_words import say_sharpening
-from glassformer.analyses.path.uncertainty import Subject, uncertainty
+from glassformer.analyses.path.sharpening import Sharpening
 from glassformer.figures import _draw, _uncertain
 
 HEADINGS = {"": "", "constrained": "where the rule restricts what may come", "free": "where it does not"}
 
 
-@_draw.drawing
-def plot_sharpening(
-    run: Subject,
-    *,
-    step: int = -1,
-    member: int = 0,
-    log_steps: bool = False,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Sharpening, look: _draw.Look) -> Figure:
     """p(max) and p(target), constrained and free places apart, with what the exact predictor gives."""
-    seen = uncertainty(run, step=step, member=member)
-    kinds = ("constrained", "free") if "p_max constrained" in seen.by_step else ("",)
-    sheet = _draw.Sheet(ax, theme, size, say_sharpening(seen), seen.clock, height=8 if size == "print_narrow" else 5)
+    kinds = seen.kinds or ("",)
+    what = f"Curves of two probabilities over training steps. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), what, height=8 if look.size == "print_narrow" else 5)
     narrow = sheet.room[0] < _uncertain.NARROW
     names = 9.5
     rows, columns = (len(kinds), 1) if narrow else (1, len(kinds))
     panels = sheet.panels(rows, columns, left=5.5, right=names + 2.2, bottom=5.2, top=2.6, gap=(names + 7, 5)).flat
     for panel, kind in zip(panels, kinds, strict=True):
-        _uncertain.life(panel, seen, sheet, log=log_steps)
+        _uncertain.life(panel, seen, sheet)
         _uncertain.sharpening(panel, seen, sheet, names, kind)
         panel.set_title(HEADINGS[kind])
     dotted = seen.subject == "run" and seen.known
@@ -37,7 +26,22 @@ def plot_sharpening(
     told += ["band of what came: 8 windows in 10"] if seen.inputs > 1 else []
     if told:
         sheet.note("; ".join(told))
-    shown = seen.only(
-        *(name for kind in kinds for name in (f"by_step.p_max {kind}".strip(), f"by_step.p_target {kind}".strip()))
+    return sheet.done()
+
+
+def _caption(seen: Sharpening) -> str:
+    dotted = ""
+    if seen.known and seen.subject == "run":
+        dotted = (
+            "Dotted: what the exact predictor gives them on the same inputs; above it a model is surer than anyone can "
+            "be. "
+            if seen.exact
+            else "Dotted: what the best table of counts gives them. "
+        )
+    return (
+        "Probability of the likeliest token and of the token that came (the right one), by training step, at "
+        f"{_uncertain.trained_at(seen)}; {_uncertain.means(seen)} "
+        f"{'Left: places where the rule restricts what may come; right: all others. ' if seen.kinds else ''}{dotted}"
+        "Where both curves run together, the likeliest token is the right one. A likeliest token above the right one "
+        "is confidence that is not earned."
     )
-    return sheet.done(shown, log_steps=log_steps, member=member)

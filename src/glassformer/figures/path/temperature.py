@@ -4,25 +4,18 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
-from glassformer.analyses._uncertain_words import say_temperature
-from glassformer.analyses.path.uncertainty import Subject, uncertainty
+from glassformer.analyses.path.temperature import Temperature
 from glassformer.figures import _draw, _uncertain
+from glassformer.words import thousands
 
 
-@_draw.drawing
-def plot_temperature(
-    run: Subject,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Temperature, look: _draw.Look) -> Figure:
     """Entropy averaged over the life and at some steps, the loss with its minimum, the specific heat with its peak."""
-    seen = uncertainty(run, step=step, member=member)
-    tall = size == "print_narrow"
-    sheet = _draw.Sheet(ax, theme, size, say_temperature(seen), seen.clock, height=13 if tall else 5.4)
+    what = "Three charts over temperature" if seen.no_story else (
+        "Charts of entropy, loss and specific heat against temperature"
+    )  # fmt: skip
+    height = 13 if look.size == "print_narrow" else 5.4
+    sheet = look.sheet(seen, _caption(seen), f"{what}. {seen.title}.", height=height)
     narrow = sheet.room[0] < _uncertain.NARROW
     rows, columns = (3, 1) if narrow else (1, 3)
     entries = [*_uncertain.by_moments(seen, sheet), *_uncertain.spread(seen, sheet)]
@@ -31,15 +24,31 @@ def plot_temperature(
     across = -(-len(entries) // lines)  # entries of the key side by side
     foot = 4.8 + 1.4 * lines
     panels = sheet.panels(rows, columns, left=5, right=1.8, bottom=foot, top=2.4, gap=(5, 5)).flat
-    for panel, draw, title in (
+    for panel, drawing, title in (
         (panels[0], partial(_uncertain.mean_entropy, moments=True), "how unsure"),
         (panels[1], _uncertain.loss_over_temperature, "how wrong"),
         (panels[2], _uncertain.heat, "how strongly heat stirs it"),
     ):
-        draw(panel, seen, sheet)
+        drawing(panel, seen, sheet)
         panel.set_title(title)
     sheet.legend(_uncertain.by_rows(entries, across), columns=across)
-    names = ("entropy", "loss", "heat")
-    shown = seen.only(*(f"{kind}.{name}" for kind in ("by_temperature", "at_moments") for name in names),
-                      "marks.least_loss", "marks.most_heat")  # fmt: skip
-    return sheet.done(shown, member=member)
+    return sheet.done()
+
+
+def _caption(seen: Temperature) -> str:
+    cold = seen.temperatures
+    lives = (
+        "Every temperature has its own training here."
+        if seen.own_lives
+        else "The model is the same at every temperature; only its logits are divided by T."
+    )
+    return (
+        f"{lives} First: entropy against temperature T, averaged over the life (thick) and at some steps (early to "
+        f"late in shade), with ln {thousands(seen.tokens)} = {seen.highest:.3f} as limit. Second: the loss, its "
+        "minimum marked; a minimum at T = 1 says that the stated probabilities are as sure as they should be, one "
+        "below 1 that they are too cautious, one above 1 that they are too sure. Third: the specific heat, the "
+        "variance of the energy E = −logit divided by T², its peak marked: there a small change of temperature changes "
+        f"most. {_uncertain.means(seen, seen.swept)} Computed at {len(cold)} temperatures from {cold[0]:g} to "
+        f"{cold[-1]:g}, so the marks are exact to one of them. A specific heat without a peak would mean that no scale "
+        "of energy was learned."
+    )

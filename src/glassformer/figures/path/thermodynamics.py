@@ -7,45 +7,39 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._uncertain import Uncertainty
-from glassformer.analyses._uncertain_words import FORMULAS, plain, say_thermodynamics
-from glassformer.analyses.path.uncertainty import Subject, uncertainty
-from glassformer.errors import CallError
+from glassformer.analyses._uncertain import Uncertainty, small
+from glassformer.analyses.path.thermodynamics import Thermodynamics
 from glassformer.figures import _draw, _uncertain
 
 PAGE = {"slide": 4, "print_narrow": 4}  # panels on one page; elsewhere all
 Draw = Callable[[Axes, Uncertainty, _draw.Sheet], object]
+FORMULAS = {
+    "entropy": "H = −Σ p ln p at T = 1",
+    "entropy_at": "H(T) = −Σ p ln p",
+    "loss": "L(T) = −ln p(target)",
+    "temperature": "⟨H⟩(T), mean over the life",
+    "phase": "path (H, L), line L = H",
+    "change": "D = Σ p ln(p / p before), per step",
+    "attention": "⟨a⟩ = mean of softmax(q·k / √d)",
+    "sharpening": "p(max) and p(target) at T = 1",
+}
 
 
-@_draw.drawing
-def plot_thermodynamics(
-    run: Subject,
-    *,
-    view: int = 3,
-    temperature: float = 1.0,
-    step: int = -1,
-    member: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """`view=1`: six diagnostics with a sentence each; 2: all eight with formulas; 3: what a physicist asks for."""
-    if view not in (1, 2, 3):
-        raise CallError(f"view = {view} is not 1 (plain words), 2 (formulas) or 3 (physics)")
-    seen = uncertainty(run, temperature=temperature, step=step, member=member)
-    every = _panels(seen, view)
+def draw(seen: Thermodynamics, look: _draw.Look) -> Figure:
+    """View 1: six diagnostics with a sentence each; 2: all eight with formulas; 3: what a physicist asks for."""
+    size, view = look.size, seen.view
+    every = _panels(seen)
     most = PAGE.get(size, len(every))
     if view == 1 and size == "slide":
         most = 3
-    shown, pages = _draw.paged(every, most, page)
+    shown, pages = _draw.paged(every, most, look.page)
     across = _across(size, len(shown))
     down = -(-len(shown) // across)
     words = 0.0 if view != 1 else 6.6 if size == "slide" else 4.6  # ems for the sentence under a panel
     height = {"print": 3.4, "print_narrow": 4.0}.get(size, 3.1) * down + 0.35 * words * down / 2 + 1.0
-    sheet = _draw.Sheet(ax, theme, size, say_thermodynamics(seen, view), seen.clock, height=height)
+    sheet = look.sheet(seen, _caption(seen), f"A page of small charts. {seen.title}.", height=height)
     right = 7.0 if view == 3 else 2.8
-    shaded = [draw for _, draw, _ in shown if draw is _uncertain.heat or draw is _mean]
+    shaded = [each for _, each, _ in shown if each is _uncertain.heat or each is _mean]
     entries = _uncertain.by_moments(seen, sheet, mean=_mean in shaded) if shaded else []
     wide = sum(_draw.text_width(str(each.get_label()), sheet.size.text) / sheet.em + 3.4 for each in entries)
     room = sheet.room[0] - 8 * (pages > 1)  # the number of the page stands at the left
@@ -55,8 +49,8 @@ def plot_thermodynamics(
     panels = sheet.panels(
         down, across, left=5.2, right=right, bottom=foot, top=2.6, gap=(5.6 + right - 2.8, 6.4 + words)
     )
-    for panel, (title, draw, sentence) in zip(panels.flat, shown, strict=False):
-        limit = draw(panel, seen, sheet)
+    for panel, (title, drawing, sentence) in zip(panels.flat, shown, strict=False):
+        limit = drawing(panel, seen, sheet)
         _draw.heading(panel, title)
         if isinstance(limit, tuple):
             kind = "probability" if title.startswith("tape") else "entropy"
@@ -69,8 +63,41 @@ def plot_thermodynamics(
     if entries:
         sheet.legend(_uncertain.by_rows(entries, beside), columns=beside)
     if len(shown) < len(every):
-        sheet.note(f"page {page + 1} of {pages}")
-    return sheet.done(seen, view=view, temperature=temperature, page=page, pages=pages, member=member)
+        sheet.note(f"page {look.page + 1} of {pages}")
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: Thermodynamics) -> str:
+    what = {
+        1: "Six diagnostics of one life, each with a sentence in plain words.",
+        2: "The diagnostics of one life, each with its formula; p(T) = exp(ℓ/T) / Z is the predicted distribution, "
+        "ℓ a logit, T the temperature.",
+        3: _depth(seen),
+    }[seen.view]
+    if not seen.as_trained and seen.view != 3:
+        at = f" T = {seen.temperature:.4g} is the temperature nearest to {seen.wanted:g}."
+    else:
+        at = ""
+    return (
+        f"{what} {_uncertain.means(seen)}{at} {_uncertain.floor(seen)} Each is explained, with all its lines, in the "
+        "figure of its name."
+    )
+
+
+def _depth(seen: Thermodynamics) -> str:
+    if seen.own_lives:
+        return (
+            "A fading memory that reads its own draws, one learner for each temperature: entropy and loss by step at "
+            "some temperatures (T as shade), entropy averaged over the steps against T with its limit ln "
+            f"{seen.tokens}, the memory at T = {seen.temperature:.4g} (one row per token), and the tape of drawn "
+            "tokens (one row per temperature)."
+        )
+    return (
+        "The predicted distribution as a system in heat: a token's energy E is minus its logit, counted from the "
+        "likeliest token; U is the mean energy, S the entropy, F = −T ln Z the free energy, and F = U − T S holds here "
+        f"to {small(seen.unlike)}. The specific heat C = Var(E)/T² equals dU/dT; dashed: T = 1, where the model was "
+        "trained. Entropy of attention: dashed, as if each query looked everywhere alike."
+    )
 
 
 def _across(size: str, many: int) -> int:
@@ -100,10 +127,10 @@ def _below(sheet: _draw.Sheet, panel: Axes, sentence: str) -> None:
     )
 
 
-def _panels(seen: Uncertainty, view: int) -> list[tuple[str, Draw, str]]:
+def _panels(seen: Thermodynamics) -> list[tuple[str, Draw, str]]:
     """(title, drawing, sentence) in order."""
-    if view == 1:
-        said = plain(seen)
+    if seen.view == 1:
+        said = seen.sentences
         return [
             ("entropy: how unsure", _by_step(_uncertain.entropy), said["entropy"]),
             ("entropy and loss together", _path, said["phase"]),
@@ -112,7 +139,7 @@ def _panels(seen: Uncertainty, view: int) -> list[tuple[str, Draw, str]]:
             ("how fast it changes its mind", _by_step(_uncertain.change), said["change"]),
             ("sharpening: how much it bets", _by_step(_uncertain.sharpening), said["sharpening"]),
         ]
-    if view == 2:
+    if seen.view == 2:
         return _with_formulas(seen)
     return _of_memory() if seen.own_lives else _of_heat(seen)
 

@@ -11,8 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from glassformer.physics import _canonical, _given
-from glassformer.physics._canonical import Array, softmax
+from glassformer.canonical import Array
+from glassformer.physics import _given
+from glassformer.physics._ensemble import Ensemble
+from glassformer.reference import softmax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,7 @@ class BoltzmannMemory:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Memory(_canonical.Ensemble):
+class Memory(Ensemble):
     """Everything the ensemble did. Entropies and losses are in nats."""
 
     settings: BoltzmannMemory

@@ -11,8 +11,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from glassformer.physics import _canonical, _given
-from glassformer.physics._canonical import Array, softmax
+from glassformer import canonical
+from glassformer.canonical import Array
+from glassformer.physics import _given
+from glassformer.physics._ensemble import Ensemble
+from glassformer.reference import softmax
 
 MATRICES = ("output", "query", "key", "value", "feed_in", "feed_out")  # the order in which they are drawn
 ATTENDING = ("query", "key", "value")
@@ -54,7 +57,7 @@ class OneLayer:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Life(_canonical.Ensemble):
+class Life(Ensemble):
     """Everything one layer did, step by step. Entropies, losses and divergences are in nats."""
 
     settings: OneLayer
@@ -81,12 +84,12 @@ class Life(_canonical.Ensemble):
     @property
     def training_entropy(self) -> Array:
         """(step,): uncertainty at T = 1."""
-        return _canonical.entropy(self.trained)
+        return canonical.entropy(self.trained)
 
     @property
     def training_loss(self) -> Array:
         """(step,): surprise at the target at T = 1, which is what is being lowered."""
-        return _canonical.loss(self.trained, self.target)
+        return canonical.loss(self.trained, self.target)
 
     @property
     def p_target(self) -> Array:
@@ -102,7 +105,7 @@ class Life(_canonical.Ensemble):
     @property
     def kl(self) -> Array:
         """(step − 1,): divergence of each step's chances from those of the step before, at T = 1."""
-        return _canonical.divergence(self.trained[1:], self.trained[:-1])
+        return canonical.divergence(self.trained[1:], self.trained[:-1])
 
     @property
     def mean_attention(self) -> Array:
@@ -161,7 +164,7 @@ def one_layer(settings: OneLayer | None = None) -> Life:
         cosines[step], sizes[:, step] = compared(changes, true)
         for name, change in changes.items():
             weights[name] = weights[name] + change
-        alike[step] = _canonical.divergence(softmax(forward(weights, window).logits), chances)
+        alike[step] = canonical.divergence(softmax(forward(weights, window).logits), chances)
 
         fed_back[step] = chosen(chances, s.feedback, table[step])
         window = np.roll(window, -1, axis=1)
@@ -174,7 +177,7 @@ def one_layer(settings: OneLayer | None = None) -> Life:
         temperatures=temperatures,
         logits=logits,
         trained=softmax(logits / TRAINING_TEMPERATURE),
-        probabilities=_canonical.boltzmann(logits, temperatures),
+        probabilities=canonical.boltzmann(logits, temperatures),
         attention=attention,
         tokens=fed_back,
         alike=alike[:-1],
