@@ -1,46 +1,37 @@
 """What attention can reach: one position held, and every push that could be added to it."""
 
-import dataclasses
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _decide
-from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._plane import Plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent, result
-from glassformer.analyses.decide.landscape import Frame, Landscape, landscape, quick
-from glassformer.errors import CallError
+from glassformer.analyses import _applies, _clock, _decide, _land
+from glassformer.analyses._land import Frame, Ground, Regions, around, fitted, upper
+from glassformer.analyses._options import Member, Position, Sequence, Step
+from glassformer.analyses._pairs import shown
+from glassformer.analyses._plane import DIRECTIONS, Plane
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, percent, result
 from glassformer.run import Run
 
 ORDER = 60
 ANSWERS = ("4.r frozen",)
 COST = "c"
-
-
-def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
-    if run.architecture.width == 1:
-        return "a model with one feature has a line and no plane of pushes"
-    return "this model has no attention" if run.architecture.attention == "off" else None
+APPLIES = (_applies.plane, _applies.attention, _land.few_answers)
 
 
 MOST_CHANCES, COARSE = 2_000_000, 41  # probabilities held; places along each side at the least
 GRID = 60
+FEW = 4  # tokens that a title names one by one
 
 
 @result
-class Frozen(Result):
+class Reachable(Result):
     """P(token) over all pushes to one held position, the pushes of the values in view and what they can add up to."""
 
-    probabilities: Labelled  # (token, y, x)
-    regions: Labelled  # (y, x): id of the token that wins
-    best: Labelled  # (y, x): its probability
-    values: Labelled  # (head, key_position, axis): pushes of the values in view
+    probabilities: Labelled  # (token, vertical, horizontal): of those in `shown_tokens`
+    regions: Regions
+    values: Labelled  # (head, key_position, direction): pushes of the values in view
     weights: Labelled  # (head, key_position): the attention they get
-    push: Labelled  # (axis,): what attention does add
-    corners: Labelled  # (corner, axis): of the hull of all that attention could add
+    push: Labelled  # (direction,): what attention does add
+    corners: Labelled  # (rank, direction): of the hull of all that attention could add
     reachable: Labelled  # (token,): share of the hull in which the token wins
     said: Labelled  # (token,): probabilities with the actual push
     unmoved: Labelled  # (token,): probabilities without any
@@ -53,20 +44,45 @@ class Frozen(Result):
     plane: Plane
     blocks: int
     frame: Frame
-    land: Landscape = field(repr=False)
+    shown_tokens: tuple[int, ...]  # the right ones, the one that is said, those in reach: the order to look at them
+
+    @property
+    def title(self) -> str:
+        """What the held position says, and what attention could have made it say."""
+        if not np.isfinite(self.said.values).all():
+            return fate("the probabilities are not numbers", self.step)
+        best = int(self.said.values.argmax())
+        could = [k for k in np.argsort(-self.reachable.values, kind="stable") if self.reachable.values[k] > 0]
+        every = len(could) == len(self.words)
+        few = f"{len(could)} of {len(self.words)} tokens"
+        few = listed([shown(self.words[k]) for k in could]) if 0 < len(could) <= FEW else few
+        says = f"{shown(self.words[best])} ({percent(float(self.said.values[best]))})"
+        last = "the last block's attention" if self.blocks > 1 else "attention"
+        told = f"{upper(last)} makes {self.name} say {says}"
+        if int(self.unmoved.values.argmax()) == best:
+            told = f"With or without {last}, {self.name} says {says}"
+        if not could:
+            return f"{told}; the values in view leave it hardly any choice"
+        if not self.plane.lossless:
+            return f"{told}; on this slice its values could only make it say {few}"
+        which = f"make it say any of {len(could)} tokens" if every else f"only make it say {few}"
+        return f"{told}; the values in view could {which}"
+
+    @property
+    def name(self) -> str:
+        """The position in words."""
+        return f"{shown(self.tokens[self.position])} at position {self.position}"
 
 
 def reachable(
-    run: Run, *, sequence: str | None = None, position: int | None = None, step: int = -1, member: int = 0
-) -> Frozen:  # fmt: skip
+    run: Run, *, sequence: Sequence = None, position: Position = None, step: Step = -1, member: Member = 0
+) -> Reachable:  # fmt: skip
     """Hold a position (the last that can be answered when None) and see what each possible push would make it say.
 
     Attention weights are shares, so one head can only reach the hull of the values in view, several the sums of theirs.
     """
+    _applies.must(run, *APPLIES)
     a = run.architecture
-    if a.attention == "off":
-        raise CallError("this model has no attention")
-    land = landscape(run, sequence=sequence, step=step, member=member, grid=2)
     seen = run.trace(sequence, step=step, member=member)
     w, block = _decide.params(run, seen.step, member), a.blocks - 1
     want = _decide.asked(run, seen.tokens)
@@ -75,58 +91,47 @@ def reachable(
     bias = w["blocks"][block].get("output_bias", 0)
     view = range(place + 1) if a.causal else range(len(seen.tokens))
     pushes = _decide.pushes(w, seen, block, a)[:, list(view)]  # (head, key_position, feature)
-    flat = land.plane
+    flat = fitted(run, sequence=sequence, step=step, member=member)
     drawn = flat.directions(pushes)
     push = flat.directions(seen["attended"][block][place])
     corners = _decide.hull(_sums(drawn) + flat.directions(np.zeros(a.width) + bias))
-    box = _around(np.concatenate([corners, drawn.reshape(-1, 2), push[None], np.zeros((1, 2))]))
+    box = around([corners, drawn, push, np.zeros(2)], 0.08)
     fine = int(np.clip(np.sqrt(MOST_CHANCES / a.answers), COARSE, GRID))
-    x, y = np.linspace(box[0], box[1], fine), np.linspace(box[2], box[3], fine)
-    spots = np.stack(np.meshgrid(x, y), -1)
     # off the plane, the held position keeps what attention does add there
     rest = held + (seen["attended"][block][place] - push @ flat.basis.T if not flat.lossless else 0)
-
-    def chances_at(where: Array) -> Array:
-        stream = (rest + where @ flat.basis.T).astype(np.float32)
-        found: Array = reference.softmax(_decide.onward(w, stream, a).astype(np.float64))
-        return found
-
-    def said_at(where: Array) -> Array:
-        found: Array = np.log(np.maximum(chances_at(where), 1e-300))
-        return found
-
-    chances = np.moveaxis(chances_at(spots), -1, 0)
-    winner = chances.argmax(0)
-    within = _decide.inside(spots, corners)
-    reach = np.bincount(winner[within], minlength=len(chances)) / max(int(within.sum()), 1)
-    ticks = {"y": tuple(f"{v:.4g}" for v in y), "x": tuple(f"{v:.4g}" for v in x)}
-    words, axis = tuple(run.task.vocabulary[: a.answers]), {"axis": ("x", "y")}
-    keys = {"head": numbers(a.heads), "key_position": tuple(placed(land.tokens)[k] for k in view)}
-    group = _decide.group_of(run.task)
+    ground = Ground(run, w, flat, rest)
+    ticks, chances = ground.map(box, fine)
+    regions = ground.regions(box, fine, mapped=(ticks, chances))
+    within = _decide.inside(np.stack(np.meshgrid(ticks["horizontal"], ticks["vertical"]), -1), corners)
+    reach = np.bincount(chances.argmax(0)[within], minlength=len(chances)) / max(int(within.sum()), 1)
+    tokens, words = tuple(run.task.vocabulary[token] for token in seen.tokens), regions.words
+    keys = {"head": numbers(a.heads), "key_position": Axis(tuple(view), tuple(tokens[k] for k in view))}
+    directions = {"direction": DIRECTIONS}
     unmoved = reference.softmax(_decide.onward(w, held, a).astype(np.float64))
-    return Frozen(
+    said = seen["probabilities"][place]
+    kept = _picked(said, reach, want.right[place])
+    return Reachable(
         step=seen.step,
-        clock=land.clock,
-        probabilities=Labelled(chances, {"token": words} | ticks, "probability"),
-        regions=Labelled(winner, ticks, "token id"),
-        best=Labelled(chances.max(0), ticks, "probability"),
-        values=Labelled(drawn, keys | axis),
+        clock=_clock.text(run, seen.step, member),
+        probabilities=Labelled(np.round(chances[kept], 6), {"token": [words[k] for k in kept]} | ticks, "probability"),
+        regions=regions,
+        values=Labelled(drawn, keys | directions),
         weights=Labelled(seen["attention"][block][:, place, list(view)], keys, "share"),
-        push=Labelled(push, axis),
-        corners=Labelled(corners, {"corner": numbers(len(corners))} | axis),
+        push=Labelled(push, directions),
+        corners=Labelled(corners, {"rank": numbers(len(corners))} | directions),
         reachable=Labelled(reach, {"token": words}, "share"),
-        said=Labelled(seen["probabilities"][place], {"token": words}, "probability"),
+        said=Labelled(said, {"token": words}, "probability"),
         unmoved=Labelled(unmoved, {"token": words}, "probability"),
-        tokens=land.tokens,
+        tokens=tokens,
         words=words,
-        groups=tuple(group[k] for k in range(a.answers)),
+        groups=regions.groups,
         position=place,
-        verdict=land.verdicts[place],
-        right=land.right[place],
+        verdict=want.verdicts(seen["probabilities"].argmax(-1))[place],
+        right=want.right[place],
         plane=flat,
         blocks=a.blocks,
         frame=box,
-        land=dataclasses.replace(land, said_at=said_at if quick(run) else None),
+        shown_tokens=tuple(kept),
     )
 
 
@@ -140,54 +145,7 @@ def _sums(drawn: Array) -> Array:
     return total
 
 
-def _around(points: Array) -> Frame:
-    flat = points[np.isfinite(points).all(-1)]
-    low, high = flat.min(0), flat.max(0)
-    half, centre = max(float((high - low).max()) * 0.58, 1e-3), (low + high) / 2
-    return float(centre[0] - half), float(centre[0] + half), float(centre[1] - half), float(centre[1] + half)
-
-
-def say(seen: Frozen) -> Words:
-    """What the held position says, and what attention could have made it say."""
-    token = f"{shown(seen.tokens[seen.position])} at position {seen.position}"
-    plain = "slice" if not seen.plane.lossless else "plane"
-    if not np.isfinite(seen.said.values).all():
-        title = f"At step {seen.step} the probabilities are not numbers: the training has diverged"
-    else:
-        best = int(seen.said.values.argmax())
-        could = [k for k in np.argsort(-seen.reachable.values, kind="stable") if seen.reachable.values[k] > 0]
-        few = (
-            listed([shown(seen.words[k]) for k in could])
-            if 0 < len(could) <= 4
-            else f"{len(could)} of {len(seen.words)} tokens"
-        )
-        says = f"{shown(seen.words[best])} ({percent(float(seen.said.values[best]))})"
-        last = "the last block's attention" if seen.blocks > 1 else "attention"
-        title = (
-            f"{last[0].upper()}{last[1:]} makes {token} say {says}; "
-            if int(seen.unmoved.values.argmax()) != best
-            else f"With or without {last}, {token} says {says}; "
-        )
-        title += (
-            "the values in view leave it hardly any choice" if not could
-            else f"the values in view could make it say any of {len(could)} tokens"
-            if plain == "plane" and len(could) == len(seen.words)
-            else f"the values in view could only make it say {few}" if plain == "plane"
-            else f"on this slice its values could only make it say {few}"
-        )  # fmt: skip
-    caption = (
-        f"The input {' '.join(map(shown, seen.tokens))} with {token} held still; the {plain} is what attention "
-        f"{'of the last block ' if seen.blocks > 1 else ''}may add to it, + is adding nothing. Left: the likeliest "
-        "token "
-        "after each push, hatched where it has less than half; triangles are the pushes of the values in view, the "
-        "arrow is the actual push. Attention's weights are shares, so it cannot leave the outlined "
-        f"hull{' (of the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. Right: maps of "
-        "single "
-        "tokens and the probability each does get, after the right and the actual one those that win most of the hull. "
-        + (
-            "" if plain == "plane"
-            else "All directions off the slice are kept as in this input; the outline is the hull's shadow. "
-        )
-        + "If the hull did not reach the region of the right token, no attention pattern could give the right answer."
-    )  # fmt: skip
-    return Words(title, caption, f"Maps of what a push to one position would make it say. {title}.")
+def _picked(said: Array, reach: Array, right: tuple[int, ...]) -> list[int]:
+    """The right tokens, the winner, then the others that attention can reach, those with most of the hull first."""
+    others = [int(k) for k in np.argsort(-reach, kind="stable") if reach[k] > 0]
+    return list(dict.fromkeys([*(right if len(right) <= 2 else ()), int(np.nan_to_num(said).argmax()), *others]))

@@ -1,7 +1,5 @@
 """What attention can reach: one position held, the plane is what may be added to it, the hull what can be."""
 
-import dataclasses
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,46 +9,34 @@ from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Array, listed
-from glassformer.analyses.decide.reachable import Frozen, reachable, say
-from glassformer.analyses.decide.landscape import Landscape
+from glassformer.analyses.decide.reachable import Reachable
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 SMALL = {"slide": 4}  # maps of single tokens; else nine
 NAMED = 4  # values with a name, if there are several heads
 
 
-@_draw.drawing
-def plot_reachable(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    position: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Reachable, look: _draw.Look) -> Figure:
     """The winning token for every push to one position, the hull of the values in view, and the push that happens."""
-    seen = reachable(run, sequence=sequence, position=position, step=step, member=member)
+    size = look.size
     s = _style.size(size)
     narrow = size == "print_narrow"  # one column: the small maps stand below the large one
     side = (1.0 if narrow else 0.45) * s.width * 72 / s.text - 6
     below = 2 * (side / 3 + 3) + 9 if narrow else 0.0
     height = _style.inches(size, 12.5 + side + below)  # as high as the large square needs
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=height)
+    alt = f"Maps of what a push to one position would make it say. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=height)
     t, edge = sheet.theme, below / sheet.room[1]
     first, second = ((0, edge, 1, 1), (0, 0, 1, edge)) if narrow else ((0, 0, 0.45, 1), (0.45, 0, 1, 1))
     big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]
     lines = _along(seen)
-    _regions.winners(big, _as_land(seen), t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), lines]))
+    _regions.winners(big, seen.regions, t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), lines]))
     _inside(big, seen)
     grounds = len(big.texts)
     lines = np.array([*lines, *(text.get_position() for text in big.texts)])
     _hull(big, seen, t.ink, 1.4 * sheet.size.line)
     values, weights = seen.values.values, seen.weights.values
-    names = drawn(seen.values.axes["key_position"].labels)
+    names = drawn(seen.values.axes["key_position"])
     for head in range(len(values)):
         _draw.dots(big, values[head], colour=t.value, marker=_style.MARKER["value"], scale=1.1, zorder=4)
     push = seen.push.values
@@ -67,8 +53,8 @@ def plot_reachable(
     big.set_ylabel(f"added along {seen.plane.labels[1]}")
     big.xaxis.set_major_locator(MaxNLocator(4))
     big.yaxis.set_major_locator(MaxNLocator(4))
-    big.set_title(f"what {shown(seen.tokens[seen.position])} at position {seen.position} would say", parse_math=False)
-    every = _picked(seen)
+    big.set_title(f"what {seen.name} would say", parse_math=False)
+    every = seen.shown_tokens
     picked = every[: SMALL.get(size, 9)]
     columns = 3 if len(picked) > 4 else 2
     rows = -(-len(picked) // columns)
@@ -81,7 +67,7 @@ def plot_reachable(
             panel.remove()
             continue
         token = picked[k]
-        _regions.field(panel, seen.probabilities.values[token], seen.frame, kind="probability", theme=t)
+        _regions.field(panel, seen.probabilities.values[k], seen.frame, kind="probability", theme=t)
         for colour, width in (
             (_style.theme("light").ink, 2.2),
             (light.ink, 0.8),
@@ -100,10 +86,30 @@ def plot_reachable(
     if rest := every[len(picked) :]:
         few = listed([shown(seen.words[k]) for k in rest]) if len(rest) < 6 else f"{len(rest)} more tokens"
         sheet.note(f"in reach too, without a map of their own: {few}")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)
+    return sheet.done()
 
 
-def _inside(ax: Axes, seen: Frozen) -> None:
+def _caption(seen: Reachable) -> str:
+    """How to read the maps and the hull."""
+    flat = "plane" if seen.plane.lossless else "slice"
+    return (
+        f"The input {' '.join(map(shown, seen.tokens))} with {seen.name} held still; the {flat} is what attention "
+        f"{'of the last block ' if seen.blocks > 1 else ''}may add to it, + is adding nothing. Left: the likeliest "
+        "token after each push, hatched where it has less than half; triangles are the pushes of the values in view, "
+        "the arrow is the actual push. Attention's weights are shares, so it cannot leave the outlined "
+        f"hull{' (of the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. Right: maps of "
+        "single tokens and the probability each does get, after the right and the actual one those that win most of "
+        "the hull. "
+        + (
+            ""
+            if seen.plane.lossless
+            else "All directions off the slice are kept as in this input; the outline is the hull's shadow. "
+        )
+        + "If the hull did not reach the region of the right token, no attention pattern could give the right answer."
+    )
+
+
+def _inside(ax: Axes, seen: Reachable) -> None:
     """Take away the names of regions of which only a corner is drawn: the edge would cut them."""
     x0, x1, y0, y1 = seen.frame
     for text in list(ax.texts):
@@ -112,7 +118,7 @@ def _inside(ax: Axes, seen: Frozen) -> None:
             text.remove()
 
 
-def _along(seen: Frozen) -> Array:
+def _along(seen: Reachable) -> Array:
     """Points along the hull and the push, which names should not cover."""
     corners = seen.corners.values
     ends = [(np.zeros(2), seen.push.values), *zip(corners, np.roll(corners, -1, 0), strict=True)]
@@ -120,27 +126,10 @@ def _along(seen: Frozen) -> Array:
     return np.concatenate([begin + share * (end - begin) for begin, end in ends])
 
 
-def _hull(ax: Axes, seen: Frozen, colour: str, line: float) -> None:
+def _hull(ax: Axes, seen: Reachable, colour: str, line: float) -> None:
     if len(seen.corners.values) > 1:
         ax.add_patch(
             Polygon(
                 seen.corners.values, closed=True, fill=False, edgecolor=colour, linewidth=line, linestyle="--", zorder=3
             )
         )
-
-
-def _picked(seen: Frozen) -> list[int]:
-    """The right tokens, the winner, then the others that attention can reach, those with most of the hull first."""
-    said, reach = np.nan_to_num(seen.said.values), seen.reachable.values
-    others = [int(k) for k in np.argsort(-reach, kind="stable") if reach[k] > 0]
-    right = list(seen.right) if len(seen.right) <= 2 else []
-    return list(dict.fromkeys([*right, int(said.argmax()), *others]))
-
-
-def _as_land(seen: Frozen) -> Landscape:
-    """The regions of the pushes, in the shape the shared part draws."""
-    every = tuple(range(len(seen.words)))
-    return dataclasses.replace(
-        seen.land, probabilities=seen.probabilities, regions=seen.regions, best=seen.best, frame=seen.frame,
-        shown_tokens=every,
-    )  # fmt: skip
