@@ -171,8 +171,8 @@ def test_a_model_that_knows_nothing_is_sure_of_nothing(tmp_path: Path) -> None:
     first = (_logged.windows(run, 500).windows[:, 1:] == 0).mean()  # ties go to token 0
     assert seen.reliability["confidence"].values[0] == pytest.approx(1 / 12)
     assert seen.error == pytest.approx(abs(1 / 12 - first))
-    assert seen.chances.values[:, 1] == pytest.approx(np.full(len(seen.chances.values), 1 / 12))
-    assert seen.error_by_step.axes["step"].labels == ("0",)
+    assert seen.chances.values[..., 1] == pytest.approx(np.full(seen.chances.values.shape[:2], 1 / 12))
+    assert seen.error_by_step.axes["step"].values == (0,)
 
 
 def test_two_equal_models_cannot_be_told_apart_and_a_better_one_can(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from glassformer.analyses import _clock, _logged
+from glassformer.analyses._uncertain_run import uncertainty
 from glassformer.analyses.trust.calibration import calibration
-from glassformer.analyses.path.uncertainty import uncertainty
 from small_runs import run_of
 
 
@@ -38,5 +38,5 @@ def test_the_path_ends_at_the_logged_loss():
 
 def test_title_and_curve_of_calibration_are_one_number():
     seen = calibration(run_of("plus_last_even"))
-    at = seen.error_by_step.axes["step"].labels.index(str(seen.step))
+    at = seen.error_by_step.axes["step"].values.index(seen.step)
     assert seen.error_by_step.values[at] == pytest.approx(seen.error)

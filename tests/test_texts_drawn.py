@@ -15,7 +15,6 @@ from glassformer.analyses.attend.attention import attention
 from glassformer.analyses.attend.attention import say as say_attention
 from glassformer.analyses.what.batch import batch
 from glassformer.analyses.trust.comparison import comparison
-from glassformer.analyses.trust.comparison import say as say_comparison
 from glassformer.analyses.what.coverage import coverage
 from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.attend.head_roles import head_roles
@@ -26,8 +25,7 @@ from glassformer.errors import CallError
 from glassformer.experiment import for_text, load
 from glassformer.figures import _draw
 from glassformer.figures.attend.attention import plot_attention
-from glassformer.figures.trust.comparison import plot_comparison
-from glassformer.figures import plot_coverage, plot_token_counts
+from glassformer.figures import plot_comparison, plot_coverage, plot_token_counts
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import TEXT, run_of
@@ -150,11 +148,11 @@ def test_models_of_one_text_are_ranked_by_their_best_perplexity(tmp_path):
     seen = comparison([long, short])
     assert (seen.metric, seen.same, seen.best) == ("perplexity", False, 1)
     assert_allclose(seen.reached.values[:, :3], np.exp([[2.5, 0, 2.5], [2.0, 0, 3.5]]) * [1, 0, 1] + [[0, 1, 0]] * 2)
-    assert "7.39 at step 1" in say_comparison(seen).title
+    assert "7.39 at step 1" in seen.title
     figure = plot_comparison([long, short])
-    drawn = [line.get_ydata() for line in figure.axes[0].labels.lines if len(line.get_xdata()) == 3]
+    drawn = [line.get_ydata() for line in figure.axes[0].lines if len(line.get_xdata()) == 3]
     assert_allclose(drawn, np.exp([[4, 2.5, 2.5], [4, 2, 3.5]]))
-    assert figure.axes[0].labels.get_yscale() == "log"
+    assert figure.axes[0].get_yscale() == "log"
 
 
 def test_models_of_one_text_cut_in_different_ways_are_compared_by_character(tmp_path):
@@ -173,9 +171,9 @@ def test_a_text_that_lost_its_spaces_is_not_compared_by_character(tmp_path):
     seen = _draw.of(figure)
     assert seen.result.metric == "excess"
     assert "throws characters away" in seen.words.caption
-    drawn = [line.get_ydata() for line in figure.axes[0].labels.lines if list(line.get_xdata()) == [0, 1]][:2]
+    drawn = [line.get_ydata() for line in figure.axes[0].lines if list(line.get_xdata()) == [0, 1]][:2]
     assert_allclose(drawn, [[1, -0.5], [1, -0.2]])  # below nought, and drawn
-    assert figure.axes[0].labels.get_yscale() == "linear"
+    assert figure.axes[0].get_yscale() == "linear"
     with pytest.raises(CallError, match="cannot be restored"):
         comparison([letters, lossy], metric="bits")
 

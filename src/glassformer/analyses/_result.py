@@ -293,6 +293,11 @@ def fate(said: str, step: int | None = None, *, since: int | None = None, lot: s
     return told[0].upper() + told[1:]
 
 
+def lost(who: str, many: int = 1) -> str:
+    """The same of some among several: `seeds 6 and 7 have diverged`."""
+    return f"{who} {'has' if many == 1 else 'have'} diverged"
+
+
 _known: WeakKeyDictionary[Any, OrderedDict[Any, Any]] = WeakKeyDictionary()
 
 

@@ -1,11 +1,10 @@
 """Whether its confidence can be trusted: stated probability against what came, and against the true probability."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _clock, _counted, _judged, _logged
-from glassformer.analyses._result import Array, Labelled, Result, Words, thousands, result
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, result
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
@@ -16,19 +15,19 @@ COST = "b"
 BINS = 10
 WINDOWS = 500  # held-out windows
 MOMENTS = 16
-FINEST = 2.0**-24  # steps of numbers just below 1, as the model has them
-FEW = 10  # predictions in a bin under which its share says little
 
 
 @result
 class Calibration(Result):
     """Confidence against success on held-out windows, and the expected calibration error over the life."""
 
-    reliability: dict[str, Labelled]  # (bin,): confidence, came, count, low, high (95 % of the share that came)
-    confidence: dict[str, Labelled]  # (bin,): count of right and of wrong answers by confidence
-    chances: Labelled  # (context, side): true and stated probability of the token that came
+    reliability: dict[str, Labelled]  # (share,): confidence, came, count, low, high (95 % of what came), by bin
+    confidence: dict[str, Labelled]  # (share,): count of right and of wrong answers by bin of confidence
+    chances: Labelled  # (window, position, statistic): true and stated probability of the token that came
     error_by_step: Labelled  # (step,): expected calibration error
     error: float  # expected calibration error at the step
+    expects: float  # mean confidence in the first choice
+    comes: float  # share of the first choices that came
     apart: float  # mean |stated - true| of the token that came; NaN where the truth is not known
     predictions: int
     answered: int  # predictions that the rule settles
@@ -36,8 +35,18 @@ class Calibration(Result):
     windows: int
     certain: bool  # the truth is always 1, as in questions with one answer
 
+    @property
+    def title(self) -> str:
+        """How far confidence is from success."""
+        if not np.isfinite(self.error):
+            return fate("the probabilities are not numbers", self.step)
+        return (
+            f"The model's first choice comes true {100 * self.comes:.1f} % of the time, and it expects "
+            f"{100 * self.expects:.1f} %; sorted by confidence the two differ by {100 * self.error:.1f} points"
+        )
 
-def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
+
+def calibration(run: Run, *, step: Step = -1, member: Member = 0) -> Calibration:
     """How stated and actual probabilities agree on held-out windows, at a step and over the life."""
     step = _clock.resolve(run, step)
     seen = _counted.only(run, _logged.windows(run, _judged.enough(run, WINDOWS, 1.0)))
@@ -51,9 +60,10 @@ def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
     settled, right = seen.answerable, np.take_along_axis(seen.allowed, top[..., None], -1)[..., 0]
     if not run.task.exact:  # in a text, only the token that came is right
         settled, right = np.ones_like(settled), came
-    edges = {"bin": tuple(f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}" for k in range(BINS))}
-    true = np.exp(seen.truth)
-    pairs = np.stack([true.ravel(), np.take_along_axis(stated, target[..., None], -1)[..., 0].ravel()], axis=1)
+    words = tuple(f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}" for k in range(BINS))
+    edges = {"share": Axis(tuple((k + 0.5) / BINS for k in range(BINS)), words)}
+    chances = np.stack([np.exp(seen.truth), np.take_along_axis(stated, target[..., None], -1)[..., 0]], axis=-1)
+    at = {"window": numbers(len(chances)), "position": range(run.architecture.context)[_counted.read(run)]}
     life = sorted({*_clock.looks(run, MOMENTS, member), step})
     errors = [_error(run, seen, each, member) for each in life]
     return Calibration(
@@ -73,12 +83,12 @@ def calibration(run: Run, *, step: int = -1, member: int = 0) -> Calibration:
             )
             for name, which in (("right", right), ("wrong", ~right))
         },
-        chances=Labelled(
-            pairs, {"context": tuple(map(str, range(len(pairs)))), "side": ("true", "stated")}, "probability"
-        ),
-        error_by_step=Labelled(np.array(errors), {"step": tuple(map(str, life))}, "probability"),
+        chances=Labelled(chances, at | {"statistic": ("true", "stated")}, "probability"),
+        error_by_step=Labelled(np.array(errors), {"step": life}, "probability"),
         error=expected_error(count, mean, share),
-        apart=float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()),
+        expects=float(sure.mean()),
+        comes=float(came.mean()),
+        apart=float(np.abs(chances[..., 0] - chances[..., 1]).mean()),
         predictions=int(target.size),
         answered=int(settled.sum()),
         wrong=int((settled & ~right).sum()),
@@ -118,41 +128,3 @@ def _error(run: Run, seen: Examples, step: int, member: int) -> float:
     stated = probabilities(run, seen.windows, step, member)
     top = stated.argmax(axis=-1)
     return expected_error(*bins(stated.max(axis=-1), top == targets(run, seen)))
-
-
-def say(seen: Calibration) -> Words:
-    """How far confidence is from success."""
-    mean = float(np.nansum(seen.reliability["confidence"].values * seen.reliability["count"].values) / seen.predictions)
-    came = float(np.nansum(seen.reliability["came"].values * seen.reliability["count"].values) / seen.predictions)
-    if not np.isfinite(seen.error):
-        title = f"At step {seen.step} the probabilities are not numbers: the training has diverged"
-    else:
-        title = (
-            f"The model's first choice comes true {100 * came:.1f} % of the time, and it expects {100 * mean:.1f} %; "
-            f"sorted by confidence the two differ by {100 * seen.error:.1f} points"
-        )
-    truth = (
-        " Third: what of the probability is not on the one right answer, surest answer first; numbers of this kind are "
-        "no finer than about 10⁻⁷."
-        if seen.certain
-        else f" Third: the probability of the token that came as {seen.predictor} and as the model state it, one dot "
-        f"per place of a window; they differ by {seen.apart:.3f} on average"
-        + (", and the exact predictor lies on the diagonal." if seen.truth_known else "; neither need be the truth.")
-    )
-    caption = (
-        f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. First: "
-        "the model's first choices in ten bins of confidence, mean confidence against the share that came, with the "
-        "number of predictions in each bin beside it and, for the share, its 95 % interval (Wilson); open: fewer than "
-        f"{FEW}; the diagonal is perfect. "
-        + (
-            f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
-            "of them answered wrongly)."
-            if seen.truth_known
-            else f"Second: confidence where the first choice came and where it did not ({thousands(seen.wrong)} of "
-            f"{thousands(seen.answered)} places)."
-        )
-        + f"{truth} Last: the expected calibration error, the distance from the diagonal averaged over predictions, by "
-        "step, on the same windows, where chance alone gives a small positive value. A point whose interval misses the "
-        "diagonal refutes calibration there."
-    )
-    return Words(title, caption, f"Charts of confidence against success. {title}.")

@@ -1,12 +1,13 @@
 """Several runs side by side: one metric over their lives, the best each reached, and whether they truly differ."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
-from glassformer.analyses import _clock, _passage
-from glassformer.analyses._result import Array, Labelled, Result, Words, thousands, result
+from glassformer.analyses import _applies, _clock, _passage
+from glassformer.analyses._options import Option
+from glassformer.analyses._result import Array, Labelled, Result, lost, result, thousands
 from glassformer.analyses.trust.calibration import probabilities, targets
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -16,8 +17,10 @@ ORDER = 40
 ANSWERS = ("2.F2", "2.T1", "1.P9")
 COST = "b"
 NEEDS = "runs"
+APPLIES = (_applies.logged,)
 
 WINDOWS = 400
+Kind = Literal["loss", "perplexity", "bits", "excess"]
 METRICS = {"loss": "validation_loss", "perplexity": "validation_loss", "bits": "validation_loss", "excess": "excess"}
 UNITS = {"loss": "nats per token", "perplexity": "tokens", "bits": "per character", "excess": "nats per token"}
 
@@ -26,21 +29,46 @@ UNITS = {"loss": "nats per token", "perplexity": "tokens", "bits": "per characte
 class Comparison(Result):
     """One metric of several runs; of a population the median, lowest and highest member."""
 
-    curves: dict[str, Labelled]  # run → (step, member_range): median, lowest, highest
-    reached: Labelled  # (run, column): best, at step, last, parameters, seconds
-    difference: Labelled  # (run, column): loss above the best run's on the same held-out windows, half width of 95 %
+    curves: dict[str, Labelled]  # run → (step, statistic): median, lowest, highest
+    reached: Labelled  # (run, quantity): best, at step, last, parameters, seconds
+    difference: Labelled  # (run, statistic): loss above the best run's on the same held-out windows, half width of 95 %
     metric: str
     same: bool  # one task, one data set, one window: losses can be compared window by window
     texts: bool  # all of them are texts
     best: int
     members: tuple[int, ...]
 
-    def unit(self) -> str:
-        """Of the metric."""
-        return UNITS[self.metric]
+    @property
+    def what(self) -> str:
+        """The metric in words."""
+        return "bits per character" if self.metric == "bits" else self.metric
+
+    @property
+    def title(self) -> str:
+        """Which reaches the lowest value, when, and by how much."""
+        names, (lowest, at, last) = self.reached.axes["run"].labels, self.reached.values.T[:3]
+        if not np.isfinite(lowest).any():
+            return f"None of the {len(names)} runs has a number: {lost('their trainings', 2)}"
+        if len(names) == 1:
+            return (
+                f"One run alone, {names[0]}: its lowest {self.what} is {short(lowest[0])}, at step "
+                f"{thousands(int(at[0]))}; it ends at {short(last[0])}"
+            )
+        second = next(k for k in np.argsort(lowest, kind="stable") if k != self.best)
+        said = (
+            f"The run {names[self.best]} reaches the lowest {self.what}, {short(lowest[self.best])} at step "
+            f"{thousands(int(at[self.best]))}; {names[second]} follows with {short(lowest[second])} at step "
+            f"{thousands(int(at[second]))}"
+        )
+        gap, half = self.difference.values[second]
+        return f"{said}; on the same windows too close to call" if np.isfinite(half) and abs(gap) <= half else said
 
 
-def comparison(runs: Sequence[Run] | Run, *, metric: str | None = None) -> Comparison:
+def comparison(
+    runs: Sequence[Run] | Run,
+    *,
+    metric: Annotated[Kind | None, Option("what is compared; none: what can be compared between these runs")] = None,
+) -> Comparison:
     """`metric`: loss, perplexity, bits (per character) or excess.
 
     None: perplexity where the same tokens are predicted, bits where one text is cut in several ways, else excess.
@@ -48,6 +76,8 @@ def comparison(runs: Sequence[Run] | Run, *, metric: str | None = None) -> Compa
     runs = [runs] if isinstance(runs, Run) else list(runs)
     if not runs:
         raise CallError("there is nothing to compare; give one run or more")
+    if len(runs) == 1:
+        _applies.must(runs[0], *APPLIES)
     same = all(r.task == runs[0].task and r.architecture.context == runs[0].architecture.context for r in runs)
     metric = metric or ("perplexity" if same else _fair(runs))
     if metric not in METRICS:
@@ -62,32 +92,21 @@ def comparison(runs: Sequence[Run] | Run, *, metric: str | None = None) -> Compa
         every = np.exp(every) if metric == "perplexity" else every / _nats_per_bit(run) if metric == "bits" else every
         spread = np.stack([np.median(every, axis=1), every.min(axis=1), every.max(axis=1)], axis=1)
         steps = run.metrics["step"]
-        curves[name] = Labelled(
-            spread,
-            {"step": tuple(map(str, steps.tolist())), "member_range": ("median", "lowest", "highest")},
-            UNITS[metric],
-        )
+        curves[name] = Labelled(spread, {"step": steps, "statistic": ("median", "lowest", "highest")}, UNITS[metric])
         middle = spread[:, 0]
         at = int(np.nanargmin(middle)) if np.isfinite(middle).any() else 0
         seconds = run.times.get("seconds")
-        rows.append(
-            [
-                middle[at],
-                steps[at],
-                middle[-1],
-                run.parameters,
-                float(seconds[-1]) if seconds is not None and len(seconds) else np.nan,
-            ]
-        )
+        took = float(seconds[-1]) if seconds is not None and len(seconds) else np.nan
+        rows.append([middle[at], steps[at], middle[-1], run.parameters, took])
     lowest, at_steps = np.array(rows, dtype=float).T[:2]
     best = int(np.nanargmin(lowest)) if np.isfinite(lowest).any() else 0
     columns = ("best", "at step", "last", "parameters", "seconds")
     return Comparison(
         curves=curves,
-        reached=Labelled(np.array(rows, dtype=float), {"run": tuple(names), "column": columns}),
+        reached=Labelled(np.array(rows, dtype=float), {"run": tuple(names), "quantity": columns}),
         difference=Labelled(
             _differences(runs, lowest, at_steps, best, same),
-            {"run": tuple(names), "side": ("difference", "half width")},
+            {"run": tuple(names), "statistic": ("difference", "half width")},
             "nats per token" if same else UNITS[metric],
         ),
         metric=metric,
@@ -98,7 +117,7 @@ def comparison(runs: Sequence[Run] | Run, *, metric: str | None = None) -> Compa
     )
 
 
-def _fair(runs: Sequence[Run]) -> str:
+def _fair(runs: Sequence[Run]) -> Kind:
     """The metric in which runs of different tasks or windows can be compared."""
     texts = [run.task for run in runs if isinstance(run.task, Text)]
     if len(texts) < len(runs) or any(
@@ -144,72 +163,6 @@ def _costs(run: Run, step: int) -> Array:
     return found
 
 
-def say(seen: Comparison) -> Words:
-    """Which reaches the lowest value, when, and by how much."""
-    names, (lowest, at, last) = seen.reached.axes["run"].labels, seen.reached.values.T[:3]
-    what = "bits per character" if seen.metric == "bits" else seen.metric
-    if not np.isfinite(lowest).any():
-        title = f"None of the {len(names)} runs has a number: their trainings have diverged"
-    elif len(names) == 1:
-        title = (
-            f"One run alone, {names[0]}: its lowest {what} is {short(lowest[0])}, at step {thousands(int(at[0]))}; "
-            f"it ends at {short(last[0])}"
-        )
-    else:
-        others = [k for k in np.argsort(lowest, kind="stable") if k != seen.best]
-        title = (
-            f"The run {names[seen.best]} reaches the lowest {what}, {short(lowest[seen.best])} at step "
-            f"{thousands(int(at[seen.best]))}; {names[others[0]]} follows with {short(lowest[others[0]])} at step "
-            f"{thousands(int(at[others[0]]))}"
-        )
-        half = seen.difference.values[others[0], 1]
-        if np.isfinite(half) and abs(seen.difference.values[others[0], 0]) <= half:
-            title += "; on the same windows too close to call"
-    caption = (
-        f"Above: held-out {what} by step on a {'logarithmic' if logarithmic(seen) else 'plain'} axis; thick lines are "
-        "medians over members, bands reach from the lowest to the highest member. Below: best and last value, the step "
-        "of the best, parameters, seconds (– where not recorded). The best of many steps is a little lucky on the "
-        f"windows that chose it. {_ground(seen)}"
-    )
-    alt = "; ".join(f"{name} {short(value)}" for name, value in zip(names, lowest, strict=True))
-    return Words(
-        title, caption, f"Curves of {len(names)} runs and a table. Best values: {alt}. {thousands(len(names))} runs."
-    )
-
-
 def short(value: float) -> str:
     """Three digits that count, with a true minus sign."""
     return f"{value:.3g}".replace("-", "\u2212")
-
-
-def logarithmic(seen: Comparison) -> bool:
-    """Whether every value has a logarithm; a text's excess falls below nought where a model beats the count table."""
-    every = np.concatenate([curve.values.ravel() for curve in seen.curves.values()])
-    return bool((every[np.isfinite(every)] > 0).all())
-
-
-def _ground(seen: Comparison) -> str:
-    """On what ground they are compared, and whether the difference has an interval."""
-    if seen.same:
-        return (
-            "The difference is that of the first member's loss at the kept step nearest to its best one, window by "
-            f"window on the same {WINDOWS} held-out windows at most, with a 95 % interval over windows; an interval "
-            "that holds 0 means that these windows cannot tell the two apart. It says nothing about other seeds."
-        )
-    if seen.texts and seen.metric in ("loss", "perplexity"):
-        return "Windows or parts of the text differ between the runs, so differences have no interval."
-    if seen.metric == "bits":
-        return (
-            "The tokenizers differ; each loss is divided by the characters that a token of the run's own validation "
-            "part stands for on average, and differences have no interval."
-        )
-    if seen.texts:
-        return (
-            "The texts differ, or their tokenizers do and one of them throws characters away, so that neither "
-            "perplexity nor bits per character can be compared: what is drawn is the loss above that of each one's "
-            "own best count table, and differences have no interval."
-        )
-    return (
-        "The runs learn different things or see different windows, so only the excess over each one's own floor "
-        "(of a text, its best count table) can be compared, and differences have no interval."
-    )

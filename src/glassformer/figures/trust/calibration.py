@@ -6,22 +6,21 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.trust.calibration import BINS, FEW, FINEST, Calibration, calibration, say
+from glassformer.analyses.trust.calibration import Calibration
 from glassformer.figures import _draw, _life
-from glassformer.run import Run
+
+FINEST = 2.0**-24  # steps of numbers just below 1, as the model has them
+FEW = 10  # predictions in a bin under which its share says little
 
 
-@_draw.drawing
-def plot_calibration(
-    run: Run, *, step: int = -1, member: int = 0, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Calibration, look: _draw.Look) -> Figure:
     """Reliability, confidence of right and wrong answers, stated against true probability, error by step."""
-    seen = calibration(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=6.8, least=60)
+    alt = f"Charts of confidence against success. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=6.8, least=60)
     t = sheet.theme
     reliable, confident, true, life = sheet.panels(2, 2, left=7, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
     count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))
-    centres = (np.arange(BINS) + 0.5) / BINS
+    centres = np.array(seen.confidence["right"].axes["share"].values)
     some = count > 0
     low, high = (seen.reliability[name].values for name in ("low", "high"))
     reliable.vlines(mean[some], low[some], high[some], color=t.ink, linewidth=sheet.size.line * 0.6)
@@ -40,7 +39,7 @@ def plot_calibration(
                  colours=t.quiet, keep_clear=apart, tied=True)  # fmt: skip
     few = bool((some & (count < FEW)).any())
     reliable.set_title(f"confidence and success (n beside{f'; open: n < {FEW}' if few else ''})")
-    base = np.zeros(BINS)
+    base = np.zeros(len(centres))
     for name in ("right", "wrong"):
         bars = seen.confidence[name].values
         confident.bar(
@@ -65,7 +64,7 @@ def plot_calibration(
     if seen.certain:
         _doubt(true, seen)
     else:
-        pairs = seen.chances.values
+        pairs = seen.chances.values.reshape(-1, 2)
         true.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=3)
         _draw.dots(true, pairs, colour=t.ink, scale=0.9, alpha=0.2)
         true.set_xlim(0, 1.02)
@@ -73,7 +72,7 @@ def plot_calibration(
         true.set_xlabel(f"{'true probability' if seen.truth_known else 'probability by counts'} of the token that came")
         true.set_ylabel("stated probability")
         true.set_title("stated and true, one dot per place")
-    steps = [int(label) for label in seen.error_by_step.axes["step"].labels]
+    steps = seen.error_by_step.axes["step"].values
     errors = seen.error_by_step.values
     life.plot(steps, errors, color=t.validation, linestyle="--", marker="o", markersize=sheet.size.text * 0.35)
     life.axvline(seen.step, color=t.quiet, linewidth=sheet.size.line * 0.4)
@@ -83,12 +82,40 @@ def plot_calibration(
     life.set_ylabel("error")
     life.set_title("mean distance from the diagonal, by step")
     _draw.steps_axis(life)
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Calibration) -> str:
+    """How to read the four charts."""
+    truth = (
+        " Third: what of the probability is not on the one right answer, surest answer first; numbers of this kind are "
+        "no finer than about 10⁻⁷."
+        if seen.certain
+        else f" Third: the probability of the token that came as {seen.predictor} and as the model state it, one dot "
+        f"per place of a window; they differ by {seen.apart:.3f} on average"
+        + (", and the exact predictor lies on the diagonal." if seen.truth_known else "; neither need be the truth.")
+    )
+    return (
+        f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. First: "
+        "the model's first choices in ten bins of confidence, mean confidence against the share that came, with the "
+        "number of predictions in each bin beside it and, for the share, its 95 % interval (Wilson); open: fewer than "
+        f"{FEW}; the diagonal is perfect. "
+        + (
+            f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
+            "of them answered wrongly)."
+            if seen.truth_known
+            else f"Second: confidence where the first choice came and where it did not ({thousands(seen.wrong)} of "
+            f"{thousands(seen.answered)} places)."
+        )
+        + f"{truth} Last: the expected calibration error, the distance from the diagonal averaged over predictions, by "
+        "step, on the same windows, where chance alone gives a small positive value. A point whose interval misses the "
+        "diagonal refutes calibration there."
+    )
 
 
 def _doubt(ax: Axes, seen: Calibration) -> None:
     """Where one answer is right: what of the probability is not on it, surest answer first."""
-    left = np.sort(np.maximum(1 - seen.chances.values[:, 1], FINEST))
+    left = np.sort(np.maximum(1 - seen.chances.values[..., 1].ravel(), FINEST))
     known = left[np.isfinite(left)]
     ax.plot((np.arange(len(known)) + 0.5) / max(len(known), 1), known, marker="." if len(known) < 10 else "")
     ax.set_xlim(0, 1)

@@ -1,41 +1,31 @@
 """Several runs side by side: one metric by step, and a table of what each reached."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import thousands
-from glassformer.analyses.trust.comparison import UNITS, Comparison, comparison, logarithmic, say
+from glassformer.analyses.trust.comparison import WINDOWS, Comparison, short
 from glassformer.figures import _draw, _style, _table
-from glassformer.run import Run
 
 LINES = ("-", "--", ":", "-.")
 
 
-@_draw.drawing
-def plot_comparison(
-    runs: Sequence[Run] | Run,
-    *,
-    metric: str | None = None,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Comparison, look: _draw.Look) -> Figure:
     """One metric of several runs with direct labels; below, the table."""
-    seen = comparison(runs, metric=metric)
-    names = list(seen.curves)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=4.6 + 0.24 * len(names), least=60)
+    names, log = list(seen.curves), _positive(seen)
+    best = "; ".join(f"{name} {short(value)}" for name, value in zip(names, seen.reached.values[:, 0], strict=True))
+    alt = f"Curves of {len(names)} runs and a table. Best values: {best}. {thousands(len(names))} runs."
+    sheet = look.sheet(seen, _caption(seen, log), alt, height=4.6 + 0.24 * len(names), least=60)
     high = (1.55 * (len(names) + 1) + 2.4) / sheet.room[1]
     low = min(0.5, high)
     wide = min(max(_draw.text_width(name, 72) for name in names) + 2, 0.35 * sheet.room[0])
     panel = sheet.panels(1, 1, left=6, right=wide + 1, bottom=3.6, top=0.8, within=(0, low, 1, 1))[0, 0]
     shades = [_style.colormap("time", sheet.theme.name)(0.9 * k / max(len(names) - 1, 1)) for k in range(len(names))]
     ends, smallest, largest = [], np.inf, -np.inf
-    longest = max(int(curve.axes["step"].labels[-1]) for curve in seen.curves.values())
+    longest = max(curve.axes["step"].values[-1] for curve in seen.curves.values())
     for k, name in enumerate(names):
-        steps = np.array([int(label) for label in seen.curves[name].axes["step"].labels])
+        steps = np.array(seen.curves[name].axes["step"].values)
         middle, lowest, highest = seen.curves[name].values.T
         if seen.members[k] > 1:
             panel.fill_between(steps, lowest, highest, color=shades[k], alpha=0.18, linewidth=0)
@@ -51,12 +41,11 @@ def plot_comparison(
                 zorder=0,
             )
             smallest, largest = min(smallest, float(np.nanmin(lowest))), max(largest, float(np.nanmax(highest)))
-    if logarithmic(seen):
+    if log:
         _logarithmic(panel, smallest, largest, sheet)
     else:
         panel.axhline(0, color=sheet.theme.ink, linestyle=":", linewidth=0.7 * sheet.size.line)
-    log = ", log axis" if logarithmic(seen) else ""
-    panel.set_ylabel(f"{seen.metric} ({UNITS[seen.metric]}{log})")
+    panel.set_ylabel(f"{seen.metric} ({seen.curves[names[0]].unit}{', log axis' if log else ''})")
     _draw.steps_axis(panel)
     panel.set_xlim(0, longest)
     _direct(panel, sheet, ends, names, shades)
@@ -72,7 +61,50 @@ def plot_comparison(
     )
     rows = [_row(seen, k, name) for k, name in enumerate(names)]
     _table.table(table, sheet.em, header, rows, theme=sheet.theme, align="l" + "r" * (len(header) - 1))
-    return sheet.done(seen, metric=seen.metric)
+    return sheet.done(metric=seen.metric)
+
+
+def _positive(seen: Comparison) -> bool:
+    """Whether every value has a logarithm; a text's excess falls below nought where a model beats the count table."""
+    every = np.concatenate([curve.values.ravel() for curve in seen.curves.values()])
+    return bool((every[np.isfinite(every)] > 0).all())
+
+
+def _caption(seen: Comparison, log: bool) -> str:
+    """How to read curves and table."""
+    return (
+        f"Above: held-out {seen.what} by step on a {'logarithmic' if log else 'plain'} axis; thick lines are "
+        "medians over members, bands reach from the lowest to the highest member. Below: best and last value, the step "
+        "of the best, parameters, seconds (– where not recorded). The best of many steps is a little lucky on the "
+        f"windows that chose it. {_ground(seen)}"
+    )
+
+
+def _ground(seen: Comparison) -> str:
+    """On what ground they are compared, and whether the difference has an interval."""
+    if seen.same:
+        return (
+            "The difference is that of the first member's loss at the kept step nearest to its best one, window by "
+            f"window on the same {WINDOWS} held-out windows at most, with a 95 % interval over windows; an interval "
+            "that holds 0 means that these windows cannot tell the two apart. It says nothing about other seeds."
+        )
+    if seen.texts and seen.metric in ("loss", "perplexity"):
+        return "Windows or parts of the text differ between the runs, so differences have no interval."
+    if seen.metric == "bits":
+        return (
+            "The tokenizers differ; each loss is divided by the characters that a token of the run's own validation "
+            "part stands for on average, and differences have no interval."
+        )
+    if seen.texts:
+        return (
+            "The texts differ, or their tokenizers do and one of them throws characters away, so that neither "
+            "perplexity nor bits per character can be compared: what is drawn is the loss above that of each one's "
+            "own best count table, and differences have no interval."
+        )
+    return (
+        "The runs learn different things or see different windows, so only the excess over each one's own floor "
+        "(of a text, its best count table) can be compared, and differences have no interval."
+    )
 
 
 def _logarithmic(panel: Axes, smallest: float, largest: float, sheet: _draw.Sheet) -> None:
