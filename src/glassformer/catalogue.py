@@ -209,6 +209,7 @@ def why_not(each: Entry, subject: Subject, root: Path = STUDIES) -> str | None:
         return "it needs a population; `glassformer train ... --seeds 8` makes one"
     file = _analysis(each.name)
     asks = [*getattr(file, "APPLIES", ()), *([file.applies] if hasattr(file, "applies") else [])]
+    asks += getattr(file, "REEL_APPLIES", ()) if each.kind == "films" else ()  # where a film asks for more
     return next((reason for ask in asks if (reason := ask(subject))), None)
 
 

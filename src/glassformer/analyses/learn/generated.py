@@ -1,12 +1,15 @@
 """What the model writes when nobody corrects it: sequences with a verdict on every token."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
-from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands, result
+from glassformer.analyses import _applies, _clock
+from glassformer.analyses._options import Frames, Member, Option, Pace, Seed, Shown, Step, Steps
+from glassformer.analyses._reel import Reel, frames_of, strip
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, thousands
+from glassformer.analyses._verdicts import CODES, UNIT
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._rule import Rule
@@ -14,8 +17,9 @@ from glassformer.tasks._rule import Rule
 ORDER = 70
 ANSWERS = ("4.04", "3.§11")
 COST = "b"
-
-VERDICTS = ("start or no token", "unconstrained", "right", "wrong", "not in view")  # the codes 0 to 4
+REEL_APPLIES = (_applies.next_token,)  # one answer is soon written
+Starts = Annotated[tuple[str, ...] | None, Option("texts to go on from, equally long in tokens; none: the task's own")]
+SAID = {None: CODES["unconstrained"], True: CODES["right"], False: CODES["wrong"]}  # by what a task verifies
 NOTHING = "–"  # written where the probabilities are not numbers; its id is one more than the last token's
 CHOICES = ("sampled", "arg-max")
 SHOWN, COUNTED, QUESTIONS = 6, 40, 30  # sequences drawn, sequences counted, questions asked
@@ -25,39 +29,50 @@ SHOWN, COUNTED, QUESTIONS = 6, 40, 30  # sequences drawn, sequences counted, que
 class Generated(Result):
     """Sequences written at a few steps from the same starts and with the same random numbers, and their verdicts."""
 
-    tokens: Labelled  # (step, choice, sequence, place): token ids; the last of `vocabulary` is no token
-    verdicts: Labelled  # (step, choice, sequence, place): codes, see VERDICTS
+    tokens: Labelled  # (step, choice, window, position): token ids; the last of `vocabulary` is no token
+    verdicts: Labelled  # (step, choice, window, position): codes, see `_verdicts`
     error: Labelled  # (step, choice): share of constrained tokens that are wrong, over all that were written
-    counts: Labelled  # (step, choice, number): wrong, constrained
+    counts: Labelled  # (step, choice, statistic): wrong, constrained
     vocabulary: tuple[str, ...]
     questions: tuple[str, ...]  # of a task with one answer; else none
     steps: tuple[int, ...]
     written: int  # sequences counted at each step and choice
-    surprise: Labelled  # (step, choice, sequence, place): nats of each token when it was written; NaN for given ones
+    surprise: Labelled  # (step, choice, window, position): nats of each token when it was written; NaN for given ones
+    cost: Labelled  # (step, choice): the mean of these
+
+    @property
+    def title(self) -> str:
+        """The error of what was written, first and last; of a text, where nothing is right or wrong, what it cost."""
+        first, last = (thousands(self.steps[k]) for k in (0, -1))
+        if not self.truth_known:
+            costs = self.cost.values
+            if not np.isfinite(costs[-1]).all():
+                return fate("the probabilities are not numbers")
+            before = f" (step {first}: {costs[0, 0]:.2f})" if len(self.steps) > 1 else ""
+            beside = f", the likeliest one {costs[-1, 1]:.2f}" if costs.shape[1] > 1 else ""
+            return f"At step {last} a sampled token costs the model {costs[-1, 0]:.2f} nats on average{before}{beside}"
+        if (self.tokens.values[-1] == len(self.vocabulary) - 1).any():
+            return fate("nothing is written, for no probability is a number", self.steps[-1])
+        constrained = self.counts.values[:, 0, 1]
+        if not constrained[-1]:
+            return f"At step {last} it never comes to a token that the rule constrains"
+        what = "answers it gives" if self.questions else "tokens it writes where the rule speaks"
+        wrong = [percent(float(error)) for error in self.error.values[:, 0]]
+        more = len(self.steps) > 1 and constrained[0]
+        told = f"{wrong[0]} are wrong at step {first} and {wrong[-1]}" if more else f"{wrong[-1]} are wrong"
+        return f"Of the {what}, {told} at step {last} ({self.error.axes['choice'].labels[0]})"
 
 
 def generated(
-    run: Run,
-    *,
-    step: int = -1,
-    steps: Sequence[int] | None = None,
-    member: int = 0,
-    tokens: int = 30,
-    seed: int = 0,
-    sequences: int = COUNTED,
-    choices: Sequence[str] = CHOICES,
-    starts: Sequence[str] | None = None,
-) -> Generated:
+    run: Run, *, step: Step = -1, steps: Steps = None, member: Member = 0, tokens: int = 30, seed: Seed = 0,
+    sequences: int = COUNTED, choices: tuple[str, ...] = CHOICES, starts: Starts = None,
+) -> Generated:  # fmt: skip
     """`sequences` runs of `tokens` tokens at each step (default: the first and the chosen one); six are kept.
 
     `starts`: texts to go on from, equally long in tokens; None: first the words that the task names, then any that
     may begin a sequence.
     """
-    at = (
-        _clock.chosen(run, tuple(steps))
-        if steps is not None
-        else sorted({int(run.steps[0]), _clock.resolve(run, step)})
-    )
+    at = sorted({int(run.steps[0]), _clock.resolve(run, step)}) if steps is None else _clock.chosen(run, steps)
     rng = np.random.default_rng([seed, run.task.seed])
     sequences = sequences if run.task.exact else SHOWN  # of a text there is nothing to count
     one = run.task.answers == "one"
@@ -69,7 +84,7 @@ def generated(
         begun = np.array([run.task.sample(rng, 1)[:1] for _ in range(sequences)])
         begun[: len(run.task.starts)] = [run.task.encode(text) for text in run.task.starts[:sequences]] or begun[:0]
         if starts is not None:
-            begun = _given(run, [starts] if isinstance(starts, str) else starts)
+            begun = _given(run, starts)
             sequences = len(begun)
     luck = rng.random((sequences, tokens))
     ids, verdicts, counts, surprises = [], [], [], []
@@ -89,42 +104,44 @@ def generated(
             wrong = sum(said.count(False) for said in judged)
             counts.append([wrong, wrong + sum(said.count(True) for said in judged)])
             codes = [
-                [0 if p < begun.shape[1] and not one else 1 if v is None else 2 if v else 3 for p, v in enumerate(said)]
+                [CODES["none"] if p < begun.shape[1] and not one else SAID[v] for p, v in enumerate(said)]
                 for said in judged
             ]
-            kept = np.where(lost[:, -1:], 0, codes) if one else np.where(lost, 0, codes)[:SHOWN]
+            kept = np.where(lost[:, -1:] if one else lost, CODES["none"], codes)
+            kept = kept if one else kept[:SHOWN]
             if not one and run.task.measure == "rule_error":
-                kept[_out_of_view(run, texts[:SHOWN], judged[:SHOWN]) & (kept >= 2)] = 4
+                asked = np.isin(kept, [SAID[True], SAID[False]])
+                kept[_out_of_view(run, texts[:SHOWN], judged[:SHOWN]) & asked] = CODES["not_in_view"]
             verdicts.append(kept)
     shape = (len(at), len(choices))
     many, long = ids[0].shape
-    axes = {"step": tuple(map(str, at)), "choice": tuple(choices)}
+    axes: dict[str, Any] = {"step": at, "choice": choices}
     number = np.array(counts, dtype=float).reshape(*shape, 2)
-    with np.errstate(invalid="ignore"):
+    surprise = np.array(surprises).reshape(*shape, many, long)
+    with np.errstate(invalid="ignore", divide="ignore"):
         error = number[..., 0] / number[..., 1]
-    places = axes | {"sequence": numbers(many), "place": numbers(long)}
+        cost = np.nansum(surprise, axis=(2, 3)) / np.isfinite(surprise).sum(axis=(2, 3))
+    places = axes | {"window": numbers(many), "position": numbers(long)}
     return Generated(
         step=at[-1],
         clock=_clock.text(run, at[-1], member),
         truth_known=run.task.exact,
         tokens=Labelled(np.array(ids).reshape(*shape, many, long), places, "token id"),
-        verdicts=Labelled(
-            np.array(verdicts).reshape(*shape, many, long),
-            places,
-            ", ".join(f"{k} {v}" for k, v in enumerate(VERDICTS)),
-        ),
+        verdicts=Labelled(np.array(verdicts).reshape(*shape, many, long), places, UNIT),
         error=Labelled(error, axes, "share"),
-        counts=Labelled(number, axes | {"number": ("wrong", "constrained")}, "tokens"),
+        counts=Labelled(number, axes | {"statistic": ("wrong", "constrained")}, "tokens"),
         vocabulary=(*run.task.vocabulary, NOTHING),
         questions=tuple(run.task.decode(q) for q in begun) if one else (),
         steps=tuple(at),
         written=sequences,
-        surprise=Labelled(np.array(surprises).reshape(*shape, many, long), places, "nats"),
+        surprise=Labelled(surprise, places, "nats"),
+        cost=Labelled(cost, axes, "nats per token"),
     )
 
 
 def _given(run: Run, starts: Sequence[str]) -> Array:
-    """(sequence, place): the beginnings asked for."""
+    """(window, position): the beginnings asked for."""
+    starts = [starts] if isinstance(starts, str) else starts
     tokens = [run.task.encode(text) for text in starts]
     if not tokens or len({len(each) for each in tokens}) > 1 or not len(tokens[0]):
         long = ", ".join(f"{text!r} {len(each)}" for text, each in zip(starts, tokens, strict=True)) or "there are none"
@@ -133,7 +150,7 @@ def _given(run: Run, starts: Sequence[str]) -> Array:
 
 
 def _write(run: Run, starts: Array, luck: Array | None, tokens: int, step: int, member: int) -> tuple[Array, Array]:
-    """(sequence, place) twice: what goes on from the starts, and what each token cost; NaN for the starts.
+    """(window, position) twice: what goes on from the starts, and what each token cost; NaN for the starts.
 
     `luck` holds one random number per token, None takes the likeliest.
     """
@@ -159,7 +176,7 @@ def pick(chances: Array, luck: Array | None) -> Array:
 
 
 def _out_of_view(run: Run, texts: Array, judged: list[list[bool | None]]) -> Array:
-    """(sequence, place): whether the model's window did not settle the token at this place.
+    """(window, position): whether the model's window did not settle the token at this place.
 
     A window that holds a mistake is read as it stands: no sequence that obeys the rule looks like it.
     """
@@ -177,56 +194,19 @@ def _out_of_view(run: Run, texts: Array, judged: list[list[bool | None]]) -> Arr
     return found
 
 
-def say(seen: Generated) -> Words:
-    """The error of what was written, first and last."""
-    one = bool(seen.questions)
-    caption = (
-        f"{len(seen.questions)} questions, the same at every step, with the answer drawn at temperature 1 (sampled) "
-        "and the likeliest one (arg-max). "
-        if one
-        else "Sequences that the model wrote by itself, each from a given beginning (plain cells); starts and random "
-        "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the "
-        f"likeliest token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
-        "sequence's start. Hatched cells (∅): the rule speaks there, but what the model had in view does not settle "
-        "the answer, so they may be right or wrong by luck; they are counted as what they are. "
-    ) + "✓ right, ✗ wrong, grey: the rule leaves the token free. A model that only knows frequencies keeps its crosses."
-    if not seen.truth_known:
-        return _say_text(seen)
-    errors, counts = seen.error.values[:, 0], seen.counts.values[:, 0]
-    what = "answers it gives" if one else "tokens it writes where the rule speaks"
-    how = seen.error.axes["choice"].labels[0]
-    if (seen.tokens.values[-1] == len(seen.vocabulary) - 1).any():
-        step = thousands(seen.steps[-1])
-        title = f"At step {step} nothing is written, for no probability is a number: the training has diverged"
-    elif not counts[-1, 1]:
-        title = f"At step {thousands(seen.steps[-1])} it never comes to a token that the rule constrains"
-    elif len(seen.steps) > 1 and counts[0, 1]:
-        title = (
-            f"Of the {what}, {percent(float(errors[0]))} are wrong at step {thousands(seen.steps[0])} and "
-            f"{percent(float(errors[-1]))} at step {thousands(seen.steps[-1])} ({how})"
-        )
-    else:
-        wrong = percent(float(errors[-1]))
-        title = f"Of the {what}, {wrong} are wrong at step {thousands(seen.steps[-1])} ({how})"
-    return Words(title, caption, f"Rows of tokens, each cell marked right, wrong or free. {title}.")
+def reel(
+    run: Run, *, member: Member = 0, seed: Seed = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None
+) -> Reel:
+    """Six sequences, written anew at every frame with the same random numbers."""
+    if why := _applies.next_token(run):
+        raise CallError(why)
+    tokens = 24 if max(map(len, run.task.vocabulary)) <= 2 else 12
+    ends = (int(run.steps[0]), _clock.resolve(run))
 
+    drawn = CHOICES[:1]
 
-def _say_text(seen: Generated) -> Words:
-    """How surprised the model is by its own words; of a text, nothing is right or wrong."""
-    caption = (
-        "Texts that the model wrote by itself, each from a given beginning (plain cells); starts and random numbers "
-        "are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the likeliest "
-        "token each time, which soon repeats itself. A cell is the darker, the more the token surprised the model that "
-        "wrote it: minus the logarithm of its probability. A sampled text that costs about as much per token as the "
-        "model's entropy is what it takes for ordinary; whether a reader does is not measured here."
-    )
-    with np.errstate(invalid="ignore"):
-        mean = np.nanmean(seen.surprise.values, axis=(2, 3))  # (step, choice)
-    first, last = mean[0], mean[-1]
-    if not np.isfinite(last).all():
-        title = "The probabilities are not numbers: the training has diverged"
-    else:
-        title = f"At step {thousands(seen.steps[-1])} a sampled token costs the model {last[0]:.2f} nats on average"
-        title += f" (step {thousands(seen.steps[0])}: {first[0]:.2f})" if len(seen.steps) > 1 else ""
-        title += f", the likeliest one {last[1]:.2f}" if len(last) > 1 else ""
-    return Words(title, caption, f"Rows of tokens, each cell shaded by its surprise. {title}.")
+    def at(step: int) -> Generated:
+        return generated(run, steps=(step,), member=member, seed=seed, tokens=tokens, sequences=SHOWN, choices=drawn)
+
+    whole = generated(run, steps=ends, member=member, seed=seed, choices=drawn)
+    return Reel(whole.title, frames_of(run, frames, pace, steps, member), at, strip(run, member), {"last": at(-1)})

@@ -1,7 +1,5 @@
 """What it writes when nobody corrects it: sequences before and after training, a verdict on every token."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,33 +7,19 @@ from matplotlib.patches import Rectangle
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.learn.generated import NOTHING, VERDICTS, Generated, generated, say
+from glassformer.analyses._verdicts import CODES, verdict
+from glassformer.analyses.learn.generated import NOTHING, Generated
 from glassformer.figures import _draw, _style, _table
-from glassformer.run import Run
 
 MOST_NATS = 8.0  # surprise of the darkest cells
-SAID = (None, "unconstrained", "right", "wrong", "not_in_view")  # by code
 
 
-@_draw.drawing
-def plot_generated(
-    run: Run,
-    *,
-    step: int = -1,
-    steps: Sequence[int] | None = None,
-    member: int = 0,
-    seed: int = 0,
-    starts: Sequence[str] | None = None,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Generated, look: _draw.Look) -> Figure:
     """Blocks of sequences at the first and the chosen step, sampled and arg-max, same random numbers."""
-    seen = generated(run, step=step, steps=steps, member=member, seed=seed, starts=starts)
     many = len(seen.steps)
-    sheet = _draw.Sheet(
-        ax, theme, size, say(seen), seen.clock, height=7 if seen.questions else 1.5 + 2.5 * many, least=60
-    )
+    how = "marked right, wrong or free" if seen.truth_known else "shaded by its surprise"
+    alt = f"Rows of tokens, each cell {how}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7 if seen.questions else 1.5 + 2.5 * many, least=60)
     told = {int(code) for code in seen.verdicts.values.ravel()} if seen.questions else set[int]()
     if seen.questions:
         _questions(seen, sheet)
@@ -56,20 +40,43 @@ def plot_generated(
                 _block(panels[row, column], seen, row, column, length, sheet)
                 told |= {int(code) for code in seen.verdicts.values[row, column, :, :length].ravel()}
     if not seen.truth_known:
-        return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
-    known = [SAID[code] for code in (2, 3, 1, 4) if code in told]
-    sheet.legend([each for each in known if each], columns=4)
+        return sheet.done()
+    known = [each for each in ("right", "wrong", "unconstrained", "not_in_view") if CODES[each] in told]
+    sheet.legend(known, columns=4)
     if not seen.questions:
         kept, long = seen.tokens.values.shape[2:]
         part = "" if first == long else f"the first {first} or {second} tokens of "
         sheet.note(f"counted over {seen.written} texts of {long} tokens; drawn: {part}{'six' if kept == 6 else kept}")
-    return sheet.done(seen, steps=list(seen.steps), seed=seed, member=member)
+    return sheet.done()
+
+
+def _caption(seen: Generated) -> str:
+    """How to read the cells."""
+    if not seen.truth_known:
+        return (
+            "Texts that the model wrote by itself, each from a given beginning (plain cells); starts and random "
+            "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the "
+            "likeliest token each time, which soon repeats itself. A cell is the darker, the more the token surprised "
+            "the model that wrote it: minus the logarithm of its probability. A sampled text that costs about as much "
+            "per token as the model's entropy is what it takes for ordinary; whether a reader does is not measured "
+            "here."
+        )
+    return (
+        f"{len(seen.questions)} questions, the same at every step, with the answer drawn at temperature 1 (sampled) "
+        "and the likeliest one (arg-max). "
+        if seen.questions
+        else "Sequences that the model wrote by itself, each from a given beginning (plain cells); starts and random "
+        "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the "
+        f"likeliest token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
+        "sequence's start. Hatched cells (∅): the rule speaks there, but what the model had in view does not settle "
+        "the answer, so they may be right or wrong by luck; they are counted as what they are. "
+    ) + "✓ right, ✗ wrong, grey: the rule leaves the token free. A model that only knows frequencies keeps its crosses."
 
 
 def _block(ax: Axes, seen: Generated, row: int, choice: int, length: int, sheet: _draw.Sheet) -> None:
     ids, codes = seen.tokens.values[row, choice, :, :length], seen.verdicts.values[row, choice, :, :length]
     words = [[seen.vocabulary[int(token)] for token in line] for line in ids]
-    _draw.cells(ax, words, [[SAID[int(code)] for code in line] for line in codes], theme=sheet.theme)
+    _draw.cells(ax, words, [list(map(verdict, line)) for line in codes], theme=sheet.theme)
     name = seen.tokens.axes["choice"].labels[choice]
     wrong, all_ = seen.counts.values[row, choice]
     none = "no numbers" if NOTHING in words[0] else "nothing constrained"
@@ -80,7 +87,7 @@ def _block(ax: Axes, seen: Generated, row: int, choice: int, length: int, sheet:
 def _lines(ax: Axes, seen: Generated, row: int, choice: int, sheet: _draw.Sheet) -> None:
     """Each text on a line of its own, token after token as far as there is room, shaded by what each cost."""
     width, height = _table.page(ax, sheet.em)
-    palette, many = _style.colormap("share", sheet.theme.name), len(seen.tokens.axes["sequence"])
+    palette, many = _style.colormap("share", sheet.theme.name), len(seen.tokens.axes["window"])
     line = min(2.4, height / many)
     for k in range(many):
         x = 0.0
@@ -94,8 +101,7 @@ def _lines(ax: Axes, seen: Generated, row: int, choice: int, sheet: _draw.Sheet)
                                    edgecolor=sheet.theme.faint, linewidth=0.4 * sheet.size.line))  # fmt: skip
             ax.text(x + wide / 2, (k + 0.5) * line, word, ha="center", va="center", parse_math=False)
             x += wide + 0.12
-    with np.errstate(invalid="ignore"):
-        mean = float(np.nanmean(seen.surprise.values[row, choice])) if seen.surprise.values.size else float("nan")
+    mean = float(seen.cost.values[row, choice])
     name = seen.tokens.axes["choice"].labels[choice]
     ax.set_title(f"step {thousands(seen.steps[row])} · {name} · {_draw.number(mean)} nats per token")
 
@@ -129,11 +135,12 @@ def _questions(seen: Generated, sheet: _draw.Sheet) -> None:
             ax.text(-0.6, line, question, ha="right", va="center", parse_math=False)
             for k, (row, choice) in enumerate(heads):
                 token = int(seen.tokens.values[row, choice, place * each + line, 0])
-                verdict = SAID[int(seen.verdicts.values[row, choice, place * each + line, 0])]
-                word = f"{seen.vocabulary[token]}\u202f{_style.GLYPH[verdict or 'unconstrained']}"
-                _draw.cell(ax, k, line, word, verdict, theme=t, size=size.text, line=size.line, glyph=False)
+                said = verdict(seen.verdicts.values[row, choice, place * each + line, 0])
+                word = f"{seen.vocabulary[token]}\u202f{_style.GLYPH.get(said, '')}"
+                _draw.cell(ax, k, line, word, said, theme=t, size=size.text, line=size.line, glyph=False)
     wrong = (
-        f"{percent(float(seen.error.values[r, c]))} {seen.tokens.axes['choice'].labels[c]}, step {thousands(seen.steps[r])}"
+        f"{percent(float(seen.error.values[r, c]))} {seen.tokens.axes['choice'].labels[c]}, "
+        f"step {thousands(seen.steps[r])}"
         for r, c in heads
     )
     sheet.note(
@@ -141,6 +148,3 @@ def _questions(seen: Generated, sheet: _draw.Sheet) -> None:
         if across == 3
         else f"{across * each} of the {len(seen.questions)} questions"
     )
-
-
-assert len(SAID) == len(VERDICTS)

@@ -5,38 +5,39 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassformer.analyses.learn.loss import Loss, loss, say, steps_of
+from glassformer.analyses._result import percent
+from glassformer.analyses.learn.loss import UNITS, Loss
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 NARROW = 60  # ems
-EARLY = 0.1  # share of the training within which all is learnt that is, so that an even axis would show a wall
 FEW = 40  # logged lines under which each is marked, so that straight lines between them are not read as data
 APART = 0.015  # of the height of the chart, from which a second floor is drawn
 NEAR = 0.05  # excess above which the floor is left out of the picture
 LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear, so that zero and less can be shown
+OF_RULE = (
+    "Dashed horizontal lines are exact prices of partial understandings, from blind guessing down to the floor, the "
+    "least that any model with this window can reach on average; a tick on one marks the first logged step by which "
+    "the held-out loss stands on it, or within a fiftieth of the ladder's height above it. Dotted lines are what the "
+    "exact predictor pays on the very windows that are judged, held out or of training, which differ a little from the "
+    "average. Middle: what is left above the floor of the very same windows, on a logarithmic axis; values below zero, "
+    "where the model knows these windows better than the rule does, are memorising and are drawn in the shaded band. "
+    "Bottom: the share of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A "
+    "curve that stays above a rung refutes that the model has understood so much."
+)
+OF_TEXT = (
+    "Nobody knows the least loss a text allows. Dashed horizontal lines are what counting can do: tables of the "
+    "training part that look back so many tokens (interpolated after Witten and Bell), scored on the whole validation "
+    "part; a tick marks the first logged step by which the held-out loss stands on one. Middle: the loss less that of "
+    "the best table on the held-out windows (those of training it has counted, so it knows them too well to be a "
+    "measure); in the shaded band below zero the model knows more than any such table. That is good where it holds for "
+    "held-out windows (dashed); where only the training curve is there, the model learns its text by heart. Bottom: "
+    "the share of tokens that the likeliest guess misses."
+)
 
 
-@_draw.drawing
-def plot_loss(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    unit: str = "nats",
-    log_steps: bool | None = None,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """Loss on the ladder of the task, excess over the floor, and error, by training step.
-
-    `log_steps`: a logarithmic axis of steps; None: where the floor is reached in the first tenth of the training.
-    """
-    seen = loss(run, step=step, member=member, unit=unit)
-    at = steps_of(seen)
-    log = _floor_reached(seen) < EARLY * seen.steps if log_steps is None else log_steps
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9)
+def draw(seen: Loss, look: _draw.Look) -> Figure:
+    """Loss on the ladder of the task, excess over the floor, and error, by training step."""
+    sheet = look.sheet(seen, caption(seen), _alt(seen), height=9)
     error = any("error" in name for name in seen.curves)
     shares = [3.2, 2.0, 1.6][: 2 + error]
     names = 15 if sheet.room[0] > NARROW else 10.5  # ems for the names beside the charts
@@ -48,27 +49,43 @@ def plot_loss(
     if error:
         _errors(panels[2], seen, sheet, names)
     for panel in panels:
-        if log:  # straight up to the first logged step after the beginning
-            panel.set_xscale("symlog", linthresh=float(max(at[1] if len(at) > 1 else 1, 1)), linscale=0.4)
+        if seen.log_steps:  # straight up to the first logged step after the beginning
+            panel.set_xscale("symlog", linthresh=float(max(_second(seen), 1)), linscale=0.4)
         panel.set_xlim(0, max(seen.steps, 1))
         _draw.steps_axis(panel, "step" if panel is panels[-1] else "")
-        if log:
-            panel.set_xticks(_decades(at, seen.steps))
+        if seen.log_steps:
+            panel.set_xticks(_decades(seen))
             panel.minorticks_off()
         if panel is not panels[-1]:
             panel.tick_params(labelbottom=False)
-        if step != -1 and seen.step is not None:
+        if seen.step is not None:
             panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
-    if log and log_steps is None:
+    if seen.log_steps and seen.early:
         sheet.note("steps on a logarithmic axis: the lowest rung is reached early")
-    return sheet.done(seen, unit=unit, log_steps=bool(log), member=member)
+    return sheet.done()
+
+
+def caption(seen: Loss) -> str:
+    """How to read the three charts."""
+    return (
+        f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
+        "(thick), in training (solid) and on held-out windows (dashed); dots are the logged lines where they are few, "
+        f"and nothing is known between them. {OF_RULE if seen.truth_known else OF_TEXT}"
+    )
+
+
+def _alt(seen: Loss) -> str:
+    if "validation" not in seen.curves:
+        return "An empty chart: no losses were logged."
+    errors = [name for name in ("rule_error_answerable", "error", "rule_error") if name in seen.curves]
+    last = f" The last error is {percent(float(seen.curves[errors[0]].values[-1]))}." if errors else ""
+    return f"Three charts over training steps: loss, excess and error. {seen.title}.{last}"
 
 
 def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     t, line = sheet.theme, sheet.size.line
     _curves(ax, seen, ("train", "validation"), sheet)
-    floor = max(k for k, ok in enumerate(seen.reachable) if ok)
-    names = []
+    floor, names = seen.lowest, []
     for k, (name, price) in enumerate(zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True)):
         colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
         ax.axhline(price, color=colour, linestyle="--" if seen.reachable[k] else ":", linewidth=width * line, zorder=1)
@@ -114,7 +131,7 @@ def _limits(ax: Axes, values: list[float], log: bool) -> None:
 
 def _curves(ax: Axes, seen: Loss, names: tuple[str, ...], sheet: _draw.Sheet) -> None:
     """Raw thin, running median thick; dots at the logged lines where they are few."""
-    steps, line, dots = steps_of(seen), sheet.size.line, _dots(seen)
+    steps, line, dots = seen.at, sheet.size.line, _dots(seen)
     for name in names:
         if name not in seen.curves:
             continue
@@ -125,25 +142,23 @@ def _curves(ax: Axes, seen: Loss, names: tuple[str, ...], sheet: _draw.Sheet) ->
                 linestyle=_style.LINE[part])  # fmt: skip
 
 
-def _decades(at: np.ndarray, steps: int) -> list[int]:
+def _second(seen: Loss) -> int:
+    """The second logged step, from which on an axis of steps can be logarithmic."""
+    return int(seen.at[1]) if len(seen.at) > 1 else 1
+
+
+def _decades(seen: Loss) -> list[int]:
     """Marks of an axis that is logarithmic from the second logged step on."""
-    first = int(at[1]) if len(at) > 1 else 1
-    return [0, *(m * 10**k for k in range(8) for m in (1, 2, 5) if first <= m * 10**k <= steps)]
+    return [0, *(m * 10**k for k in range(8) for m in (1, 2, 5) if _second(seen) <= m * 10**k <= seen.steps)]
 
 
 def _dots(seen: Loss) -> list[int]:
     """The logged lines to mark: all where they are few, else those up to the floor where these are few."""
-    steps = steps_of(seen)
+    steps, reached = seen.at, seen.crossed.values[seen.lowest]  # NaN, where it never is, lies after all steps
     if len(steps) < FEW:
         return list(range(len(steps)))
-    early = int(np.searchsorted(steps, _floor_reached(seen), side="right"))
+    early = int(np.searchsorted(steps, reached, side="right"))
     return list(range(early)) if early < FEW else []
-
-
-def _floor_reached(seen: Loss) -> float:
-    """The first logged step on the lowest rung that can be reached; infinite: it never was."""
-    step = seen.crossed.values[max(k for k, ok in enumerate(seen.reachable) if ok)]
-    return float(step) if np.isfinite(step) else float("inf")
 
 
 def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
@@ -177,7 +192,7 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
 
 
 def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
-    t, steps, line = sheet.theme, steps_of(seen), sheet.size.line
+    t, steps, line = sheet.theme, seen.at, sheet.size.line
     names: list[tuple[float, str, str]] = []
     for name, style, said in (
         ("error", "-", "wrong answers"), ("rule_error", "-", "all positions the rule speaks about"),

@@ -1,38 +1,23 @@
 """What comes next: the five likeliest tokens after a few inputs, as training goes on."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
-from glassformer.analyses.learn.next_token import NextToken, next_token, say, ticks
+from glassformer.analyses.learn.next_token import NextToken
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 TOP = 5
 
 
-@_draw.drawing
-def plot_next_token(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    steps: Sequence[int] | None = None,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: NextToken, look: _draw.Look) -> Figure:
     """Bars of the likeliest next tokens: rows are inputs, columns are steps, ticks the exact predictor."""
-    seen = next_token(run, sequence=sequence, step=step, steps=steps, member=member)
-    prompts, times = seen.chances.axes["prompt"].labels, seen.steps
-    shown_prompts = prompts[:2] if size == "slide" and len(prompts) * len(times) > 6 else prompts
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.6 + 1.9 * len(shown_prompts))
-    rows, columns = len(shown_prompts), len(times)
+    prompts, times = seen.chances.axes["window"].labels, seen.steps
+    rows = 2 if look.size == "slide" and len(prompts) * len(times) > 6 else len(prompts)
+    columns = len(times)
+    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=1.6 + 1.9 * rows)
     narrow = sheet.size.name == "print_narrow"  # the legend takes two lines
     panels = sheet.panels(rows, columns, left=4.5, right=2, bottom=7.4 if narrow else 5.8, top=4.2, gap=(6, 3.2))
     for row in range(rows):
@@ -71,8 +56,32 @@ def plot_next_token(
     free = ["unconstrained"] if any(not a and not b for a, b in zip(asked, seen.unseen[:rows], strict=True)) else []
     free += ["not_in_view"] if any(seen.unseen[:rows]) else []
     judged = ["right", "wrong"] if seen.right.values[:rows].any() else []
-    sheet.legend([*judged, *free, (ticks(seen).removeprefix("the "), "|", sheet.theme.ink)], columns=2 if narrow else 4)
-    return sheet.done(seen, steps=list(times), member=member)
+    ticks = seen.predictor.removeprefix("the ") if seen.truth_known else "frequency after the same tokens in training"
+    sheet.legend([*judged, *free, (ticks, "|", sheet.theme.ink)], columns=2 if narrow else 4)
+    return sheet.done()
+
+
+def _caption(seen: NextToken) -> str:
+    """How to read the bars and ticks."""
+    return (
+        f"Bars are the model's five likeliest {'answers' if seen.one else 'next tokens'} after each input (rows) at a "
+        "few training steps (columns), with their probabilities; below them, where it is not one of the five, the "
+        "token that is likeliest in the end. A tick is "
+        + (
+            f"the probability of the same token, given the same window, by {seen.predictor}"
+            if seen.truth_known
+            else "the share of times that the same token followed the whole input in the training part; an input that "
+            "never occurs there has no ticks, and one that occurs a few times has rough ones"
+        )
+        + "; a check marks tokens that the rule allows where it constrains the place. Exact numbers."
+        + (" Bars that end at their ticks are perfect knowledge." if seen.truth_known else "")
+    )
+
+
+def _alt(seen: NextToken) -> str:
+    if not np.isfinite(seen.chances.values[:, -1]).all():
+        return "Empty bars."
+    return f"Bars of the likeliest tokens after a few inputs. {seen.title}."
 
 
 def _order(seen: NextToken, row: int, column: int) -> list[int]:

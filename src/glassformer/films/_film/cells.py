@@ -9,13 +9,14 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.colors import to_rgb
 
 from glassformer.analyses._result import Array
+from glassformer.analyses._verdicts import CODES, VERDICTS
 from glassformer.figures import _style
 from glassformer.films._film.pasted import Stamps
 
 if TYPE_CHECKING:
     from glassformer.films._film.stage import Stage
 
-GLYPHS = ("", "", _style.GLYPH["right"], _style.GLYPH["wrong"], _style.GLYPH["not_in_view"])  # by code of the verdict
+GLYPHS = [_style.GLYPH.get(verdict, "") for verdict in VERDICTS]  # by code
 WASH = 0.3  # how much of the verdict's colour is in a cell
 GAP, HATCH = 2, 9  # pixels around a cell, and from one line of its hatching to the next
 
@@ -29,9 +30,12 @@ class Cells(Artist):
         self.words, self.theme, self.text = words, t, (stage.size.text, stage.figure.dpi)
         self.size = int(box.height) // rows, int(box.width) // columns
         paper = np.array(to_rgb(t.paper))
-        judged = [paper + WASH * (np.array(to_rgb(colour)) - paper) for colour in (t.right, t.wrong)]
-        grounds = [paper, to_rgb(t.unconstrained), *judged, to_rgb(t.unconstrained)]
-        self.grounds = [self._ground(np.array(ground), hatched=code == 4) for code, ground in enumerate(grounds)]
+        judged = {each: paper + WASH * (np.array(to_rgb(t[each])) - paper) for each in ("right", "wrong")}
+        grounds = {"none": paper} | judged
+        free = np.array(to_rgb(t.unconstrained))
+        self.grounds = [
+            self._ground(grounds.get(verdict, free), hatched=verdict == "not_in_view") for verdict in VERDICTS
+        ]
         self.kept: dict[tuple[int, int], Array] = {}
         self.image: Array = np.zeros((1, 1, 4), dtype=np.uint8)
         ax.add_artist(self)
@@ -67,7 +71,7 @@ class Cells(Artist):
         if (code, token) not in self.kept:
             ground = self.grounds[code]
             sign = f"\u2009{GLYPHS[code]}" if GLYPHS[code] else ""
-            halo = self.theme.unconstrained if code == 4 else None
+            halo = self.theme.unconstrained if code == CODES["not_in_view"] else None
             stamp = Stamps([self.words[token] + sign], self.theme.ink, *self.text, halo).images[0][::-1] / 255
             high, wide = min(len(stamp), len(ground)), min(stamp.shape[1], ground.shape[1])
             top, left = (len(ground) - high) // 2, (ground.shape[1] - wide) // 2

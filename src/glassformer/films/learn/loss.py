@@ -1,63 +1,44 @@
 """The loss being drawn, rung after rung."""
 
-from collections.abc import Iterable
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Result
-from glassformer.analyses.learn.loss import Loss, loss, now, say, steps_of
+from glassformer.analyses._reel import Reel
+from glassformer.analyses._result import Array
+from glassformer.analyses.learn.loss import Loss, Now
 from glassformer.figures import _draw, _style
 from glassformer.figures.learn.loss import APART
-from glassformer.films._film import Film, Pace, Stage, Update, film
-from glassformer.run import Run
+from glassformer.figures.learn.loss import caption as how
+from glassformer.films._film import Stage, Update
 
-ANSWERS = ("4.02",)
 PARTS = ("train", "validation")
 
 
-def applies(run: Run) -> str | None:
-    """Why there is nothing to show."""
-    return None if len(run.metrics["step"]) else "nothing was logged during this training"
+def caption(reel: Reel) -> str:
+    """How to read the curves."""
+    return how(reel.still["loss"])
 
 
-@film
-def film_loss(
-    run: Run,
-    *,
-    member: int = 0,
-    frames: int = 200,
-    pace: Pace = "even",
-    steps: Iterable[int] | None = None,
-    theme: str = "light",
-) -> Film:
+def scene(stage: Stage, reel: Reel) -> Update:
     """The loss being drawn; a tick appears on each rung of the ladder as it is passed."""
-    seen = loss(run, member=member)
-    at, words = steps_of(seen), say(seen)
+    whole: Loss = reel.still["loss"]
+    left, right = stage.edges  # as the strip below: a step stands above itself
+    ax = stage.panels(1, 1, left=left, right=right, bottom=3.6, top=1.5)[0, 0]
+    ticks = _ladder(ax, whole, stage, right - 1.7)
+    shown = {part: _curve(ax, part, stage) for part in PARTS if part in whole.curves}
 
-    def scene(stage: Stage) -> Update:
-        left, right = stage.edges  # as the strip below: a step stands above itself
-        ax = stage.panels(1, 1, left=left, right=right, bottom=3.6, top=1.5)[0, 0]
-        ticks = _ladder(ax, seen, stage, right - 1.7)
-        shown = {part: _curve(ax, part, stage) for part in PARTS if part in seen.curves}
+    def update(seen: Now) -> None:
+        step = seen.step or 0
+        for part, (curve, head) in shown.items():
+            x, y = _so_far(whole.at, whole.curves[part].values, step)
+            curve.set_data(x, y)
+            head.set_data(x[-1:], y[-1:])
+        for tick in ticks:
+            tick.set_visible(bool(tick.get_xdata()[0] <= step))
 
-        def update(step: int) -> Result:
-            for part, (curve, head) in shown.items():
-                x, y = _so_far(at, seen.curves[part].values, step)
-                curve.set_data(x, y)
-                head.set_data(x[-1:], y[-1:])
-            for tick in ticks:
-                tick.set_visible(bool(tick.get_xdata()[0] <= step))
-            return now(run, step=step, member=member)
-
-        return update
-
-    return Film(
-        run, scene, title=words.title, caption=words.caption, alt=words.alt, steps=steps, frames=frames, pace=pace,
-        theme=theme, member=member,
-    )  # fmt: skip
+    return update
 
 
 def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
@@ -70,8 +51,7 @@ def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
     finite = [v for part in PARTS if part in seen.curves for v in seen.curves[part].values if np.isfinite(v)]
     low, high = min([*finite, *prices]), max([*finite, *prices])
     ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
-    floor = max(k for k, ok in enumerate(seen.reachable) if ok)
-    said = []
+    floor, said = seen.lowest, []
     for k, (name, price) in enumerate(zip(names, prices, strict=True)):
         colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
         ax.axhline(price, color=colour, linestyle="--", linewidth=width * line, zorder=1)
