@@ -1,29 +1,29 @@
 """What the analyses of attention share: the question worth asking, the head worth watching, what a query may see."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 
+from glassformer.analyses import _applies
+from glassformer.analyses._options import Option
 from glassformer.analyses._passage import looked_at
-from glassformer.analyses._result import Array
+from glassformer.analyses._result import Array, Labelled, Result, result
 from glassformer.analyses.attend.attention import attention
 from glassformer.errors import CallError
 from glassformer.run import Run
 
 QUESTIONS = 2000  # looked at for the pairs that occur
-AXES = ("horizontal", "vertical")  # coordinates on a drawn plane
+DIRECTIONS = ("horizontal", "vertical")  # of a drawn plane
+
+Query = Annotated[str | None, Option("one query, a token at a position written `+@5`; none: the one worth following")]
 
 
 def must_ask(run: Run) -> None:
     """Refuse a model that computes no queries and keys."""
-    if run.architecture.attention != "on":
-        raise CallError("this model computes no queries and keys")
-
-
-def not_asking(run: Run) -> str | None:
-    """Why a figure of queries and keys does not apply; None: it does."""
-    return None if run.architecture.attention == "on" else "this model computes no queries and keys"
+    if why := _applies.asking(run):
+        raise CallError(why)
 
 
 def checked(run: Run, block: int, head: int | None, sequence: str | None = None, member: int = 0) -> int:
@@ -64,18 +64,18 @@ def product(run: Run) -> str:
     return "query · key" + (f" / √{size}" if size > 1 else "")
 
 
-def looked_up(run: Run, token: int, place: int) -> tuple[int, int] | None:
-    """Token id and position of what a query of the first showcase must look up; None: it is no such query."""
-    text, source = looked_at(run, None).tolist(), attention(run).source
+def looked_up(run: Run, token: int, place: int, sequence: str | None = None) -> tuple[int, int] | None:
+    """Token id and position of what a query of an input must look up; None: it is no such query."""
+    text, source = looked_at(run, sequence).tolist(), attention(run, sequence=sequence).source
     if place >= len(text) or text[place] != token or source[place] < 0:
         return None
     return text[source[place]], source[place]
 
 
-def trigger(run: Run) -> tuple[int, int]:
+def trigger(run: Run, sequence: str | None = None) -> tuple[int, int]:
     """Token id and position of the query worth a figure: the one that figures of attention follow."""
-    place = asked(run)
-    return int(looked_at(run, None)[place]), place
+    place = asked(run, sequence)
+    return int(looked_at(run, sequence)[place]), place
 
 
 def example(run: Run, ids: Sequence[int], sequence: str | None = None) -> tuple[int, ...]:
@@ -83,6 +83,11 @@ def example(run: Run, ids: Sequence[int], sequence: str | None = None) -> tuple[
     rows = {token: row for row, token in enumerate(ids)}
     text = run.tokens(sequence).tolist()
     return tuple(rows[token] * run.architecture.context + place for place, token in enumerate(text) if token in rows)
+
+
+def tokens_of(run: Run, sequence: str | None) -> tuple[int, ...]:
+    """The tokens of an input that a list of pairs must hold beside the frequent ones; the showcase's it does hold."""
+    return () if sequence is None else tuple(run.tokens(sequence).tolist())
 
 
 @lru_cache(maxsize=16)
@@ -111,3 +116,21 @@ def may_see(tokens: int, context: int, token: int, position: int, causal: bool) 
 def largest(*values: Array) -> float:
     """The largest absolute value among the finite ones; 0 where there are none."""
     return max((float(np.abs(each[np.isfinite(each)]).max(initial=0)) for each in map(np.asarray, values)), default=0.0)
+
+
+@result
+class Extent(Result):
+    """How far the points and numbers of a film go."""
+
+    corners: dict[str, Labelled]  # for each plane, (statistic, direction): the least and the most
+    largest: float  # of the absolute numbers that are drawn in colours; NaN: none are
+
+
+def extent(clouds: Mapping[str, Sequence[Array]], numbers: Sequence[Array] = ()) -> Extent:
+    """The limits that hold the points (..., 2) of each plane and these numbers, as a film shows them over time."""
+    axes, corners = {"statistic": ("least", "most"), "direction": DIRECTIONS}, {}
+    for name, points in clouds.items():
+        flat = np.vstack([each.reshape(-1, 2) for each in points])
+        known = flat[np.isfinite(flat).all(axis=1)] if np.isfinite(flat).all(axis=1).any() else np.zeros((1, 2))
+        corners[name] = Labelled(np.stack([known.min(axis=0), known.max(axis=0)]), axes)
+    return Extent(corners=corners, largest=largest(*numbers) if len(numbers) else float("nan"))

@@ -48,7 +48,12 @@ def placed(tokens: Sequence[str]) -> Axis:
 
 def paired(tokens: Sequence[str], context: int) -> Axis:
     """Every token at every position, token by token: places are (token, position)."""
-    every = tuple((token, place) for token in tokens for place in range(context))
+    return these((token, place) for token in tokens for place in range(context))
+
+
+def these(pairs: Iterable[tuple[str, int]]) -> Axis:
+    """Some tokens at positions: places are (token, position)."""
+    every = tuple(pairs)
     return Axis(every, tuple(at_position(*each) for each in every), kind="pair")
 
 

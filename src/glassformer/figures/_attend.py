@@ -9,19 +9,19 @@ from matplotlib.patches import Circle, PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._pairs import at_position, drawn
+from glassformer.analyses._pairs import at_position, drawn, paired
 from glassformer.analyses._result import Array, Axis, Labelled
-from glassformer.analyses.attend.query_key_space import QueryKey
-from glassformer.analyses.attend.scoring import Scoring
+from glassformer.analyses.attend.query_key_space import QueryKeySpace
 from glassformer.figures import _draw, _style
 
 TYPICAL = 0.95  # share of the scores that the colours tell apart where a few are far larger
 
 
 def field(
-    ax: Axes, values: Array, reach: float, limit: tuple[float, float], theme: _style.Theme, lines: bool = True
+    ax: Axes, values: Array, side: Axis, limit: tuple[float, float], theme: _style.Theme, lines: bool = True
 ) -> None:
     """Colour a plane by a linear score given on a square grid; between its points the colours are exact."""
+    reach = float(side.values[-1])  # type: ignore[arg-type]
     half = reach / (len(values) - 1)  # the outer cells reach half a cell beyond
     image = ax.imshow(
         values,
@@ -37,11 +37,10 @@ def field(
     )
     image.set_gid("field")
     if lines and np.ptp(values) > 0:
-        side = np.linspace(-reach, reach, len(values))
         levels = MaxNLocator(7).tick_values(*limit)
         ax.contour(
-            side,
-            side,
+            side.values,
+            side.values,
             values,
             levels=levels,
             colors=theme.quiet,
@@ -115,7 +114,9 @@ def fitting(ax: Axes, which: str, text: float, each: float) -> int:
     return max(2, int((box.width if which == "x" else box.height) / ax.figure.dpi * 72 / text / each))
 
 
-def places(ax: Axes, labels: Axis | Sequence[str], marks: Sequence[int], which: str, name: str = "", most: int = 32) -> None:
+def places(
+    ax: Axes, labels: Axis | Sequence[str], marks: Sequence[int], which: str, name: str = "", most: int = 32
+) -> None:
     """Labels of a map's positions; of a long input the marked ones first, and a short line at the edge for each.
 
     Those between are named as far as there is room, so that every label can be read.
@@ -147,15 +148,14 @@ def places(ax: Axes, labels: Axis | Sequence[str], marks: Sequence[int], which: 
         label.set_rotation(90 if which == "x" else 0)
 
 
-def longest(names: Sequence[str]) -> float:
+def longest(names: Axis | Sequence[str]) -> float:
     """Length of the longest name, in text sizes."""
     return max((_draw.text_width(name, 72) for name in drawn(names)), default=0.0)
 
 
 def pair_labels(values: Labelled) -> list[str]:
-    """`8₇` for each pair of (token, position, axis), token by token."""
-    tokens, places = values.axes["token"].labels, values.axes["position"].labels
-    return [at_position(token, place) for token in tokens for place in range(len(places))]
+    """`8₇` for each pair of (token, position, ...), token by token."""
+    return list(paired(values.axes["token"].labels, len(values.axes["position"])).labels)
 
 
 def middle_first(tokens: int, context: int, place: int | None = None) -> list[int]:
@@ -164,15 +164,14 @@ def middle_first(tokens: int, context: int, place: int | None = None) -> list[in
     return [token * context + p for p in dict.fromkeys((at, context - 1, 0)) for token in range(tokens)]
 
 
-def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, float]) -> None:
+def focus(ax: Axes, seen: QueryKeySpace, theme: _style.Theme, limit: tuple[float, float]) -> None:
     """The plane coloured by one query's score, with the keys it can meet and those it cannot."""
-    token, _, place = seen.query.rpartition("@")
-    at = seen.queries.values[seen.queries.axes["token"].labels.index(token), int(place)]
-    keys, can = seen.keys.values.reshape(-1, 2), seen.can_see.values.ravel().astype(bool)
+    at = seen.queries.values.reshape(-1, 2)[seen.row(seen.query)]
+    keys, can = seen.keys.values.reshape(-1, 2), seen.can_see.values.ravel()
     close = near(np.vstack([keys, at]))
     _draw.plane_axes(ax, seen.plane, np.vstack([keys, at]) if close is None else np.vstack([close, at]), theme=theme)
     window = ax.get_xlim(), ax.get_ylim()
-    field(ax, seen.field.values, seen.reach, limit, theme)
+    field(ax, seen.field.values, seen.field.axes["horizontal"], limit, theme)
     ax.set_xlim(window[0])
     ax.set_ylim(window[1])
     ax.set_aspect("equal", adjustable="box")
@@ -181,31 +180,23 @@ def focus(ax: Axes, seen: QueryKey, theme: _style.Theme, limit: tuple[float, flo
     _draw.dots(ax, keys[can], colour=theme.key, marker=_style.MARKER["key"], scale=1.1, zorder=3, **rim)
     _draw.arrows(ax, np.zeros((1, 2)), at[None], colours=theme.query)
     _draw.dots(ax, at[None], colour=theme.query, marker=_style.MARKER["query"], scale=1.7, zorder=4)
-    names = pair_labels(seen.keys)
-    shown_top = drawn(seen.top.axes["key"].labels)
-    first = [names.index(label) for label in shown_top]
-    context = len(seen.keys.axes["position"])
+    names, context = pair_labels(seen.keys), len(seen.keys.axes["position"])
+    first = [seen.row(pair) for pair in seen.top.axes["key_pair"].values]
     met = sorted((k for k in seen.example if can[k]), key=lambda k: -seen.scores.values.ravel()[k])
-    rest = middle_first(len(seen.groups), context, max(int(place) - 1, 0))
-    answer = [names.index(drawn([seen.answer])[0])] if seen.answer else []
+    rest = middle_first(len(seen.groups), context, max(seen.query[1] - 1, 0))
+    answer = [] if seen.answer is None else [seen.row(seen.answer)]
     order = [k for k in [*answer, *met, *first, *rest] if can[k]]
     since = len(ax.texts)
     told = list(dict.fromkeys(order))
     _draw.labels(
         ax,
         np.vstack([at[None], keys[told]]),
-        [drawn([seen.query])[0], *(names[k] for k in told)],
+        [at_position(*seen.query), *(names[k] for k in told)],
         colours=[theme.query] + [theme.key] * len(told),
         most=26,
         keep_clear=np.vstack([at[None], keys[can]]),
     )
     plate(ax, since, theme)
-
-
-def allowed(seen: Scoring) -> Array:
-    """The scores of an input, NaN where a query may not look."""
-    scores = seen.scores.values
-    return np.where(np.tri(len(seen.tokens), dtype=bool), scores, np.nan) if seen.causal else scores
 
 
 def staircase(ax: Axes, blocks: Sequence[tuple[int, int]], size: int, theme: _style.Theme) -> None:

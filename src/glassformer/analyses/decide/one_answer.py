@@ -9,7 +9,7 @@ from glassformer.analyses._pairs import drawn, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result
 from glassformer.analyses.attend.attention import named
-from glassformer.analyses.attend.scoring import scoring, spoken
+from glassformer.analyses.attend.scoring import scoring
 from glassformer.analyses.decide.residual import residual
 from glassformer.run import Run
 
@@ -77,7 +77,7 @@ def one_answer(
     a = run.architecture
     asked = scoring(run, sequence=sequence, block=a.blocks - 1, head=head, step=step, member=member)
     last = _counted.place(run, run.tokens(sequence))
-    place = spoken(asked) if max(asked.source) >= 0 else last
+    place = asked.followed if max(asked.source) >= 0 else last
     seen, block = run.trace(sequence, step=step, member=member), a.blocks - 1
     stages = np.stack([_decide.entering(seen, block, a)[place] * a.residual, seen["middle"][block, place]])
     plane = fitted(run, sequence=sequence, step=step, member=member)

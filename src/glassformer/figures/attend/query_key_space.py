@@ -9,44 +9,30 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from glassformer.analyses._attend import not_asking
-from glassformer.analyses._pairs import drawn
+from glassformer.analyses._pairs import at_position
 from glassformer.analyses._result import Array, percent
-from glassformer.analyses.attend.query_key_space import QueryKey, means, query_key_space, say
+from glassformer.analyses.attend.query_key_space import QueryKeySpace
 from glassformer.figures import _attend, _draw, _on_grey, _regions, _style
-from glassformer.run import Run
 
 BARS = 20  # ems that a panel of scores needs
 LEAST = 0.45  # width over height of a plane, and height over width: labels need some room
 APART = 0.35  # of the variance of the keys may lie within their groups, for the groups to be named
 
 
-@_draw.drawing
-def plot_query_key_space(
-    run: Run,
-    *,
-    head: int | None = None,
-    with_focus: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """All queries and keys on one plane; `with_focus="+@5"` adds the plane as one query sees it."""
-    seen = query_key_space(run, query=with_focus, head=head, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7, least=60)
+def draw(seen: QueryKeySpace, look: _draw.Look) -> Figure:
+    """All queries and keys on one plane; `with_focus` adds the plane as one query sees it."""
+    sheet = look.sheet(seen, _caption(seen), f"Plane of all queries and keys. {seen.title}.", height=7, least=60)
     cloud = np.vstack([seen.queries.values.reshape(-1, 2), seen.keys.values.reshape(-1, 2)])
     near = _attend.near(cloud)
     beside = 1.5 + max((_draw.text_width(text, 1.1 * 72) for text in _apart(seen).values()), default=0.0)
-    clouds = [cloud] if near is None or with_focus is not None else [cloud, near]
-    panels, bars = _panels(sheet, clouds, beside, with_focus is not None, _asker(seen) in seen.example)
+    clouds = [cloud] if near is None or seen.with_focus else [cloud, near]
+    panels, bars = _panels(sheet, clouds, beside, seen.with_focus, seen.row(seen.query) in seen.example)
     for panel in panels:
         panel.set_anchor("W" if len(panels) > 1 or bars is not None else "C")
     if bars is not None:
         _scores(bars, seen, sheet)
     _space(panels[0], seen, cloud, sheet)
-    if near is not None and with_focus is None:
+    if near is not None and not seen.with_focus:
         _space(panels[1], seen, cloud, sheet, near)
         panels[0].set_title("all of them")
         panels[1].set_title("the middle, enlarged")
@@ -62,10 +48,10 @@ def plot_query_key_space(
                 linestyle="--",
             )
         )
-    if with_focus is not None:
+    if seen.with_focus:
         limit = _attend.span(seen.scores.values)
         _attend.focus(panels[1], seen, sheet.theme, limit)
-        panels[1].set_title(f"the score of {drawn([seen.query])[0]} with a key drawn there")
+        panels[1].set_title(f"the score of {at_position(*seen.query)} with a key drawn there")
         _attend.score_bar(sheet, limit, seen.scores.values, beside=panels[1])
     kept = "" if seen.plane.lossless else f" · {percent(seen.plane.kept)} of the scores' variance"
     tokens = _on_grey.input_of(seen.queries, seen.example)
@@ -73,7 +59,33 @@ def plot_query_key_space(
     told = _on_grey.fitting(sheet, "coloured: the input ", tokens, rings, 0.8)
     sheet.note(told if seen.example else f"labelled: some of each token{rings}")
     sheet.legend(["query", "key"])
-    return sheet.done(seen, head=seen.head, with_focus=with_focus)
+    return sheet.done()
+
+
+def _caption(seen: QueryKeySpace) -> str:
+    """How to read the plane."""
+    said = (
+        "All queries (circles) and keys (squares) of "
+        + (f"head {seen.head} of {seen.heads}, " if seen.heads > 1 else "the head, ")
+        + "one of each for every token at every position; rings join places equally far from the origin. The score of "
+        f"a query with a key is {seen.product}: the product of their lengths times the cosine of the angle between them"
+        + (f", divided by {seen.product.rpartition(' / ')[2]}" if " / " in seen.product else "")
+        + ". A query looks along its own direction, the further out a key lies there the better. "
+        + (
+            ""
+            if seen.plane.lossless
+            else f"Drawn is the plane whose dot products come closest to the true scores; it explains "
+            f"{percent(seen.plane.kept)} of their variance. "
+        )
+        + f"The arrow is the query of {seen.asker}; a name stands beside the keys of each group where the groups lie "
+        "apart, with their mean score for that query. In `4₇` the small number is the position. In colour: the "
+        "queries and keys of the input, named where there is room; bars, where there is room: the scores of "
+        "that query with the keys of the input that it may see. Exact, no input needed. If the head asked for "
+        "nothing, all queries would lie at the origin."
+    )
+    if not np.isfinite(seen.lengths.values).all():
+        return said
+    return f"{said} {seen.longest[0].upper()}{seen.longest[1:]}."
 
 
 def _panels(
@@ -100,14 +112,14 @@ def _panels(
     return planes, sheet.panels(1, 1, left=4, right=4, within=(float(ends[-1]), 0, 1, 1), **rest)[0, 0]
 
 
-def _scores(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> None:
+def _scores(ax: Axes, seen: QueryKeySpace, sheet: _draw.Sheet) -> None:
     """The scores of the one query with the keys of the input that it may see, in their order; the answer framed."""
-    context, can = len(seen.queries.axes["position"]), seen.can_see.values.ravel() > 0
+    context, can = len(seen.queries.axes["position"]), seen.can_see.values.ravel()
     met = sorted((k for k in seen.example if can[k]), key=lambda k: k % context)
     names, values = _attend.pair_labels(seen.keys), seen.scores.values.ravel()[met]
     bars = ax.barh(range(len(met)), values, color=sheet.theme.key, height=0.66)
-    if seen.answer and (answer := drawn([seen.answer])[0]) in (told := [names[k] for k in met]):
-        bars[told.index(answer)].set(edgecolor=sheet.theme.right, linewidth=1.6 * sheet.size.line)
+    if seen.answer and (answer := seen.row(seen.answer)) in met:
+        bars[met.index(answer)].set(edgecolor=sheet.theme.right, linewidth=1.6 * sheet.size.line)
     ax.set_yticks(range(len(met)), [names[k] for k in met])
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
@@ -124,16 +136,16 @@ def _scores(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> None:
     ax.axvline(0, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line)
     ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
     ax.set_xlabel(f"score: {seen.product}")
-    _draw.heading(ax, f"scores of {drawn([seen.query])[0]} with the input's keys")
+    _draw.heading(ax, f"scores of {at_position(*seen.query)} with the input's keys")
 
 
-def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Array | None = None) -> None:
+def _space(ax: Axes, seen: QueryKeySpace, cloud: Array, sheet: _draw.Sheet, near: Array | None = None) -> None:
     """All queries and keys on one plane (or its middle), with rings; those of the input coloured and labelled."""
     half, theme = len(cloud) // 2, sheet.theme
     _draw.plane_axes(ax, seen.plane, cloud if near is None else near, theme=theme)
     _crop(ax, cloud if near is None else near)
     _attend.rings(ax, theme)
-    asker = _asker(seen)
+    asker = seen.row(seen.query)
     for part, points in (("query", cloud[:half]), ("key", cloud[half:])):
         chosen = {*seen.example, asker} if part == "query" and seen.example else seen.example
         _on_grey.cloud(ax, points, list(chosen), colour=theme[part], marker=_style.MARKER[part], theme=theme)
@@ -142,7 +154,7 @@ def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Arr
     names = _attend.pair_labels(seen.queries)
     told = list(seen.example) or _attend.middle_first(len(seen.groups), len(seen.queries.axes["position"]))
     score, met = np.nan_to_num(seen.scores.values.ravel()), seen.can_see.values.ravel()
-    by_score = sorted(told, key=lambda k: (-met[k], -score[k]))  # what the query can meet, highest score first
+    by_score = sorted(told, key=lambda k: (not met[k], -score[k]))  # what the query can meet, highest score first
     order = list(dict.fromkeys([asker, *(k + half for k in by_score), *told]))
     _on_grey.named(
         ax,
@@ -152,12 +164,6 @@ def _space(ax: Axes, seen: QueryKey, cloud: Array, sheet: _draw.Sheet, near: Arr
         theme=theme,
         keep_clear=np.vstack([_shaft(ax, cloud[asker]), joined]),
     )
-
-
-def _asker(seen: QueryKey) -> int:
-    """The query that is followed, in a list of all pairs."""
-    token, _, place = seen.query.rpartition("@")
-    return seen.queries.axes["token"].labels.index(token) * len(seen.queries.axes["position"]) + int(place)
 
 
 def _limits(points: Array) -> tuple[Array, Array]:
@@ -195,9 +201,9 @@ def _shaft(ax: Axes, tip: Array) -> Array:
     return np.asarray(ax.transData.inverted().transform(np.array(line + head)))
 
 
-def _apart(seen: QueryKey) -> dict[str, str]:
+def _apart(seen: QueryKeySpace) -> dict[str, str]:
     """Names and mean scores of the groups of keys, where the groups lie apart."""
-    groups, keys, score = np.array(seen.groups), seen.keys.values, means(seen)
+    groups, keys, score = np.array(seen.groups), seen.keys.values, seen.means
     if not np.isfinite(keys).all() or len(score) < 2:
         return {}
     flat = keys.reshape(-1, 2)
@@ -208,7 +214,7 @@ def _apart(seen: QueryKey) -> dict[str, str]:
     return {name: f"{name} keys: {_draw.number(score[name], 1)}" for name in score}
 
 
-def _groups(ax: Axes, seen: QueryKey, sheet: _draw.Sheet) -> Array:
+def _groups(ax: Axes, seen: QueryKeySpace, sheet: _draw.Sheet) -> Array:
     """The names of groups that lie apart, in the margin at the right, each joined to its keys.
 
     Points on the joining lines come back, for labels to keep off.

@@ -4,39 +4,27 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._attend import not_asking
-from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Array
-from glassformer.analyses.attend.scoring import Scoring, say, scoring, spoken
+from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Array, percent
+from glassformer.analyses._sought import sought
+from glassformer.analyses.attend.scoring import Scoring
 from glassformer.figures import _attend, _draw, _on_grey, _style
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_scoring(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    block: int = 0,
-    head: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Scoring, look: _draw.Look) -> Figure:
     """Queries, keys, both on a plane, masked scores, attention: one input through one head."""
-    seen = scoring(run, sequence=sequence, block=block, head=head, step=step, member=member)
-    length, names = len(seen.tokens), seen.attention.axes["key_position"].labels
-    sheet = _draw.Sheet(
-        ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 101) if size == "print_narrow" else 8.4
-    )
+    length, names = len(seen.tokens), seen.attention.axes["key_position"]
+    text, narrow = " ".join(map(shown, seen.tokens)), look.size == "print_narrow"
+    sheet = look.sheet(
+        seen, _caption(seen, text), f"Queries, keys, scores and attention of {text}. {seen.title}.",
+        height=_style.inches(look.size, 101) if narrow else 8.4,
+    )  # fmt: skip
     queries, keys = seen.drawn_query.values, seen.drawn_key.values
-    grey = [each.values for each in seen.others.values()]
+    grey = [each.values.reshape(-1, 2) for each in seen.others.values()]
     top, plane, scores, attention = _panels(sheet, np.vstack([queries, keys, *grey]))
     limit = _draw.limits("signed", seen.query.values, seen.key.values)
     for panel, each, part in ((top[0], seen.query, "query"), (top[1], seen.key, "key")):
-        features = each.axes["feature"].labels
+        features = each.axes["feature"]
         _draw.heat(
             panel,
             each.values,
@@ -56,11 +44,10 @@ def plot_scoring(
     _draw.bar(sheet, "signed", limit, "value", beside=list(top)[-1:], wide=0.7, gap=0.6)
     _draw.plane_axes(plane, seen.plane, np.vstack([queries, keys, *grey]), theme=sheet.theme)
     for part, each in seen.others.items():
-        _draw.dots(plane, each.values, colour=sheet.theme.faint, marker=_style.MARKER[part], scale=0.45)
+        _draw.dots(plane, each.values.reshape(-1, 2), colour=sheet.theme.faint, marker=_style.MARKER[part], scale=0.45)
     _draw.dots(plane, queries, colour=sheet.theme.query, marker=_style.MARKER["query"], zorder=3)
     _draw.dots(plane, keys, colour=sheet.theme.key, marker=_style.MARKER["key"], zorder=3)
-    told = spoken(seen)  # of many positions, first those that the title is about
-    asks = [(told, int(np.argmax(seen.attention.values[told])))]
+    asks = [(seen.followed, int(np.argmax(seen.attention.values[seen.followed])))]  # what the title is about, first
     asks += [(q, s) for q, s in reversed(list(enumerate(seen.source))) if s >= 0]
     _on_grey.named(
         plane,
@@ -72,17 +59,36 @@ def plot_scoring(
         most=2 * length if length <= 8 else 2 * _on_grey.MOST,
     )
     _draw.heading(plane, "● queries, ■ keys" + (" (others grey)" if grey else ""))
-    _scores_and_attention(sheet, scores, attention, seen, _attend.span(_attend.allowed(seen)))
-    return sheet.done(seen, sequence=" ".join(seen.tokens), block=block, head=seen.head)
+    _scores_and_attention(sheet, scores, attention, seen, _attend.span(seen.allowed))
+    return sheet.done()
+
+
+def _caption(seen: Scoring, text: str) -> str:
+    """How to read the panels."""
+    return (
+        f"The input {text}{seen.where}. From left to right: its queries and keys, number by number; the same on a "
+        f"plane"
+        + (" in front of all others there are (grey)" if seen.others else "")
+        + f"; the scores, {seen.product}"
+        + (", with the future cross-hatched" if seen.causal else "")
+        + "; and the attention, which is their softmax row by row. A framed cell is "
+        f"the position of {sought(seen.copied)}. "
+        + (
+            ""
+            if seen.plane.lossless
+            else f"The plane explains {percent(seen.plane.kept)} of the variance of the scores. "
+        )
+        + "Exact. If the softmax of a row of scores were not the row of attention, the picture would be wrong."
+    )
 
 
 def _scores_and_attention(
     sheet: _draw.Sheet, left: Axes, right: Axes, seen: Scoring, limit: tuple[float, float]
 ) -> None:
     """The scores of an input and their softmax, side by side, the answers framed."""
-    names, length = seen.attention.axes["key_position"].labels, len(seen.tokens)
+    names, length = seen.attention.axes["key_position"], len(seen.tokens)
     future = ~np.tri(length, dtype=bool) if seen.causal else None
-    scores, shares = _attend.allowed(seen), seen.attention.values
+    scores, shares = seen.allowed, seen.attention.values
     fine = _draw.numbers_fit(left, np.nan_to_num(scores), 1)  # else whole numbers, where those fit
     for panel, values, kind, limits, title, digits in (
         (left, seen.scores.values, "signed", limit, f"scores: {seen.product}", 1 if fine else 0),
