@@ -1,14 +1,15 @@
 """The score of every token at every position with every other, and the four terms it is made of."""
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._attend import checked, must_ask, product
-from glassformer.analyses._pairs import in_file, pairs, shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands, result
+from glassformer.analyses._options import Head, Member, Option, Step
+from glassformer.analyses._pairs import frequent, pairs
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
 from glassformer.analyses.attend.attention import named
 from glassformer.architecture import nest, sinusoids
 from glassformer.errors import CallError, unknown
@@ -18,19 +19,23 @@ ORDER = 50
 ANSWERS = ("4.S9", "4.r11", "4.r11_1")
 COST = "c"
 APPLIES = (_applies.asking,)
-
 MOST_PAIRS = 200
 MOST_DRAWN, MOST_CELLS = 1000, 3000  # pairs in one map; pairs whose scores are computed
-TERMS = ("token·token", "token·place", "place·token", "place·place")
+TERMS = {  # the query's part and the key's part → what a score then depends on
+    "token·token": "the two tokens",
+    "token·place": "the query's token and the key's position",
+    "place·token": "the query's position and the key's token",
+    "place·place": "the two positions",
+}
 
 
 @result
-class ScoreAtlas(Result):
+class PairScores(Result):
     """Scores of all pairs with all pairs; without a norm before the matrices, the exact four terms."""
 
-    scores: dict[str, Labelled]  # "scores": (query, key), NaN where masked; empty above 200 pairs
-    terms: dict[str, Labelled]  # token·token, token·place, place·token, place·place: query's part × key's part
-    shares: Labelled  # (term,): share of what tells one key from another; they sum to 1. Without terms: none
+    scores: Labelled | None  # (query_token, query_position, key_token, key_position), NaN: masked; None: too many
+    terms: dict[str, Labelled]  # by TERMS: (query_token or query_position, key_token or key_position)
+    shares: Labelled  # (part,): share of what tells one key from another; they sum to 1. Without terms: none
     by_group: Labelled  # (query_group, key_group): mean score of pairs that can meet
     tokens: tuple[str, ...]
     context: int
@@ -43,61 +48,89 @@ class ScoreAtlas(Result):
     biased: bool
     product: str  # how a score comes about
 
+    @property
+    def title(self) -> str:
+        """What the score depends on."""
+        shares, means = self.shares.values, self.by_group.values
+        who = f" ({named(0, self.head, self.blocks)})" if self.blocks * self.heads > 1 else ""
+        if not np.isfinite(means).any():
+            return fate("the scores are not numbers", self.step)
+        if len(shares) and np.isfinite(shares).all():
+            first, second, *_ = sorted(zip(shares.tolist(), TERMS.values(), strict=True), reverse=True)
+            return (
+                f"What tells one key from another is mostly {first[1]} ({percent(first[0])}), then {second[1]} "
+                f"({percent(second[0])}){who}"
+            )
+        i, j = np.unravel_index(int(np.nanargmax(means)), means.shape)
+        asks, meets = (self.by_group.axes[axis].labels for axis in ("query_group", "key_group"))
+        high = f"{means[i, j]:.2f}".replace("-", "\u2212")
+        said = f"{asks[i]} queries score {meets[j]} keys highest: {high} on average{who}"
+        return said[0].upper() + said[1:]
+
+
+def applies(run: Run) -> str | None:
+    """That a map of each pair with each is not too large."""
+    return _too_many(run, whole=True)
+
+
+def _too_many(run: Run, whole: bool) -> str | None:
+    many, why = len(frequent(run)) * run.architecture.context, _no_terms(run)
+    end = f", and there are no exact terms, for {why}" if why else ""
+    too_many = many > MOST_CELLS or (why and whole and many > MOST_DRAWN)
+    return f"{many} pairs are too many for a map of each with each{end}" if too_many else None
+
+
+def _no_terms(run: Run) -> str:
+    """Why a score is not the sum of four terms; empty: it is."""
+    a = run.architecture
+    if a.norm != "none" and a.norm_place == "pre":
+        return "a norm stands between the embedding and the queries"
+    return "this model adds no position to the token" if a.positions in ("none", "rotary") else ""
+
 
 def pair_scores(
-    run: Run, *, rows: str | None = None, head: int | None = None, step: int = -1, member: int = 0
-) -> ScoreAtlas:
-    """Every pair with every pair in block 0. `rows`: keep the queries of one token."""
+    run: Run, *, rows: Annotated[str | None, Option("keep the queries of this token only")] = None, head: Head = None,
+    step: Step = -1, member: Member = 0,
+) -> PairScores:  # fmt: skip
+    """Every pair with every pair in block 0."""
     must_ask(run)
     head = checked(run, 0, head, member=member)
     every, a = pairs(run, step=step, member=member), run.architecture
     words, context = every.tokens, every.context
     if rows is not None and rows not in words:
         raise unknown(rows, "the vocabulary", words)
-    why = (
-        "a norm stands between the embedding and the queries"
-        if a.norm != "none" and a.norm_place == "pre"
-        else ("this model adds no position to the token" if a.positions in ("none", "rotary") else "")
-    )
-    if len(words) * context > MOST_CELLS or (why and rows is None and len(words) * context > MOST_DRAWN):
-        end = f", and there are no exact terms, for {why}" if why else ""
-        raise CallError(f"{len(words) * context} pairs are too many for a map of each with each{end}")
+    if refused := _too_many(run, rows is None):
+        raise CallError(refused)
+    why, many = _no_terms(run), len(words) * context
     q, k = (every.at(point, head).astype(np.float64) for point in ("query", "key"))
     scores = np.einsum("tpf,usf->tpus", q, k) * every.scale  # (token, position, token, position)
     allowed = np.tri(context, dtype=bool) if a.causal else np.ones((context, context), bool)
     mask = np.broadcast_to(allowed[None, :, None, :], scores.shape)
     met = mask & ~_beside_itself(len(words), context)
+    axes = {f"{who}_{what}": places for who in ("query", "key") for what, places in
+            (("token", words), ("position", numbers(context)))}  # fmt: skip
     terms, shares = {}, np.zeros(0)
     if not why:
         parts = _parts(run, head, every.step or 0, member, list(every.ids))
-        whole = [
-            parts["query", x] @ parts["key", y].T * every.scale for x in ("token", "place") for y in ("token", "place")
-        ]
-        axes = {"token": words, "place": tuple(f"position {place}" for place in range(context))}
-        terms = {
-            name: Labelled(
-                value, {"query_part": axes[name.split("·")[0]], "key_part": axes[name.split("·")[1]]}, "score"
-            )
-            for name, value in zip(TERMS, whole, strict=True)
-        }
-        shares = _shares(spread(whole, scores.shape), scores, met)
-    kept = scores if rows is None else scores[[words.index(rows)]]
-    keep_mask = mask if rows is None else mask[:1]
-    names = tuple(in_file(token, place) for token in words for place in range(context))
-    own = names if rows is None else tuple(in_file(rows, place) for place in range(context))
-    flat = np.where(keep_mask, kept, np.nan).reshape(len(own), len(names))
+        for name in TERMS:
+            asks, meets = name.replace("place", "position").split("·")
+            term = parts["query", asks] @ parts["key", meets].T * every.scale
+            terms[name] = Labelled(term, {each: axes[each] for each in (f"query_{asks}", f"key_{meets}")}, "score")
+        shares = _shares(spread([term.values for term in terms.values()], scores.shape), scores, met)
+    whole = None
+    if many <= MOST_PAIRS or rows is not None or not terms:
+        own = slice(None) if rows is None else slice(words.index(rows), words.index(rows) + 1)
+        whole = Labelled(np.where(mask, scores, np.nan)[own], axes | {"query_token": words[own]}, "score")
     row = {token: k for k, token in enumerate(every.ids)}
     kinds = {name: [row[t] for t in tokens if t in row] for name, tokens in run.task.groups.items()}
     kinds = {name: rows_of for name, rows_of in kinds.items() if rows_of}
     means = np.array([[_mean(scores[i][:, :, j], met[i][:, :, j]) for j in kinds.values()] for i in kinds.values()])
-    return ScoreAtlas(
+    return PairScores(
         step=every.step,
         clock=_clock.text(run, every.step or 0, member),
-        scores={"scores": Labelled(flat, {"query": own, "key": names}, "score")}
-        if len(names) <= MOST_PAIRS or rows is not None or not terms
-        else {},
+        scores=whole,
         terms=terms,
-        shares=Labelled(shares, {"term": TERMS if len(shares) else ()}, "share"),
+        shares=Labelled(shares, {"part": tuple(TERMS) if len(shares) else ()}, "share"),
         by_group=Labelled(means, {"query_group": tuple(kinds), "key_group": tuple(kinds)}, "score"),
         tokens=words,
         context=context,
@@ -132,7 +165,7 @@ def _parts(run: Run, head: int, step: int, member: int, ids: list[int]) -> dict[
     for point in ("query", "key"):
         w = params["blocks"][0]
         found[point, "token"] = params["token"][ids].astype(np.float64) @ w[point][:, columns]
-        found[point, "place"] = reference.linear(table.astype(np.float64), w, point)[:, columns]
+        found[point, "position"] = reference.linear(table.astype(np.float64), w, point)[:, columns]
     return found
 
 
@@ -156,58 +189,3 @@ def _shares(terms: list[Array], scores: Array, mask: Array) -> Array:
     if not power > 0:
         return np.full(len(terms), np.nan)
     return np.array([float((centred(term) * total).sum()) / power for term in terms])
-
-
-def say(seen: ScoreAtlas) -> Words:
-    """What the score depends on."""
-    count = len(seen.tokens) * seen.context
-    caption = (
-        f"Scores of {'the queries of ' + shown(seen.rows) if seen.rows else 'all queries'} with all "
-        f"{thousands(count)} keys"
-        + (f" in head {seen.head} of {seen.heads}" if seen.heads > 1 else "")
-        + f", {seen.product}: blocks by token, and within a block query positions from top to bottom, key positions "
-        "from left to right. "
-        + ("Masked cells, where the key lies in the future, are cross-hatched. " if seen.causal else "")
-    )
-    if seen.terms:
-        caption += (
-            "Queries and keys are sums of a token's part and a position's part, so a score is the sum of four "
-            "terms, drawn beside on the same scale, the query's part named first"
-            + (" (biases are counted with the positions)" if seen.biased else "")
-            + ". The percentages share out what the softmax sees, the differences between the keys of one query: "
-            "covariance of the term with the score over the variance of the score, over keys that it can meet (at its "
-            "own position only its own token); they sum to 100 %, and a negative one works against the rest. "
-        )
-    else:
-        caption += f"The four terms are not drawn: {seen.why_no_terms}. "
-    if not seen.scores:
-        caption += (
-            f"The whole atlas ({thousands(count)} × {thousands(count)}) is left out; rows= draws one token's part. "
-        )
-    caption += "Exact. If what is said did not matter, token·token would be one colour."
-    shares, groups = seen.shares.values, seen.by_group
-    who = f" ({named(0, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
-    if not np.isfinite(groups.values).any():
-        title = f"At step {seen.step} the scores are not numbers: the training has diverged"
-    elif len(shares) and np.isfinite(shares).all():
-        best = int(np.argmax(shares))
-        said = {
-            "token·token": "the two tokens",
-            "token·place": "the query's token and the key's position",
-            "place·token": "the query's position and the key's token",
-            "place·place": "the two positions",
-        }
-        rest = sorted(((float(s), t) for s, t in zip(shares, TERMS, strict=True) if t != TERMS[best]), reverse=True)
-        title = (
-            f"What tells one key from another is mostly {said[TERMS[best]]} ({percent(float(shares[best]))}), then "
-            f"{said[rest[0][1]]} ({percent(rest[0][0])}){who}"
-        )
-    else:
-        i, j = np.unravel_index(int(np.nanargmax(groups.values)), groups.values.shape)
-        high = f"{groups.values[i, j]:.2f}".replace("-", "\u2212")
-        title = (
-            f"{groups.axes['query_group'].labels[i]} queries score {groups.axes['key_group'].labels[j]} keys highest: {high} on "
-            f"average{who}"
-        )
-        title = title[0].upper() + title[1:]
-    return Words(title, caption, f"Heat maps of scores, {count} pairs by {count} pairs. {title}.")

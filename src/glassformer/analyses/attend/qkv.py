@@ -1,25 +1,27 @@
 """Query, key and value: every token at every position, through the three matrices of the first block."""
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import AXES, checked, example, looked_up, must_ask, trigger
+from glassformer.analyses._attend import DIRECTIONS, checked, example, extent, looked_up, must_ask, tokens_of, trigger
+from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import Pairs, groups, pairs
 from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent, result
+from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result, thousands
 from glassformer.analyses.attend.attention import named
 from glassformer.run import Run
 
 ORDER = 10
-ANSWERS = ("4.08", "4.X")
+ANSWERS = ("4.08", "4.X", "4.D2")
 COST = "c"
 APPLIES = (_applies.asking,)
-
 PARTS = ("query", "key", "value")
 ALMOST = 0.9  # share of a matrix's squared weights on one feature from which it reads almost only that
 ROUND = 61  # points of a drawn circle
+GLANCE = 30  # frames looked at for the limits of a film
 
 
 @result
@@ -27,29 +29,57 @@ class Qkv(Result):
     """All pairs and their three images, each on its own plane; the matrices of one head."""
 
     exact: dict[str, Labelled]  # embedded, query, key, value: (token, position, feature)
-    drawn: dict[str, Labelled]  # the same on their planes: (token, position, axis)
-    matrices: dict[str, Labelled]  # query, key, value: (feature, feature of the head)
-    circles: dict[str, Labelled]  # the unit circle (wider: its shadow) and its images: (point, axis)
-    singular: Labelled  # (part, number): how much each matrix stretches
+    drawn: dict[str, Labelled]  # the same on their planes: (token, position, direction)
+    matrices: dict[str, Labelled]  # query, key, value: (feature, other_feature), the second of the head
+    circles: dict[str, Labelled]  # the unit circle (wider: its shadow) and its images: (share of a turn, direction)
+    singular: Labelled  # (part, rank): how much each matrix stretches
     reads: Labelled  # (part, feature): share of a matrix's squared weights that reads this feature
     planes: dict[str, Plane]
     groups: tuple[str, ...]  # of each token
     head: int
     heads: int
     blocks: int
-    example: tuple[int, ...]  # the pairs of the first showcase, in a list of all pairs
+    example: tuple[int, ...]  # the pairs of the input, in a list of all pairs
     asked: tuple[int, ...]  # of these, the query worth following and what it must look up
     width: int
     normed: bool  # whether a norm stands between the embedding and the matrices
+    extended: bool  # whether token × position maps of each feature are asked for, too
+
+    @property
+    def title(self) -> str:
+        """How much each matrix stretches, and in which direction not."""
+        sizes, shares = self.singular.values, np.nan_to_num(self.reads.values)
+        if not np.isfinite(sizes).all():
+            return fate("the weights are not numbers", self.step)
+        whose = f" of {named(0, self.head, self.blocks)}" if self.blocks * self.heads > 1 else ""
+        first, *rest = (int(k) for k in np.argsort(-sizes[:, 0], kind="stable"))
+        stretch = f"stretches most, up to {sizes[first, 0]:.2f} ×"
+        part, feature = (int(k) for k in np.unravel_index(int(shares.argmax()), shares.shape))
+        if shares.shape[1] > 1 and shares[part, feature] >= ALMOST:
+            share = percent(float(shares[part, feature]))
+            said = (
+                f"The {PARTS[part]} matrix{whose} reads almost only feature {feature} ({share} of its squared weights)"
+            )
+            said += f" and {stretch}" if part == first else f"; the {PARTS[first]} matrix {stretch}"
+        else:
+            others = listed([f"{PARTS[k]} {sizes[k, 0]:.2f} ×" for k in rest])
+            said = f"The {PARTS[first]} matrix{whose} {stretch} ({others})"
+            said += f", and only {sizes[first, -1]:.2f} × along its weakest direction" if sizes.shape[1] > 1 else ""
+        return said + (" (projection)" if any(p.is_projection for p in self.planes.values()) else "")
 
 
 def qkv(
-    run: Run, *, head: int | None = None, step: int = -1, member: int = 0, planes: dict[str, Plane] | None = None
-) -> Qkv:
-    """Every pair at `embedded`, `query`, `key` and `value`, and the matrices. `planes`: fixed ones, for films."""
+    run: Run, *, sequence: Sequence = None, head: Head = None,
+    extended: Annotated[bool, Option("below, token × position maps of each feature")] = False,
+    step: Step = -1, member: Member = 0, planes: dict[str, Plane] | None = None,
+) -> Qkv:  # fmt: skip
+    """Every pair at `embedded`, `query`, `key` and `value`, and the matrices; those of `sequence` are marked.
+
+    `planes`: fixed ones, for films.
+    """
     must_ask(run)
     head = checked(run, 0, head, member=member)
-    all_pairs = pairs(run, step=step, member=member)
+    all_pairs = pairs(run, step=step, member=member, also=tokens_of(run, sequence))
     weights, a = run.weights(all_pairs.step or 0, member), run.architecture
     columns = slice(head * a.per_head, (head + 1) * a.per_head)
     matrices = {part: weights[f"blocks.0.{part}"][:, columns].astype(np.float64) for part in PARTS}
@@ -72,27 +102,31 @@ def qkv(
     for row, part in enumerate(PARTS):
         if np.isfinite(matrices[part]).all():
             sizes[row] = np.linalg.svd(matrices[part], compute_uv=False)
+    turn = np.linspace(0, 1, ROUND)
     return Qkv(
         step=all_pairs.step,
         clock=_clock.text(run, all_pairs.step or 0, member),
         exact={p: Labelled(v, axes | {"feature": numbers(v.shape[-1])}) for p, v in exact.items()},
-        drawn={p: Labelled(on_plane(planes[p], v, all_pairs), axes | {"axis": AXES}) for p, v in exact.items()},
+        drawn={
+            p: Labelled(on_plane(planes[p], v, all_pairs), axes | {"direction": DIRECTIONS}) for p, v in exact.items()
+        },
         matrices={
-            p: Labelled(m, {"feature": numbers(a.width), "head_feature": numbers(a.per_head)})
+            p: Labelled(m, {"feature": numbers(a.width), "other_feature": numbers(a.per_head)})
             for p, m in matrices.items()
         },
-        circles={p: Labelled(c, {"point": numbers(len(c)), "axis": AXES}) for p, c in circles.items()},
-        singular=Labelled(sizes, {"part": PARTS, "number": numbers(sizes.shape[1])}),
+        circles={p: Labelled(c, {"share": turn, "direction": DIRECTIONS}) for p, c in circles.items()},
+        singular=Labelled(sizes, {"part": PARTS, "rank": numbers(sizes.shape[1])}),
         reads=Labelled(_reads(matrices), {"part": PARTS, "feature": numbers(a.width)}, "share"),
         planes=planes,
         groups=tuple(groups(run)[k] for k in all_pairs.ids),
         head=head,
         heads=a.heads,
         blocks=a.blocks,
-        example=example(run, all_pairs.ids),
-        asked=_asked(run, all_pairs),
+        example=example(run, all_pairs.ids, sequence),
+        asked=_asked(run, all_pairs, sequence),
         width=a.width,
         normed=a.norm != "none" and a.norm_place == "pre",
+        extended=extended,
     )
 
 
@@ -104,10 +138,12 @@ def _reads(matrices: dict[str, Array]) -> Array:
     return found
 
 
-def _asked(run: Run, all_pairs: Pairs) -> tuple[int, ...]:
+def _asked(run: Run, all_pairs: Pairs, sequence: str | None) -> tuple[int, ...]:
     """The query that figures of attention follow and the pair it must look up, in a list of all pairs."""
-    query = trigger(run)
-    chosen = [pair for pair in (looked_up(run, *query), query) if pair is not None and pair[0] in all_pairs.ids]
+    query = trigger(run, sequence)
+    chosen = [
+        pair for pair in (looked_up(run, *query, sequence), query) if pair is not None and pair[0] in all_pairs.ids
+    ]
     return tuple(all_pairs.row(token) * all_pairs.context + place for token, place in chosen)
 
 
@@ -131,44 +167,32 @@ def _circle(where: Plane, matrix: Array | None, bias: Array | None) -> Array:
     return found
 
 
-def say(seen: Qkv) -> Words:
-    """How much each matrix stretches, and in which direction not."""
-    which = f" of {named(0, seen.head, seen.blocks)}" if seen.blocks * seen.heads > 1 else ""
-    caption = (
-        "Every token at every position, before and after the three matrices of the first block"
-        + (f" (head {seen.head} of {seen.heads})" if seen.heads > 1 else "")
-        + (", which read the embedding after its norm" if seen.normed else "")
-        + ". Each image is the embedding times one matrix: the ellipse, drawn where it has room, is the image of the "
-        "unit circle"
-        + (" (of the unit sphere, as seen on the plane)" if seen.width > 2 else "")
-        + ", and its longest and shortest radius are the singular values. Labels: the pairs of the first "
-        "showcase, where there is room. "
-        + (
-            "The planes are those of the two largest principal components of the points drawn. "
-            if seen.width > 2
-            else ""
-        )
-        + "The numbers are exact. Two tokens that fall on one point in an image are one and the same to that part "
-        "of the head."
+def reel(
+    run: Run, *, head: Head = None, member: Member = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None
+) -> Reel:
+    """Four planes, fixed on the last step, and the three matrices."""
+    last = qkv(run, head=head, member=member)
+
+    def at(step: int) -> Qkv:
+        return qkv(run, head=last.head, step=step, member=member, planes=last.planes)
+
+    every = frames_of(run, frames, pace, steps, member)
+    lives = [at(step) for step in glance(every, GLANCE)]
+    weights = [matrix.values for each in lives for matrix in each.matrices.values()]
+    still = {
+        "last": last,
+        "extent": extent({part: [each.drawn[part].values for each in lives] for part in last.drawn}, weights),
+    }
+    return Reel(_grown(lives[0], last), every, at, strip(run, member), still)
+
+
+def _grown(first: Qkv, last: Qkv) -> str:
+    """From where to where the largest stretch of each matrix goes."""
+    ends = [each.singular.values[:, 0] for each in (first, last)]
+    if not np.isfinite(ends).all():
+        return "Embedding, queries, keys and values, while they learn"
+    return (
+        f"From step {thousands(first.step or 0)} to {thousands(last.step or 0)} the largest stretch of the query "
+        f"matrix goes from {ends[0][0]:.1f} × to {ends[1][0]:.1f} ×, key {ends[0][1]:.1f} to {ends[1][1]:.1f}, "
+        f"value {ends[0][2]:.1f} to {ends[1][2]:.1f}"
     )
-    sizes = seen.singular.values
-    if not np.isfinite(sizes).all():
-        title = f"At step {seen.step} the weights are not numbers: the training has diverged"
-    else:
-        order = [int(k) for k in np.argsort(-sizes[:, 0], kind="stable")]
-        rest = listed([f"{PARTS[k]} {sizes[k, 0]:.2f} ×" for k in order[1:]])
-        stretch = f"stretches most, up to {sizes[order[0], 0]:.2f} ×"
-        title = f"The {PARTS[order[0]]} matrix{which} {stretch} ({rest})"
-        shares = np.nan_to_num(seen.reads.values)
-        part, feature = (int(k) for k in np.unravel_index(int(shares.argmax()), shares.shape))
-        if shares.shape[1] > 1 and shares[part, feature] >= ALMOST:
-            only = (
-                f"reads almost only feature {feature} ({percent(float(shares[part, feature]))} of its squared weights)"
-            )
-            also = f" and {stretch}" if part == order[0] else f"; the {PARTS[order[0]]} matrix {stretch}"
-            title = f"The {PARTS[part]} matrix{which} {only}{also}"
-        elif sizes.shape[1] > 1:
-            title += f", and only {sizes[order[0], -1]:.2f} × along its weakest direction"
-        if any(p.is_projection for p in seen.planes.values()):
-            title += " (projection)"
-    return Words(title, caption, f"Planes of embeddings, queries, keys and values, and the three matrices. {title}.")

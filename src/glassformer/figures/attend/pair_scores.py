@@ -3,33 +3,19 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses._attend import not_asking
-from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import percent
-from glassformer.analyses.attend.pair_scores import TERMS, ScoreAtlas, say, pair_scores
+from glassformer.analyses._pairs import paired, shown
+from glassformer.analyses._result import Array, percent, thousands
+from glassformer.analyses.attend.pair_scores import TERMS, PairScores
 from glassformer.figures import _attend, _draw
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_pair_scores(
-    run: Run,
-    *,
-    rows: str | None = None,
-    head: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: PairScores, look: _draw.Look) -> Figure:
     """The scores of all queries with all keys in blocks by token; `rows="+"` keeps the queries of one token."""
-    seen = pair_scores(run, rows=rows, head=head, step=step, member=member)
-    whole = seen.scores.get("scores")
-    strip = bool(seen.rows)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8, least=60)
-    drawn = [whole.values] if whole is not None else [term.values for term in seen.terms.values()]
-    limit = _attend.span(*drawn)
+    count, strip = len(seen.tokens) * seen.context, bool(seen.rows)
+    alt = f"Heat maps of scores, {count} pairs by {count} pairs. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen, count), alt, height=8, least=60)
+    whole = None if seen.scores is None else seen.scores.values.reshape(-1, count)
+    limit = _attend.span(*_coloured(seen))
     right, long = 7.5, _attend.longest(seen.tokens)
     deep = 4.0 if long < 2 else 3.0 + long  # room for names that stand upright
     if whole is not None:
@@ -52,12 +38,12 @@ def plot_pair_scores(
         )[0, 0]
         _draw.heat(
             panel,
-            whole.values,
+            whole,
             kind="signed",
             theme=sheet.theme,
             limit=limit,
             numbers=False,
-            rows=whole.axes["query"].labels if strip else (),
+            rows=paired([seen.rows], seen.context) if strip else (),
         )
         if seen.causal:
             blocks = [
@@ -72,7 +58,7 @@ def plot_pair_scores(
         what = f"scores of {shown(seen.rows)} with every key" if strip else "scores of every query with every key"
         _draw.heading(panel, f"{what}: {seen.product}")
         if not seen.terms or strip:
-            _attend.score_bar(sheet, limit, *drawn, beside=panel)
+            _attend.score_bar(sheet, limit, whole, beside=panel)
     if seen.terms:
         _terms(
             sheet,
@@ -90,12 +76,43 @@ def plot_pair_scores(
         sheet.legend(["masked"])
     if seen.terms and not strip:
         sheet.note("token·position: the query's token (down) with the key's position (across)")
-    return sheet.done(seen, rows=rows, head=seen.head)
+    return sheet.done()
+
+
+def _caption(seen: PairScores, count: int) -> str:
+    """How to read the maps."""
+    said = (
+        f"Scores of {'the queries of ' + shown(seen.rows) if seen.rows else 'all queries'} with all "
+        f"{thousands(count)} keys"
+        + (f" in head {seen.head} of {seen.heads}" if seen.heads > 1 else "")
+        + f", {seen.product}: blocks by token, and within a block query positions from top to bottom, key positions "
+        "from left to right. "
+        + ("Masked cells, where the key lies in the future, are cross-hatched. " if seen.causal else "")
+    )
+    if seen.terms:
+        said += (
+            "Queries and keys are sums of a token's part and a position's part, so a score is the sum of four "
+            "terms, drawn beside on the same scale, the query's part named first"
+            + (" (biases are counted with the positions)" if seen.biased else "")
+            + ". The percentages share out what the softmax sees, the differences between the keys of one query: "
+            "covariance of the term with the score over the variance of the score, over keys that it can meet (at its "
+            "own position only its own token); they sum to 100 %, and a negative one works against the rest. "
+        )
+    else:
+        said += f"The four terms are not drawn: {seen.why_no_terms}. "
+    if seen.scores is None:
+        said += f"The whole map ({thousands(count)} × {thousands(count)}) is left out; rows= draws one token's part. "
+    return said + "Exact. If what is said did not matter, token·token would be one colour."
+
+
+def _coloured(seen: PairScores) -> list[Array]:
+    """The scores that the colours are for: all of them, or where those are too many, the terms."""
+    return [each.values for each in ([seen.scores] if seen.scores is not None else seen.terms.values())]
 
 
 def _terms(
     sheet: _draw.Sheet,
-    seen: ScoreAtlas,
+    seen: PairScores,
     limit: tuple[float, float],
     part: tuple[float, float, float, float],
     right: float,
@@ -124,12 +141,12 @@ def _terms(
     for panel, name, share in zip(panels.flat, TERMS, seen.shares.values, strict=True):
         term = seen.terms[name]
         asks, meets = name.split("·")
-        own = {"token": seen.tokens, "place": tuple(map(str, range(seen.context)))}
+        own = dict(zip(("y", "x"), term.axes.values(), strict=True))
         _draw.heat(panel, term.values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
         wide = long if meets == "token" else 1.6
         each = min(max(wide, 1.2) + 0.5, 1.5) if wide > 2.4 else max(wide, 1.2) + 0.4
-        _draw.places(panel, own[asks], "y", most=_attend.fitting(panel, "y", sheet.size.text, 1.15))
-        _draw.places(panel, own[meets], "x", most=_attend.fitting(panel, "x", sheet.size.text, each))
+        _draw.places(panel, own["y"], "y", most=_attend.fitting(panel, "y", sheet.size.text, 1.15))
+        _draw.places(panel, own["x"], "x", most=_attend.fitting(panel, "x", sheet.size.text, each))
         if slide and not row:
             panel.set_yticks([] if panel in panels[:, 1] and asks == "token" else panel.get_yticks())
             panel.set_title(_named(name, float(share)))
@@ -138,9 +155,7 @@ def _terms(
         panel.set_xlabel(f"key's {'position' if meets == 'place' else 'token'}")
         _draw.heading(panel, _named(name, float(share)))
     if not row:
-        whole = seen.scores.get("scores")
-        values = [whole.values] if whole is not None else [term.values for term in seen.terms.values()]
-        _attend.score_bar(sheet, limit, *values, beside=list(panels[:, -1]))
+        _attend.score_bar(sheet, limit, *_coloured(seen), beside=list(panels[:, -1]))
 
 
 def _named(term: str, share: float) -> str:

@@ -5,33 +5,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassformer.analyses._attend import not_asking
-from glassformer.analyses.attend.qkv import PARTS, Qkv, qkv, say
+from glassformer.analyses.attend.qkv import PARTS, Qkv
 from glassformer.figures import _attend, _draw, _on_grey, _style
-from glassformer.run import Run
 
 ROOM = 2.5  # times as far as the points may the ellipse reach to be drawn
 MOST_FEATURES = 4  # heat maps per part when extended
 
 
-@_draw.drawing
-def plot_qkv(
-    run: Run,
-    *,
-    head: int | None = None,
-    extended: bool = False,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Qkv, look: _draw.Look) -> Figure:
     """The embedding, the three matrices and the three images; `extended` adds token × position maps of each feature."""
-    seen = qkv(run, head=head, step=step, member=member)
-    features = min(MOST_FEATURES, seen.exact["query"].values.shape[-1]) if extended else 0
-    sheet = _draw.Sheet(
-        ax, theme, size, say(seen), seen.clock, height=8 if not features else 8 + 2.1 * features, least=60
-    )
+    features = min(MOST_FEATURES, seen.exact["query"].values.shape[-1]) if seen.extended else 0
+    alt = f"Planes of embeddings, queries, keys and values, and the three matrices. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=8 + 2.1 * features, least=60)
     base = 0.0 if not features else 1 - 8 / (8 + 2.1 * features) if sheet.size.fixed is None else 0.45
     slide = sheet.size.name == "slide"  # six panels at most: each matrix above its image, without what goes in
     upper = sheet.panels(
@@ -67,8 +52,8 @@ def plot_qkv(
             kind="signed",
             theme=sheet.theme,
             limit=limit,
-            rows=() if many else matrix.axes["feature"].labels,
-            columns=() if many else matrix.axes["head_feature"].labels,
+            rows=() if many else matrix.axes["feature"],
+            columns=() if many else matrix.axes["other_feature"],
             row_name="feature in" if part == "query" else "",
             column_name="feature out",
         )
@@ -86,7 +71,28 @@ def plot_qkv(
     if seen.example:
         tokens = _on_grey.input_of(seen.drawn["query"], seen.example)
         sheet.note(_on_grey.fitting(sheet, "coloured: the input ", tokens, " (all others grey)", 0.66))
-    return sheet.done(seen, head=seen.head, extended=extended)
+    return sheet.done()
+
+
+def _caption(seen: Qkv) -> str:
+    """How to read planes and matrices."""
+    return (
+        "Every token at every position, before and after the three matrices of the first block"
+        + (f" (head {seen.head} of {seen.heads})" if seen.heads > 1 else "")
+        + (", which read the embedding after its norm" if seen.normed else "")
+        + ". Each image is the embedding times one matrix: the ellipse, drawn where it has room, is the image of the "
+        "unit circle"
+        + (" (of the unit sphere, as seen on the plane)" if seen.width > 2 else "")
+        + ", and its longest and shortest radius are the singular values. Labels: the pairs of the input, where there "
+        "is room. "
+        + (
+            "The planes are those of the two largest principal components of the points drawn. "
+            if seen.width > 2
+            else ""
+        )
+        + "The numbers are exact. Two tokens that fall on one point in an image are one and the same to that part "
+        "of the head."
+    )
 
 
 def plane(ax: Axes, seen: Qkv, part: str, sheet: _draw.Sheet) -> None:
@@ -125,8 +131,8 @@ def _extended(sheet: _draw.Sheet, seen: Qkv, features: int, base: float) -> None
                 theme=sheet.theme,
                 limit=limit,
                 numbers=False,
-                columns=values.axes["token"].labels,
-                rows=values.axes["position"].labels if column == 0 else (),
+                columns=values.axes["token"],
+                rows=values.axes["position"] if column == 0 else (),
                 row_name="position" if column == 0 else "",
                 column_name="token" if row == features - 1 else "",
             )
