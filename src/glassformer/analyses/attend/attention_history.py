@@ -1,16 +1,16 @@
 """How a head learns where to look: its attention on one input over the life of the model."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._attend import asked, checked
+from glassformer.analyses._options import Head, Member, Option, Sequence, Step, Steps
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._passage import looked_at
-from glassformer.analyses._result import Labelled, Result, Words, percent, thousands, result
-from glassformer.analyses._sought import sought, which
+from glassformer.analyses._result import Labelled, Result, fate, percent, result, thousands
+from glassformer.analyses._sought import which
 from glassformer.analyses.attend.attention import attention, named
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -18,7 +18,7 @@ from glassformer.run import Run
 ORDER = 80
 ANSWERS = ("1.P6", "2.§5.3")
 COST = "b"
-
+APPLIES = (_applies.attention,)
 LIFE = 150  # kept steps looked at
 RELAPSE = 0.1  # of the attention, from which a peak above both ends is named
 ON_THE_WAY = (0.25, 0.5, 0.75)  # maps are drawn where one weight has come so far from its first to its last value
@@ -43,20 +43,48 @@ class AttentionHistory(Result):
     head: int
     blocks: int
     heads: int
-    steps: tuple[int, ...]
+    steps: tuple[int, ...]  # at which the query was looked at
+    target: int  # the key to speak of: the one that is sought, else the one looked at most in the end
+
+    @property
+    def title(self) -> str:
+        """From how much to how much, and when."""
+        lines, key = self.weights.values, self.target
+        if not np.isfinite(lines).all():
+            bad = next(s for s, row in zip(self.steps, lines, strict=True) if not np.isfinite(row).all())
+            return fate("the attention is not a number", since=bad)
+        first, last = float(lines[0, key]), float(lines[-1, key])
+        held = which(self.copied) if self.source[self.query] >= 0 else "where it looks most in the end"
+        said = (
+            f"The attention of {self.asker} on {shown(self.tokens[key])} at position {key}, {held}{self.who}, goes "
+            f"from {percent(first)} at step {thousands(self.steps[0])} to {percent(last)} at step "
+            f"{thousands(self.steps[-1])}"
+        )
+        half = np.flatnonzero(lines[:, key] > 0.5)
+        if last > 0.5 and first <= 0.5 and len(half):
+            said += f"; first above half at step {thousands(self.steps[int(half[0])])}"
+        top = int(np.argmax(lines[:, key]))
+        if lines[top, key] > max(first, last) + RELAPSE:
+            said += f"; highest, {percent(float(lines[top, key]))}, at step {thousands(self.steps[top])}"
+        return said
+
+    @property
+    def asker(self) -> str:
+        """The one query in words: `+ at position 5`."""
+        return f"{shown(self.tokens[self.query])} at position {self.query}"
+
+    @property
+    def who(self) -> str:
+        """` (block 0, head 1)` where there is more than one."""
+        return f" ({named(self.block, self.head, self.blocks)})" if self.blocks * self.heads > 1 else ""
 
 
 def attention_history(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    steps: Sequence[int] | None = None,
-    query: int | None = None,
-    block: int | None = None,
-    head: int | None = None,
-    step: int = -1,
-    member: int = 0,
-) -> AttentionHistory:
+    run: Run, *, sequence: Sequence = None, steps: Steps = None,
+    query: Annotated[int | None, Option("the position that is followed; none: one that asks", least=0)] = None,
+    block: Annotated[int | None, Option("the block looked at, counted from 0; none: the last", least=0)] = None,
+    head: Head = None, step: Step = -1, member: Member = 0,
+) -> AttentionHistory:  # fmt: skip
     """One head's attention on `sequence` at `steps`, and one query's at many steps.
 
     Without `steps`: the first, the last, and three between, where one weight is on its way.
@@ -64,8 +92,8 @@ def attention_history(
     """
     a = run.architecture
     block = a.blocks - 1 if block is None else block
-    if a.attention == "off":
-        raise CallError("this model has no attention")
+    if why := _applies.attention(run):
+        raise CallError(why)
     head = checked(run, block, head, sequence, member)
     last = attention(run, sequence=sequence, member=member)
     length = len(last.tokens)
@@ -79,19 +107,20 @@ def attention_history(
         return run.trace(text, step=kept, member=member)["attention"][block, head].astype(np.float64)  # type: ignore[no-any-return]
 
     lines = np.stack([at(kept)[query] for kept in life])
-    key = _target(last.source[query], lines)
+    source = last.source[query]
+    key = source if source >= 0 else int(np.argmax(np.nan_to_num(lines[-1])))
     chosen = _clock.chosen(run, list(steps), 5, member) if steps is not None else _moving(life, lines[:, key])
     safe = np.where(lines > 0, lines, 1.0)
     names = placed(last.tokens)
     return AttentionHistory(
-        clock=_clock.text(run, step, member) if step != -1 else _clock.text(run, -1, member),
+        clock=_clock.text(run, step, member),
         maps=Labelled(
             np.stack([at(kept) for kept in chosen]),
-            {"step": tuple(map(str, chosen)), "query_position": names, "key_position": names},
+            {"step": chosen, "query_position": names, "key_position": names},
             "share",
         ),
-        weights=Labelled(lines, {"step": tuple(map(str, life)), "key_position": names}, "share"),
-        entropy=Labelled(-(lines * np.log(safe)).sum(axis=1), {"step": tuple(map(str, life))}, "nats"),
+        weights=Labelled(lines, {"step": life, "key_position": names}, "share"),
+        entropy=Labelled(-(lines * np.log(safe)).sum(axis=1), {"step": life}, "nats"),
         uniform=1 / (query + 1 if a.causal else length),
         marked=-1 if step == -1 else _clock.resolve(run, step),
         query=query,
@@ -105,16 +134,8 @@ def attention_history(
         blocks=a.blocks,
         heads=a.heads,
         steps=tuple(life),
+        target=key,
     )
-
-
-def target(seen: AttentionHistory) -> int:
-    """The key to speak of: the one that is sought, else the one looked at most in the end."""
-    return _target(seen.source[seen.query], seen.weights.values)
-
-
-def _target(source: int, lines: np.ndarray) -> int:
-    return source if source >= 0 else int(np.argmax(np.nan_to_num(lines[-1])))
 
 
 def _moving(life: list[int], line: np.ndarray) -> list[int]:
@@ -122,40 +143,3 @@ def _moving(life: list[int], line: np.ndarray) -> list[int]:
     way = np.nan_to_num((line - line[0]) / (line[-1] - line[0])) if line[-1] != line[0] else np.zeros(len(line))
     between = {life[int(np.argmax(way >= share))] for share in ON_THE_WAY if (way >= share).any()}
     return sorted({life[0], *between, life[-1]})
-
-
-def say(seen: AttentionHistory) -> Words:
-    """From how much to how much, and when."""
-    text = " ".join(map(shown, seen.tokens))
-    who = f" ({named(seen.block, seen.head, seen.blocks)})" if seen.blocks * seen.heads > 1 else ""
-    asker = f"{shown(seen.tokens[seen.query])} at position {seen.query}"
-    caption = (
-        f"Top: attention on the input {text}{who} at some steps (rows look at columns"
-        + (f"; framed: {sought(seen.copied)}" if max(seen.source) >= 0 else "")
-        + ("; short lines at the edges: punctuation and white space" if seen.marks else "")
-        + "). "
-        f"Below: the share that {asker} gives each position, over life, with the share that all would get if it looked "
-        f"everywhere alike; and the entropy of that attention, whose highest value is ln {round(1 / seen.uniform)} = "
-        f"{np.log(1 / seen.uniform):.2f} nats. Exact at every step drawn. If the head had learned nothing, all lines "
-        "would stay at the dashed one."
-    )
-    lines, key = seen.weights.values, target(seen)
-    if not np.isfinite(lines).all():
-        bad = next(s for s, row in zip(seen.steps, lines, strict=True) if not np.isfinite(row).all())
-        title = f"From step {thousands(bad)} on the attention is not a number: the training has diverged"
-        return Words(title, caption, title)
-    first, last = float(lines[0, key]), float(lines[-1, key])
-    held = which(seen.copied) if seen.source[seen.query] >= 0 else "where it looks most in the end"
-    title = (
-        f"The attention of {asker} on {shown(seen.tokens[key])} at position {key}, {held}{who}, goes from "
-        f"{percent(first)} at step {thousands(seen.steps[0])} to {percent(last)} at step {thousands(seen.steps[-1])}"
-    )
-    half = np.flatnonzero(lines[:, key] > 0.5)
-    if last > 0.5 and first <= 0.5 and len(half):
-        title += f"; first above half at step {thousands(seen.steps[int(half[0])])}"
-    top = int(np.argmax(lines[:, key]))
-    if lines[top, key] > max(first, last) + RELAPSE:
-        title += f"; highest, {percent(float(lines[top, key]))}, at step {thousands(seen.steps[top])}"
-    return Words(
-        title[0].upper() + title[1:], caption, f"Attention maps over training and the attention of one query. {title}."
-    )

@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, thousands, result
+from glassformer.analyses import _applies, _clock
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
 from glassformer.analyses._sought import copied, sought
 from glassformer.analyses._uncertain_run import uncertainty
 from glassformer.analyses.attend.attention import named
@@ -17,9 +18,8 @@ from glassformer.run import Run
 ORDER = 90
 ANSWERS = ("0.7",)
 COST = "b"
-
+APPLIES = (_applies.attention,)
 WINDOWS = 256
-STYLES = ("solid", "dashed", "dash-dotted", "dotted")  # the lines of the entropies, by block
 LINES = ("mean", "10 %", "90 %", "first step")
 OTHERS = "others"  # the mean of all other queries, where some are told apart
 
@@ -31,8 +31,8 @@ class AttentionProfile(Result):
     Where the rule asks at some queries only (they have an answer to look up), all lines but `others` are of those.
     """
 
-    by_distance: Labelled  # (line, block, head, distance); not causal: key position minus query position
-    by_position: Labelled  # (line, block, head, key_position)
+    by_distance: Labelled  # (statistic, block, head, distance); not causal: key position minus query position
+    by_position: Labelled  # (statistic, block, head, key_position)
     uniform_by_distance: Labelled  # (distance,)
     uniform_by_position: Labelled  # (key_position,)
     seen_by_distance: Labelled  # (distance,): share of the queries that have such a key
@@ -51,6 +51,24 @@ class AttentionProfile(Result):
     first: int  # the step of the faint line
     causal: bool
 
+    @property
+    def title(self) -> str:
+        """Where the attention exceeds that of looking everywhere alike."""
+        return self.title_of()
+
+    def title_of(self, among: Sequence[tuple[int, int]] | None = None) -> str:
+        """The same of these (block, head) only."""
+        if self.steps_are_inputs:
+            return (
+                f"In none of {self.windows} steps does one of the {self.by_position.values.shape[-1]} positions get "
+                f"less than {self.lowest:.5f} or more than {self.highest:.5f} of the attention; looking everywhere "
+                f"alike gives {self.uniform_by_distance.values[0]:.5f}"
+            )
+        if not np.isfinite(self.highest):
+            return fate("the attention is not a number", self.step)
+        said = _clearest(self, among)
+        return said[0].upper() + said[1:]
+
 
 class Lived(Protocol):
     """A life that is no run's, and says of itself how far back it looked: that of a physics model."""
@@ -60,15 +78,15 @@ class Lived(Protocol):
         ...
 
 
-def attention_profile(run: Run | Lived, *, step: int = -1, member: int = 0) -> AttentionProfile:
+def attention_profile(run: Run | Lived, *, step: Step = -1, member: Member = 0) -> AttentionProfile:
     """Mean attention by distance and by key position over 256 validation windows, beside looking everywhere alike.
 
     Of a physics model, which has one input a step: over the steps of its life.
     """
     if not isinstance(run, Run):
         return run.attention_profile(step)
-    if run.architecture.attention == "off":
-        raise CallError("this model has no attention")
+    if why := _applies.attention(run):
+        raise CallError(why)
     marked = -1 if step == -1 else _clock.resolve(run, step)
     return _of_run(run, _clock.resolve(run, step), member, marked)
 
@@ -90,13 +108,13 @@ def _of_run(run: Run, step: int, member: int, marked: int) -> AttentionProfile:
     apart = bool(asks.any() and not asks.all())
     chosen = asks if apart else np.ones_like(asks)
     now, then = (run.trace(windows, step=s, member=member)["attention"].astype(np.float64) for s in (step, first))
-    heads = {"line": (*LINES, OTHERS) if apart else LINES, "block": numbers(a.blocks), "head": numbers(a.heads)}
+    heads = {"statistic": (*LINES, OTHERS) if apart else LINES, "block": numbers(a.blocks), "head": numbers(a.heads)}
     lines, alike, share, answer = {}, {}, {}, {}
     for name, (labels, key) in keys.items():
-        axis = {name: tuple(map(str, labels.tolist()))}
+        axis = {name: tuple(labels.tolist())}
         pairs = [np.nonzero(allowed & (key == label)) for label in labels]  # (query, key) of each kind
         found = [_lines(now, then, chosen, q, k, apart) for q, k in pairs]
-        lines[name] = Labelled(np.stack(found, axis=-1), heads | axis, "share")
+        lines[name] = Labelled(np.stack(found, axis=-1), {**heads, **axis}, "share")
         count = [chosen[:, q] for q, _ in pairs]  # (window, pair): whether this query counts
         alike[name] = Labelled(
             np.array([_mean(1 / allowed[q].sum(axis=1), each) for (q, _), each in zip(pairs, count, strict=True)]),
@@ -145,7 +163,7 @@ def _mean(values: Array, counts: Array) -> float:
 
 
 def _lines(now: Array, then: Array, chosen: Array, query: Array, key: Array, apart: bool) -> Array:
-    """(line, block, head): mean, band and beginning over the chosen queries (window, query), the mean of the others."""
+    """(statistic, block, head): mean, band and beginning over the chosen (window, query), then the mean of the rest."""
     use = chosen[:, query]  # (window, pair)
     values, before = (np.moveaxis(each[..., query, key], 0, -2) for each in (now, then))  # (block, head, window, pair)
     nothing = np.full(now.shape[1:3], np.nan)
@@ -157,38 +175,7 @@ def _lines(now: Array, then: Array, chosen: Array, query: Array, key: Array, apa
     return np.stack(found)
 
 
-def say(seen: AttentionProfile, among: Sequence[tuple[int, int]] | None = None) -> Words:
-    """Where the attention exceeds that of looking everywhere alike; `among`: of these (block, head) only."""
-    caption = (
-        _over(seen)
-        + "left by "
-        + ("how many positions back the key lies" if seen.causal else "where the key lies relative to the query")
-        + ", right by the key's position. Band: where eight in ten "
-        + ("steps" if seen.steps_are_inputs else "of these queries, each by itself,")
-        + " lie. Dashed: the same if all that may be seen got alike. Thin grey: step "
-        f"{thousands(seen.first)}. The means are exact for these windows. If position did not matter to the head, its "
-        "line would follow the dashed one; what depends on the tokens shows as the width of the band. "
-        + _told_apart(seen)
-        + _entropies(seen)
-    )
-    mean, alike = seen.by_distance.values[0], seen.uniform_by_distance.values
-    if seen.steps_are_inputs:
-        title = (
-            f"In none of {seen.windows} steps does one of the {mean.shape[-1]} positions get less than "
-            f"{seen.lowest:.5f} or more "
-            f"than {seen.highest:.5f} of the attention; looking everywhere alike gives {alike[0]:.5f}"
-        )
-        return Words(title, caption, f"Curves of mean attention by distance and by position. {title}.")
-    if not np.isfinite(seen.highest):
-        title = f"At step {seen.step} the attention is not a number: the training has diverged"
-        return Words(title, caption, title)
-    title = _title(seen, among)
-    return Words(
-        title[0].upper() + title[1:], caption, f"Curves of mean attention by distance and by position. {title}."
-    )
-
-
-def _title(seen: AttentionProfile, among: Sequence[tuple[int, int]] | None) -> str:
+def _clearest(seen: AttentionProfile, among: Sequence[tuple[int, int]] | None) -> str:
     """The clearest preference of these heads, and where the rule asks, whether the answer is what makes it."""
     every = list(np.ndindex(*seen.by_distance.values.shape[1:3]))
     places = every if among is None else list(among)
@@ -214,10 +201,7 @@ def _where_it_lies(seen: AttentionProfile, best: "Favourite") -> str:
     """How often the answer lies where the attention goes; where it lies elsewhere more often, what that place gets."""
     often = seen.answer["distance"].values * seen.seen_by_distance.values
     k = int(np.nanargmax(often))
-    where, there = (
-        _at_distance(seen.by_distance.axes["distance"].labels[k], seen.causal),
-        float(seen.answer["distance"].values[k]),
-    )
+    where, there = _place("distance", seen.by_distance, k, seen.causal), float(seen.answer["distance"].values[k])
     if where == best.where or not there > best.answer:
         return f"{sought(seen.copied)} lies there in {percent(best.answer)}"
     got = float(seen.by_distance.values[0, best.block, best.head, k])
@@ -240,65 +224,29 @@ class Favourite:
 def favourite(seen: AttentionProfile, block: int, head: int) -> Favourite:
     """What a head prefers most: a distance, or a position that every query can see (of others the mask decides)."""
     found = []
-    for lines, alike, share, said in (
-        (seen.by_distance, seen.uniform_by_distance, seen.seen_by_distance, _at_distance),
-        (seen.by_position, seen.uniform_by_position, seen.seen_by_position, lambda label, _: f"position {label}"),
+    for axis, lines, alike, share in (
+        ("distance", seen.by_distance, seen.uniform_by_distance, seen.seen_by_distance),
+        ("key_position", seen.by_position, seen.uniform_by_position, seen.seen_by_position),
     ):
-        axis = list(lines.axes)[-1]
         beyond = np.nan_to_num((lines.values[0, block, head] - alike.values) * share.values, nan=-1.0)
         if axis == "key_position" and seen.causal:
             beyond[1:] = -1
         k = int(np.argmax(beyond))
         there = float(seen.answer[axis].values[k]) if seen.answer else float("nan")
         means = float(lines.values[0, block, head, k]), float(alike.values[k])
-        found.append(Favourite(float(beyond[k]), block, head, said(lines.axes[axis].labels[k], seen.causal), *means, there))
+        where = _place(axis, lines, k, seen.causal)
+        found.append(Favourite(float(beyond[k]), block, head, where, *means, there))
     return max(found, key=lambda each: each.beyond)
 
 
-def _at_distance(label: str, causal: bool) -> str:
-    far = abs(int(label))
-    if label == "0":
+def _place(axis: str, lines: Labelled, k: int, causal: bool) -> str:
+    """A place of an axis, in words."""
+    far = lines.axes[axis].values[k]
+    assert isinstance(far, int)
+    if axis == "key_position":
+        return f"position {far}"
+    if far == 0:
         return "the query's own position"
     if causal:
         return "the position just before" if far == 1 else f"the position {far} back"
-    return f"the position {'just' if far == 1 else far} {'after' if int(label) > 0 else 'before'} the query"
-
-
-def _told_apart(seen: AttentionProfile) -> str:
-    """Which queries the lines are of, where not of all."""
-    if not seen.asked:
-        return ""
-    return (
-        f"The line with dots is of the {thousands(seen.asked)} queries after which the rule asks for something that is "
-        f"in view; crosses: in how many of them {sought(seen.copied)} lies there, which is what a head that looks it "
-        "up would show; the thin line is of all other queries. "
-    )
-
-
-def _over(seen: AttentionProfile) -> str:
-    if seen.steps_are_inputs:
-        return f"Mean attention of the newest token over the {seen.windows} steps of a life, one input a step: "
-    which = "all queries" if not seen.asked else "the queries at which the rule asks, those"
-    return f"Mean attention over {seen.windows} validation windows, {which} that have such a key: "
-
-
-def _entropies(seen: AttentionProfile) -> str:
-    """What the last chart shows, and from where to where it went."""
-    first, last = (seen.entropy.values[..., k] for k in (0, -1))
-    words = (
-        "Last: the entropy of each head's attention by training step, averaged over queries"
-        + ("" if seen.steps_are_inputs else f" and {seen.entropy_windows} windows")
-        + f"; the thick dashes are at {float(seen.if_alike.values.max()):.3f} nats, looking everywhere alike, and 0 "
-        "would be looking at one position only."
-    )
-    blocks = len(first)
-    if 1 < blocks <= len(STYLES):
-        words += f" Lines by block, from the first: {', '.join(STYLES[:blocks])}."
-    if not np.isfinite([first, last]).all() or seen.steps_are_inputs:
-        return words
-    return f"{words} It goes from {_between(first)} to {_between(last)} nats."
-
-
-def _between(values: Array) -> str:
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.2f}" if round(low, 2) == round(high, 2) else f"{low:.2f} to {high:.2f}"
+    return f"the position {'just' if abs(far) == 1 else abs(far)} {'after' if far > 0 else 'before'} the query"

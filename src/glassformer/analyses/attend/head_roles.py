@@ -1,13 +1,12 @@
 """What each head does, measured: where its attention goes beyond what looking everywhere alike would give."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from glassformer.analyses import _clock, _judged
+from glassformer.analyses import _applies, _clock, _judged
+from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import groups
 from glassformer.analyses._question import arguments, holds_answer
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, numbers, percent, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
 from glassformer.analyses._sought import copied
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -15,15 +14,22 @@ from glassformer.run import Run
 ORDER = 100
 ANSWERS = ("1.P3", "2.§5.1", "3.§3.3")
 COST = "c"
-
+APPLIES = (_applies.attention,)
 WINDOWS = 96
 LIFE, FEWER = 40, 12  # kept steps looked at; of a large model
 REPEATED = 16  # random sequences, each written twice, on which induction is measured
 INDUCTION = 0.4  # share of the attention on what followed the earlier copy, from where a head is an induction head
-MOST_SAID = 8  # heads described in the caption
 SAID = {"self": "diagonal", "previous": "previous token", "punctuation tokens": "punctuation stripes"}
 ANSWER, NEEDED = "answer", "needed token"  # what a rule copies; what a rule computes its answer from
 NO_ROLE = "no clear role"
+WHERE = {
+    "self": "itself",
+    "previous": "the position before",
+    ANSWER: "the answer",
+    NEEDED: "the token the rule needs",
+    "first": "the first position",
+    "after a copy": "what came after an earlier copy",
+}
 HAS = 20.0  # percentage points beyond looking everywhere alike from which a head has a role
 
 
@@ -41,8 +47,28 @@ class HeadRoles(Result):
     uniform_entropy: float
     uniform_distance: float
     windows: int
-    marked: int
+    marked: int  # the step asked for; -1: none
     steps: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """The clearest role of all."""
+        excess = self.excess.values
+        if not np.isfinite(excess).all():
+            return fate("the attention is not a number", self.step)
+        block, head, role = np.unravel_index(int(np.argmax(excess)), excess.shape)
+        many, name = excess.shape[0] * excess.shape[1] > 1, self.excess.axes["role"].labels[role]
+        where = WHERE.get(name, f"the position {name}" if "back" in name else name)
+        if np.abs(excess).max() < 2:
+            return (
+                f"{'No head has a role at this step' if many else 'The head has no role at this step'}: no share "
+                f"departs from looking everywhere alike by more than {np.abs(excess).max():.1f} percentage points"
+            )
+        return (
+            f"{f'Block {block}, head {head} stands out most: it' if many else 'The head'} puts "
+            f"{percent(float(self.share.values[block, head, role]))} on {where}, where looking everywhere alike would "
+            f"put {percent(float(self.uniform.values[role]))}"
+        )
 
     def roles(self, block: int, head: int) -> list[str]:
         """The roles a head has, clearest first: those at least `HAS` points beyond looking everywhere alike."""
@@ -61,11 +87,11 @@ class HeadRoles(Result):
         return listed(said[:most]) if said else NO_ROLE
 
 
-def head_roles(run: Run, *, step: int = -1, member: int = 0, over_life: bool = True) -> HeadRoles:
+def head_roles(run: Run, *, step: Step = -1, member: Member = 0, over_life: bool = True) -> HeadRoles:
     """Roles of every head at a step and over life, on 96 validation windows."""
     a = run.architecture
-    if a.attention == "off":
-        raise CallError("this model has no attention")
+    if why := _applies.attention(run):
+        raise CallError(why)
     many = _judged.enough(run, WINDOWS, 1.0)
     windows = run.task.examples(a.context, "validation", many).windows[:, : a.context]
     allowed = np.tri(a.context, dtype=bool) if a.causal else np.ones((a.context, a.context), bool)
@@ -77,10 +103,8 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0, over_life: bool = T
     life = _clock.looks(run, LIFE if run.parameters < _judged.LARGE else FEWER, member) if over_life else [at]
 
     def measured(kept: int) -> tuple[Array, Array]:
-        found = run.trace(windows, step=kept, member=member)["attention"].astype(
-            np.float64
-        )  # (window, block, head, query, key)
-        flat = np.moveaxis(found, 0, 2)  # (block, head, window, query, key)
+        found = run.trace(windows, step=kept, member=member)["attention"]  # (window, block, head, query, key)
+        flat = np.moveaxis(found.astype(np.float64), 0, 2)  # (block, head, window, query, key)
         return flat, np.stack([_mean(flat, use) for use in roles.values()], axis=-1)
 
     weights, share = measured(at)
@@ -98,7 +122,7 @@ def head_roles(run: Run, *, step: int = -1, member: int = 0, over_life: bool = T
         induction=Labelled(_induction(run, at, member), heads, "share"),
         life=Labelled(
             100 * (np.stack([share if kept == at else measured(kept)[1] for kept in life]) - base),
-            {"step": tuple(map(str, life))} | heads | {"role": names},
+            {"step": life} | heads | {"role": names},
             "percentage points",
         ),
         uniform_entropy=float(np.log(allowed.sum(axis=1)).mean()),
@@ -167,62 +191,3 @@ def _mean(weights: Array, use: Array) -> Array:
     asks = use.any(axis=-1)
     there: Array = (weights * use).sum(axis=-1)
     return there[..., asks].mean(axis=-1)  # type: ignore[no-any-return]
-
-
-def _in_words(seen: HeadRoles) -> str:
-    blocks, heads = seen.entropy.values.shape
-    if blocks * heads == 1:
-        return seen.described(0, 0)
-    told = [f"block {b}, head {h}: {seen.described(b, h)}" for b in range(blocks) for h in range(heads)]
-    return "; ".join(told[:MOST_SAID]) + (f"; and {len(told) - MOST_SAID} more heads" if len(told) > MOST_SAID else "")
-
-
-def say(seen: HeadRoles) -> Words:
-    """The clearest role of all."""
-    excess = seen.excess.values
-    caption = (
-        "Share of the attention that goes to the keys of each role, minus the share that looking everywhere alike "
-        f"would give, in percentage points, over {seen.windows} validation windows and all queries that have such a "
-        "key. previous, 2 back, 3 back: so many positions before; first: position 0; … tokens: keys of that token "
-        "group, other than itself; answer: what holds the answer, needed token: one that the rule "
-        "computes it from; after a copy: just after an earlier copy of the query's own token. Beside it, the mean "
-        "entropy and the mean distance of the attention, with the values of looking everywhere alike "
-        f"({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). Framed: {HAS:g} points and more, "
-        "from where a head is said to have a role. Below, the roles over life. number 1, 2, 3, largest, smallest: the "
-        "numbers of a question, equal ones together. Roles overlap: a key can be both previous and even. "
-        + (
-            f"Induction: on {REPEATED} random sequences written twice, the share of the attention that a token of the "
-            f"second copy gives to what followed it in the first; from {INDUCTION:g} on a head is called an induction "
-            f"head. "
-            if np.isfinite(seen.induction.values).any()
-            else ""
-        )
-        + f"In words: {_in_words(seen)}. "
-        "Measured, not proven: that a head looks somewhere does not say that the model needs it (see ablation)."
-    )
-    if not np.isfinite(excess).all():
-        title = f"At step {seen.step} the attention is not a number: the training has diverged"
-        return Words(title, caption, title)
-    block, head, role = np.unravel_index(int(np.argmax(excess)), excess.shape)
-    many = excess.shape[0] * excess.shape[1] > 1
-    name = seen.excess.axes["role"].labels[role]
-    where = {
-        "self": "itself",
-        "previous": "the position before",
-        ANSWER: "the answer",
-        NEEDED: "the token the rule needs",
-        "first": "the first position",
-        "after a copy": "what came after an earlier copy",
-    }.get(name, f"the position {name}" if "back" in name else name)
-    if np.abs(excess).max() < 2:
-        title = (
-            f"{'No head has a role at this step' if many else 'The head has no role at this step'}: no share "
-            f"departs from looking everywhere alike by more than {np.abs(excess).max():.1f} percentage points"
-        )
-        return Words(title, caption, f"Table of heads by measured role. {title}.")
-    who = f"Block {block}, head {head} stands out most: it" if many else "The head"
-    title = (
-        f"{who} puts {percent(float(seen.share.values[block, head, role]))} on {where}, where looking everywhere "
-        f"alike would put {percent(float(seen.uniform.values[role]))}"
-    )
-    return Words(title, caption, f"Table of heads by measured role. {title}.")

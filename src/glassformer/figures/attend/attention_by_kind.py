@@ -1,55 +1,67 @@
 """Where heads look when they are asked for this or for that."""
 
+import numpy as np
 from matplotlib.figure import Figure
 
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import listed
 from glassformer.analyses.attend.attention import named
-from glassformer.analyses.attend.attention_by_kind import attention_by_kind, not_asking, say
+from glassformer.analyses.attend.attention_by_kind import AttentionByKind
 from glassformer.figures import _attend, _draw
-from glassformer.run import Run
 
 ACROSS = 2  # panels side by side, so that the numbers can be read
 MOST_PANELS = {"slide": 4, "screen": 8}  # else 6
 
 
-@_draw.drawing
-def plot_attention_by_kind(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: AttentionByKind, look: _draw.Look) -> Figure:
     """One panel per head: rows are kinds of question, columns the positions looked at, the last one the answer."""
-    seen = attention_by_kind(run, step=step, member=member)
     blocks, heads, kinds, columns = seen.share.values.shape
     every = [(b, h) for b in range(blocks) for h in range(heads)]
-    places, pages = _draw.paged(every, MOST_PANELS.get(size, 6), page)
+    places, pages = _draw.paged(every, MOST_PANELS.get(look.size, 6), look.page)
     across = min(ACROSS, len(places))
     rows = -(-len(places) // across)
-    sheet = _draw.Sheet(
-        ax, theme, size, say(seen, places), seen.clock, height=1.9 + (0.5 + 0.26 * kinds) * rows, least=60
-    )
-    names = seen.share.axes["kind"].labels, seen.share.axes["key_position"].labels
+    title, asked = seen.title_of(places), seen.share.axes["kind"].labels
+    sheet = look.sheet(
+        seen, _caption(seen), f"Tables of attention by kind of question ({listed(list(asked))}). {title}.",
+        title=title, height=1.9 + (0.5 + 0.26 * kinds) * rows, least=60,
+    )  # fmt: skip
+    names, values = drawn(seen.share.axes["key_position"]), seen.share.values
+    if seen.on_answer is not None:
+        names, values = [*names, "answer"], np.concatenate([values, seen.on_answer.values[..., None]], axis=-1)
     panels = sheet.panels(
-        rows, across, left=1.5 + _attend.longest(names[0]), right=7.5,
-        bottom=(1.5 if pages == 1 else 3.5) + _attend.longest(names[1]), top=2.4, gap=(2, 2.4),
+        rows, across, left=1.5 + _attend.longest(asked), right=7.5,
+        bottom=(1.5 if pages == 1 else 3.5) + _attend.longest(names), top=2.4, gap=(2, 2.4),
     )  # fmt: skip
     for k, (block, head) in enumerate(places):
         panel = panels.flat[k]
         bottom = k + across >= len(places)
         _draw.heat(
-            panel, seen.share.values[block, head], kind="share", theme=sheet.theme,
-            rows=names[0] if k % across == 0 else (), columns=names[1] if bottom else (), numbers=True,
+            panel, values[block, head], kind="share", theme=sheet.theme,
+            rows=asked if k % across == 0 else (), columns=names if bottom else (), numbers=True,
         )  # fmt: skip
-        if seen.places < columns:
-            panel.axvline(seen.places - 0.5, color=sheet.theme.ink, linewidth=sheet.size.line)
+        if seen.on_answer is not None:
+            panel.axvline(columns - 0.5, color=sheet.theme.ink, linewidth=sheet.size.line)
         _draw.heading(panel, named(block, head, blocks))
     for panel in panels.flat[len(places) :]:
         panel.remove()
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=panels[0, across - 1])
     if pages > 1:
-        sheet.note(f"page {page + 1} of {pages}: {len(places)} of {blocks * heads} heads")
-    return sheet.done(seen, page=page, pages=pages)
+        sheet.note(f"page {look.page + 1} of {pages}: {len(places)} of {blocks * heads} heads")
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: AttentionByKind) -> str:
+    """How to read the tables."""
+    return (
+        f"One panel per head: the share of its attention that {seen.me}, where the answer is read, gives to each "
+        "position, by kind of question, on a scale fixed from 0 to 1; means over validation questions, at least "
+        f"{int(seen.questions.values.min())} of each kind. A position is named by its token, or by the group of its "
+        "tokens where they vary. "
+        + (
+            "The last column, right of the line, is the share on the positions that hold the answer, wherever they "
+            "stand; it is counted once more among the others. "
+            if seen.on_answer is not None
+            else ""
+        )
+        + "Exact means, not causes (see ablation). If a head did not care what is asked, its rows would be alike."
+    )

@@ -1,58 +1,33 @@
 """How a head learns where to look."""
 
-from collections.abc import Sequence
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._pairs import drawn
+from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import thousands
-from glassformer.analyses.attend.attention_history import attention_history, say, target
+from glassformer.analyses._sought import sought
+from glassformer.analyses.attend.attention_history import AttentionHistory
 from glassformer.figures import _attend, _draw
-from glassformer.figures.attend.attention import applies as applies
-from glassformer.run import Run
 
 MOST_ON_SLIDE = 4  # maps
 
 
-@_draw.drawing
-def plot_attention_history(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    steps: Sequence[int] | None = None,
-    query: int | None = None,
-    block: int | None = None,
-    head: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
     """Maps at some steps; below, one query's attention on each position and its entropy, over life."""
-    seen = attention_history(
-        run, sequence=sequence, steps=steps, query=query, block=block, head=head, step=step, member=member
-    )
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8, least=60)
-    steps_shown, values = seen.maps.axes["step"].labels, seen.maps.values
+    alt = f"Attention maps over training and the attention of one query. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=8, least=60)
+    steps_shown, values = np.array(seen.maps.axes["step"].values), seen.maps.values
     if sheet.size.name == "slide" and len(steps_shown) > MOST_ON_SLIDE:  # two more panels stand below
         some = np.unique(np.linspace(0, len(steps_shown) - 1, MOST_ON_SLIDE).astype(int))
-        steps_shown, values = tuple(steps_shown[k] for k in some), values[some]
-    names, length = seen.maps.axes["key_position"].labels, len(seen.tokens)
+        steps_shown, values = steps_shown[some], values[some]
+    names, length = seen.maps.axes["key_position"], len(seen.tokens)
     maps = sheet.panels(
         1, len(steps_shown), left=6, right=7.5, bottom=4.2, top=2.4, gap=(1.4, 0), within=(0, 0.53, 1, 1)
     )[0]
     future = ~np.tri(length, dtype=bool) if seen.causal else None
     for k, panel in enumerate(maps):
-        _draw.heat(
-            panel,
-            values[k],
-            kind="share",
-            theme=sheet.theme,
-            masked=future,
-            numbers=False,
-        )
+        _draw.heat(panel, values[k], kind="share", theme=sheet.theme, masked=future, numbers=False)
         _attend.places(panel, names if k == 0 else (), seen.marks, "y", "query position" if k == 0 else "")
         _attend.places(panel, names, seen.marks, "x", "key position", most=5 if len(maps) > 2 and length > 9 else 32)
         panel.set_title(f"step {thousands(int(steps_shown[k]))}")
@@ -61,8 +36,7 @@ def plot_attention_history(
     lines, entropy = sheet.panels(
         1, 2, widths=[1.7, 1], left=5, right=2.5, bottom=4, top=2.6, gap=(7.4, 0), within=(0, 0, 1, 0.53)
     )[0]
-    key = target(seen)
-    ends = []
+    key, ends = seen.target, []
     for k in range(length):
         if seen.causal and k > seen.query:
             continue
@@ -70,11 +44,11 @@ def plot_attention_history(
         lines.plot(
             seen.steps,
             seen.weights.values[:, k],
-            color=sheet.theme.right
-            if main and seen.source[seen.query] >= 0
-            else sheet.theme.ink
-            if main
-            else sheet.theme.rung,
+            color=sheet.theme.rung
+            if not main
+            else sheet.theme.right
+            if seen.source[seen.query] >= 0
+            else sheet.theme.ink,
             linewidth=sheet.size.line * (1.5 if main else 0.7),
             zorder=3 if main else 2,
         )
@@ -82,7 +56,7 @@ def plot_attention_history(
     lines.axhline(seen.uniform, color=sheet.theme.ink, linestyle="--", linewidth=0.7 * sheet.size.line)
     most = float(np.nanmax(seen.weights.values, initial=seen.uniform))
     lines.set_ylim(-0.03 * most, min(1.03, 1.08 * most))
-    lines.set_title(f"where {drawn([names[seen.query]])[0]} looks (dashed: everywhere alike)")
+    lines.set_title(f"where {drawn(names)[seen.query]} looks (dashed: everywhere alike)")
     lines.set_ylabel("share of attention")
     _end_labels(lines, ends, drawn(names), key, sheet, seen.steps[-1])
     entropy.plot(seen.steps, seen.entropy.values, color=sheet.theme.ink)
@@ -95,11 +69,25 @@ def plot_attention_history(
         _draw.steps_axis(panel)
         if seen.marked >= 0:
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
-    return sheet.done(seen, sequence=" ".join(seen.tokens), query=seen.query, block=seen.block, head=seen.head)
+    return sheet.done()
+
+
+def _caption(seen: AttentionHistory) -> str:
+    """How to read maps and lines."""
+    return (
+        f"Top: attention on the input {' '.join(map(shown, seen.tokens))}{seen.who} at some steps (rows look at columns"
+        + (f"; framed: {sought(seen.copied)}" if max(seen.source) >= 0 else "")
+        + ("; short lines at the edges: punctuation and white space" if seen.marks else "")
+        + "). "
+        f"Below: the share that {seen.asker} gives each position, over life, with the share that all would get if it "
+        "looked everywhere alike; and the entropy of that attention, whose highest value is ln "
+        f"{round(1 / seen.uniform)} = {np.log(1 / seen.uniform):.2f} nats. Exact at every step drawn. If the head had "
+        "learned nothing, all lines would stay at the dashed one."
+    )
 
 
 def _end_labels(
-    ax: "_draw.Axes", ends: list[tuple[float, int]], names: list[str], key: int, sheet: _draw.Sheet, last: int
+    ax: Axes, ends: list[tuple[float, int]], names: list[str], key: int, sheet: _draw.Sheet, last: int
 ) -> None:
     """Name the lines right of their ends, the highest and the one that counts first, none over another."""
     high, (low, top) = ax.get_window_extent().height / ax.figure.dpi, ax.get_ylim()

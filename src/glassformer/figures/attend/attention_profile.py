@@ -5,43 +5,33 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._attend import largest
+from glassformer.analyses._result import Array, thousands
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.attention import named
-from glassformer.analyses.attend.attention_profile import STYLES, AttentionProfile, attention_profile, favourite, say
-from glassformer.run import Run
+from glassformer.analyses.attend.attention_profile import AttentionProfile, favourite
 from glassformer.figures import _draw, _uncertain
-from glassformer.figures.attend.attention import applies as applies
 
+STYLES = ("solid", "dashed", "dash-dotted", "dotted")  # the lines of the entropies, by block
 WIDE = 15  # ems of a panel that has room for the name of its head and what it shows
 
 
-@_draw.drawing
-def plot_attention_profile(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: AttentionProfile, look: _draw.Look) -> Figure:
     """Mean attention by distance and by position, looking everywhere alike, and the entropy of each head over life."""
-    seen = attention_profile(run, step=step, member=member)
+    page = look.page
     blocks, heads = seen.by_distance.values.shape[1:3]
     every = [(b, h) for b in range(blocks) for h in range(heads)]
-    per_page = {"slide": 2, "print_narrow": 3}.get(size, 8)
+    per_page = {"slide": 2, "print_narrow": 3}.get(look.size, 8)
     if len(every) > per_page:
         every.sort(key=lambda at: -favourite(seen, *at).beyond)
     shown, pages = _draw.paged(every, per_page, page)
     across = 1 if len(shown) <= 3 else 2  # pairs of panels side by side
     rows = -(-len(shown) // across)
-    sheet = _draw.Sheet(ax, theme, size, say(seen, shown), seen.clock, height=_height(size, rows))
+    title = seen.title_of(shown)
+    alt = f"Curves of mean attention by distance and by position. {title}."
+    sheet = look.sheet(seen, _caption(seen), alt, title=title, height=_height(look.size, rows))
     narrow = sheet.room[0] < _uncertain.NARROW
     alone = page > 0  # the entropies stand on the first page
-    share = (
-        1.0 if alone else 0.68 if across == 1 else 0.76 if sheet.room[0] > 80 else 0.71
-    )  # of the sheet, for the panels of the heads
+    share = 1.0 if alone else 0.68 if across == 1 else 0.76 if sheet.room[0] > 80 else 0.71  # for the heads' panels
     within = (0, 1 - rows / (rows + 1), 1, 1) if narrow else (0, 0, share, 1)
     foot = 3 if narrow else 7.2 if seen.asked else 6
     panels = sheet.panels(rows, 2 * across, left=5, right=1.5, bottom=foot, top=2.4, gap=(4, 3.6), within=within)
@@ -55,7 +45,7 @@ def plot_attention_profile(
             (panels[row, column], seen.by_distance, seen.uniform_by_distance, "distance"),
             (panels[row, column + 1], seen.by_position, seen.uniform_by_position, "key_position"),
         ):
-            x = np.array([int(label) for label in lines.axes[axis].labels])
+            x = np.array(lines.axes[axis].values)
             mean, low, high, first, *others = lines.values[:, block, head]
             panel.fill_between(x, low, high, color=sheet.theme.query, alpha=0.2, linewidth=0)
             panel.plot(x, first, color=sheet.theme.rung, linewidth=0.6 * sheet.size.line)
@@ -95,7 +85,53 @@ def plot_attention_profile(
     if len(notes) > 1 and _draw.text_width(" · ".join(notes), sheet.size.text) > room:
         notes.pop()  # the caption says it too
     sheet.note(" · ".join(notes))
-    return sheet.done(seen, page=page, pages=pages)
+    return sheet.done(pages=pages)
+
+
+def _caption(seen: AttentionProfile) -> str:
+    """How to read the curves."""
+    over = f"Mean attention of the newest token over the {seen.windows} steps of a life, one input a step: "
+    if not seen.steps_are_inputs:
+        which = "all queries" if not seen.asked else "the queries at which the rule asks, those"
+        over = f"Mean attention over {seen.windows} validation windows, {which} that have such a key: "
+    apart = (
+        f"The line with dots is of the {thousands(seen.asked)} queries after which the rule asks for something that is "
+        f"in view; crosses: in how many of them {sought(seen.copied)} lies there, which is what a head that looks it "
+        "up would show; the thin line is of all other queries. "
+    )
+    return (
+        f"{over}left by "
+        + ("how many positions back the key lies" if seen.causal else "where the key lies relative to the query")
+        + ", right by the key's position. Band: where eight in ten "
+        + ("steps" if seen.steps_are_inputs else "of these queries, each by itself,")
+        + " lie. Dashed: the same if all that may be seen got alike. Thin grey: step "
+        f"{thousands(seen.first)}. The means are exact for these windows. If position did not matter to the head, its "
+        "line would follow the dashed one; what depends on the tokens shows as the width of the band. "
+        + (apart if seen.asked else "")
+        + _entropies(seen)
+    )
+
+
+def _entropies(seen: AttentionProfile) -> str:
+    """What the last chart shows, and from where to where it went."""
+    first, last = (seen.entropy.values[..., k] for k in (0, -1))
+    words = (
+        "Last: the entropy of each head's attention by training step, averaged over queries"
+        + ("" if seen.steps_are_inputs else f" and {seen.entropy_windows} windows")
+        + f"; the thick dashes are at {float(seen.if_alike.values.max()):.3f} nats, looking everywhere alike, and 0 "
+        "would be looking at one position only."
+    )
+    blocks = len(first)
+    if 1 < blocks <= len(STYLES):
+        words += f" Lines by block, from the first: {', '.join(STYLES[:blocks])}."
+    if not np.isfinite([first, last]).all() or seen.steps_are_inputs:
+        return words
+    return f"{words} It goes from {_between(first)} to {_between(last)} nats."
+
+
+def _between(values: Array) -> str:
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.2f}" if round(low, 2) == round(high, 2) else f"{low:.2f} to {high:.2f}"
 
 
 def _legend(sheet: _draw.Sheet, seen: AttentionProfile, narrow: bool) -> None:
@@ -128,7 +164,7 @@ def _widths(sheet: _draw.Sheet, seen: AttentionProfile, narrow: bool, share: flo
     within = (0, 0, 1, 1 / (rows + 1)) if narrow else (share, 0, 1, 1)
     names, foot = 7.0, 8.4 if narrow else 7.2 if seen.asked else 6
     panel = sheet.panels(1, 1, left=5, right=names + 2.2, bottom=foot, top=2.4, within=within)[0, 0]
-    steps = [int(label) for label in seen.entropy.axes["step"].labels]
+    steps = seen.entropy.axes["step"].values
     panel.set_xlim(min(steps[0], 0), max(steps[-1], 1))
     _draw.steps_axis(panel)
     panel.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(_uncertain.fitting(panel, sheet), integer=True))

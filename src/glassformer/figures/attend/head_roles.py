@@ -5,36 +5,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses.attend.attention import named
-from glassformer.analyses.attend.head_roles import HAS, INDUCTION, HeadRoles, head_roles, say
+from glassformer.analyses.attend.head_roles import HAS, INDUCTION, REPEATED, HeadRoles
 from glassformer.figures import _attend, _draw
-from glassformer.figures.attend.attention import applies as applies
-from glassformer.run import Run
 
 MOST_PANELS = 6
+MOST_SAID = 8  # heads described in the caption
 
 
-@_draw.drawing
-def plot_head_roles(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
     """Head × role: attention beyond what looking everywhere alike gives; entropy, distance; the roles over life."""
-    seen = head_roles(run, step=step, member=member)
     blocks, heads, roles = seen.excess.values.shape
     every = [(b, h) for b in range(blocks) for h in range(heads)]
     names = seen.excess.axes["role"].labels
     strongest = sorted(every, key=lambda at: -float(np.nanmax(seen.excess.values[at], initial=-100)))
-    most = 2 if size == "slide" and len(every) > 2 else MOST_PANELS
+    most = 2 if look.size == "slide" and len(every) > 2 else MOST_PANELS
     small = sorted(strongest[:most])
-    across = min(2 if size == "slide" else 3, len(small))
+    across = min(2 if look.size == "slide" else 3, len(small))
     down = -(-len(small) // across)
     table = 1.45 + 0.42 * len(every)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=1.2 + table + 2.6 * down, least=60)
+    alt = f"Table of heads by measured role. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=1.2 + table + 2.6 * down, least=60)
     cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.6 if len(every) <= 2 else 0.44
     many = len(every) > 1
     labels = [named(b, h, blocks) if many else "head" for b, h in every]
@@ -92,7 +82,39 @@ def plot_head_roles(
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
     for panel in lines.flat[len(small) :]:
         panel.remove()
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: HeadRoles) -> str:
+    """How to read the table and the lines."""
+    return (
+        "Share of the attention that goes to the keys of each role, minus the share that looking everywhere alike "
+        f"would give, in percentage points, over {seen.windows} validation windows and all queries that have such a "
+        "key. previous, 2 back, 3 back: so many positions before; first: position 0; … tokens: keys of that token "
+        "group, other than itself; answer: what holds the answer, needed token: one that the rule "
+        "computes it from; after a copy: just after an earlier copy of the query's own token. Beside it, the mean "
+        "entropy and the mean distance of the attention, with the values of looking everywhere alike "
+        f"({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). Framed: {HAS:g} points and more, "
+        "from where a head is said to have a role. Below, the roles over life. number 1, 2, 3, largest, smallest: the "
+        "numbers of a question, equal ones together. Roles overlap: a key can be both previous and even. "
+        + (
+            f"Induction: on {REPEATED} random sequences written twice, the share of the attention that a token of the "
+            f"second copy gives to what followed it in the first; from {INDUCTION:g} on a head is called an induction "
+            f"head. "
+            if np.isfinite(seen.induction.values).any()
+            else ""
+        )
+        + f"In words: {_in_words(seen)}. "
+        "Measured, not proven: that a head looks somewhere does not say that the model needs it (see ablation)."
+    )
+
+
+def _in_words(seen: HeadRoles) -> str:
+    blocks, heads = seen.entropy.values.shape
+    if blocks * heads == 1:
+        return seen.described(0, 0)
+    told = [f"block {b}, head {h}: {seen.described(b, h)}" for b in range(blocks) for h in range(heads)]
+    return "; ".join(told[:MOST_SAID]) + (f"; and {len(told) - MOST_SAID} more heads" if len(told) > MOST_SAID else "")
 
 
 def _table(ax: Axes, seen: HeadRoles, labels: list[str], sheet: _draw.Sheet) -> None:
