@@ -105,5 +105,5 @@ def _halves(stage: Stage, ax: Axes, texts: Sequence[str], scale: float = 1.0) ->
     """(text, 2): half the width and half the height of each text, in pixels."""
     points = stage.size.text * scale
     dpi = ax.figure.dpi
-    found: Array = np.array([[_draw.text_width(each, points) * dpi / 2 + 1, 0.5 * points * dpi / 72] for each in texts])
-    return found
+    sizes = [(_draw.text_width(each, points) * dpi / 2 + 1, 0.5 * points * dpi / 72) for each in texts]
+    return np.reshape(sizes, (-1, 2))  # of no texts, too

@@ -7,7 +7,7 @@ from glassformer.analyses._pairs import drawn
 from glassformer.analyses._reel import Reel
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.attention import Attention
-from glassformer.analyses.attend.attention_history import AttentionHistory, target
+from glassformer.analyses.attend.attention_history import AttentionHistory
 from glassformer.figures import _attend, _draw
 from glassformer.films._film import Stage, Update
 
@@ -74,7 +74,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
 def _life(stage: Stage, past: AttentionHistory) -> Line2D:
     """Beside a single map: where one query looks, over life, with a line that moves."""
     ax = stage.panels(1, 1, left=5, right=5, bottom=4.2, top=2.2, within=(0.52, 0, 1, 1))[0, 0]
-    names, key = drawn(past.weights.axes["key_position"]), target(past)
+    names, key = drawn(past.weights.axes["key_position"]), past.target
     ends: list[float] = []
     for k in sorted(range(past.query + 1 if past.causal else len(names)), key=lambda k: k != key):
         main, line = k == key, past.weights.values[:, k]

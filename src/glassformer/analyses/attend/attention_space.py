@@ -1,0 +1,91 @@
+"""Queries and keys of one head on one plane, beside the scores they give or the attention on one input."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from glassformer.analyses import _applies
+from glassformer.analyses._attend import extent
+from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
+from glassformer.analyses._pairs import frequent
+from glassformer.analyses._plane import PairPlane
+from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._result import Labelled, Result, result
+from glassformer.analyses.attend.attention import attention
+from glassformer.analyses.attend.pair_scores import pair_scores
+from glassformer.analyses.attend.query_key_space import QueryKeySpace, clouds, grown, query_key_space
+from glassformer.errors import CallError
+from glassformer.run import Run
+
+ORDER = 35
+ANSWERS = ("4.D4",)
+COST = "c"
+APPLIES = (_applies.asking,)
+MOST = 120  # pairs, for each of which a row and a column of a map can still be seen
+GLANCE = 24  # frames looked at for the limits of the colours
+Maps = Annotated[
+    Literal["atlas", "demo"], Option("beside the plane: the scores of all pairs, or the attention on one input")
+]
+
+
+@result
+class AttentionSpace(Result):
+    """Queries and keys of all pairs on one plane, and a map of what they give."""
+
+    space: QueryKeySpace
+    scores: Labelled | None  # (query_token, query_position, key_token, key_position), NaN: masked; None: not asked for
+    attention: Labelled | None  # on one input, (query_position, key_position), NaN: masked; None: not asked for
+    source: tuple[int, ...]  # of the input, as in `Attention`
+
+    @property
+    def title(self) -> str:
+        """Towards which keys a query points."""
+        return self.space.title
+
+
+def attention_space(
+    run: Run, *, maps: Maps = "atlas", sequence: Sequence = None, head: Head = None, step: Step = -1,
+    member: Member = 0, plane: PairPlane | None = None,
+) -> AttentionSpace:  # fmt: skip
+    """The plane, and the scores of all pairs; where those are too many, or for `demo`, the attention on `sequence`.
+
+    `plane`: a fixed one, for films.
+    """
+    if maps not in ("atlas", "demo"):
+        raise CallError(f"maps = {maps!r} is neither 'atlas' nor 'demo'")
+    space = query_key_space(run, head=head, step=step, member=member, plane=plane)
+    scores: Labelled | None = None
+    shares: Labelled | None = None
+    source: tuple[int, ...] = ()
+    if maps == "atlas" and len(frequent(run)) * run.architecture.context <= MOST:
+        scores = pair_scores(run, head=space.head, step=step, member=member).scores
+    else:
+        seen = attention(run, sequence=sequence, step=step, member=member, roles=False)
+        values, source = seen.attention.values[0, space.head], seen.source
+        axes = {axis: seen.attention.axes[axis] for axis in ("query_position", "key_position")}
+        future = ~np.tri(len(values), dtype=bool) & space.causal
+        shares = Labelled(np.where(future, np.nan, values), axes, "share")
+    return AttentionSpace(
+        step=space.step, clock=space.clock, space=space, scores=scores, attention=shares, source=source
+    )
+
+
+def reel(
+    run: Run, *, maps: Maps = "atlas", sequence: Sequence = None, head: Head = None, member: Member = 0,
+    frames: Frames = 200, pace: Pace = "even", steps: Shown = None,
+) -> Reel:  # fmt: skip
+    """The plane of queries and keys, fixed on the last step, beside a map of what they give."""
+    last = query_key_space(run, head=head, member=member)
+
+    def space(step: int) -> QueryKeySpace:
+        return query_key_space(run, head=last.head, step=step, member=member, plane=last.plane)
+
+    def at(step: int) -> AttentionSpace:
+        return attention_space(
+            run, maps=maps, sequence=sequence, head=last.head, step=step, member=member, plane=last.plane
+        )
+
+    every = frames_of(run, frames, pace, steps, member)
+    coloured = [each.scores.values for step in glance(every, GLANCE) if (each := at(step)).scores is not None]
+    still = {"last": last, "map": at(every[-1]), "extent": extent({"space": clouds(space, every)}, coloured)}
+    return Reel(grown(space(int(run.steps[0])), last), every, at, strip(run, member), still)
