@@ -16,9 +16,10 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = tuple(path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".") for path in FILES)
 ANALYSES = tuple(name.removesuffix(".__init__") for name in MODULES if name.startswith("analyses."))
 WITHOUT_JAX = (
-    "__init__", "_discover", "architecture", "catalogue", "cli", "counted", "errors", "experiment", "folder",
-    "generation", "glossary", "lock", "plain", "record", "reference", "run", "score", "settings", "storage", "study",
-    "summary", "tensors", "trace", *(name for name in MODULES if name.startswith(("tasks.", "commands."))),
+    "__init__", "_discover", "architecture", "canonical", "catalogue", "cli", "counted", "errors", "experiment",
+    "folder", "generation", "glossary", "lock", "plain", "record", "reference", "run", "score", "settings", "storage",
+    "study", "summary", "tensors", "trace", "words",
+    *(name for name in MODULES if name.startswith(("tasks.", "commands."))),
 )  # fmt: skip
 HEAVY = {"jax", "jaxlib", "optax", "matplotlib"}
 
@@ -84,7 +85,7 @@ def test_an_analysis_knows_of_no_picture_and_no_command(module):
     for node in ast.walk(tree(module)):
         if isinstance(node, ast.ImportFrom):
             asked |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
-    above = ("figures", "films", "gallery", "studies", "commands", "cli", "training")
+    above = ("figures", "films", "gallery", "studies", "physics", "commands", "cli", "training")
     forbidden = ("matplotlib", "PIL", "typer", "rich", *(f"glassformer.{name}" for name in above))
     assert not {name for name in asked if any(name == each or name.startswith(f"{each}.") for each in forbidden)}
     assert reached(module) - set(sys.stdlib_module_names) <= {"numpy"}

@@ -1,6 +1,5 @@
 """How sure and how rightly: entropies, losses, divergences and energies against sums written out by hand."""
 
-from importlib import import_module
 from inspect import signature
 from math import exp, log
 
@@ -11,9 +10,8 @@ from numpy.testing import assert_allclose
 import glassformer as gf
 import hand_wired
 from glassformer.analyses import _clock, _logged, _uncertain
-from glassformer.analyses._uncertain_run import TEMPERATURES, _over_temperature, now, plan
+from glassformer.analyses._uncertain_run import TEMPERATURES, _over_temperature, now, plan, uncertainty
 from glassformer.analyses.attend.attention_profile import attention_profile
-from glassformer.analyses.path.uncertainty import uncertainty
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import from_tables
 from glassformer.figures import _draw
@@ -25,7 +23,7 @@ from glassformer.run import Run
 from glassformer.tasks.mary import TOKENS
 from small_runs import NAN, POPULATION, RUNS, run_of
 
-FIGURES = ("entropy", "temperature", "phase", "change_rate", "sharpening", "attention_profile", "thermodynamics")
+FIGURES = ("entropy", "temperature", "phase", "prediction_change", "sharpening", "attention_profile", "thermodynamics")
 RNG = np.random.default_rng(0)
 KNOWN = RNG.dirichlet(np.ones(12))  # a distribution over the twelve tokens of plus_last_even
 FLAT = {"token": np.zeros((12, 2)), "read_out": np.zeros((2, 12))}
@@ -59,7 +57,7 @@ def entropy_of(p):
 def test_the_free_energy_is_the_energy_less_temperature_times_entropy():
     logits = 3 * RNG.normal(size=(7, 5))
     cold = np.array([0.2, 1.0, 4.0])
-    found = _uncertain.canonical(logits, cold)
+    found = _uncertain.ensemble(logits, cold)
     for k, t in enumerate(cold):
         for row, values in enumerate(logits):
             energies = values.max() - values
@@ -79,7 +77,7 @@ def test_the_specific_heat_is_the_slope_of_the_energy_and_of_the_entropy():
     logits, small = 2 * RNG.normal(size=(4, 6)), 1e-5
     for t in (0.3, 1.0, 2.5):
         low, here, high = (
-            {name: values[0] for name, values in _uncertain.canonical(logits, [t + d]).items()}
+            {name: values[0] for name, values in _uncertain.ensemble(logits, [t + d]).items()}
             for d in (-small, 0, small)
         )
         assert_allclose(here["heat"], (high["energy"] - low["energy"]) / (2 * small), rtol=1e-6, atol=1e-8)
@@ -91,8 +89,8 @@ def test_the_specific_heat_is_the_slope_of_the_energy_and_of_the_entropy():
 
 def test_shifting_all_logits_changes_nothing():
     logits = RNG.normal(size=(3, 6))
-    for name, values in _uncertain.canonical(logits, [0.5, 2]).items():
-        assert_allclose(values, _uncertain.canonical(logits + 17, [0.5, 2])[name], atol=1e-12)
+    for name, values in _uncertain.ensemble(logits, [0.5, 2]).items():
+        assert_allclose(values, _uncertain.ensemble(logits + 17, [0.5, 2])[name], atol=1e-12)
 
 
 # ---- models whose predictions are known ------------------------------------------------------------------------------
@@ -135,7 +133,7 @@ def test_the_divergence_is_that_of_the_new_from_the_old_per_step(tmp_path):
     old, middle, new = (RNG.dirichlet(np.ones(12)) for _ in range(3))
     seen = uncertainty(life_of(tmp_path / "run", {0: old, 10: middle, 30: new}))
     found = seen.change["divergence"]
-    assert found.axes["step"].labels == ("10", "30")
+    assert found.axes["step"].values == (10, 30)
     expected = [
         sum(p * log(p / q) for p, q in zip(now_, before, strict=True)) / gap
         for now_, before, gap in ((middle, old, 10), (new, middle, 20))
@@ -144,6 +142,24 @@ def test_the_divergence_is_that_of_the_new_from_the_old_per_step(tmp_path):
     average = np.mean([entropy_of(p) for p in (old, middle, new)])
     at = int(np.argmin(np.abs(TEMPERATURES - 1)))
     assert_allclose(seen.by_temperature["entropy"].values[:, at], average, rtol=1e-5)
+
+
+def test_what_titles_quote_is_there_to_read(tmp_path):
+    flat, sharp = np.full(12, 1 / 12), np.array([0.989, *[0.001] * 11])
+    run = life_of(tmp_path / "run", {0: flat, 10: flat, 20: sharp, 100: sharp})
+    assert gf.analyses.entropy(run).four_fifths == (10, 20)
+    assert "between steps 10 and 20" in gf.analyses.entropy(run).title
+    assert gf.analyses.entropy(life_of(tmp_path / "slow", {0: flat, 100: sharp})).four_fifths is None  # all of its life
+    change = gf.analyses.prediction_change(run)
+    moved = change.change["divergence"].values[0]
+    assert change.late == moved[-1]
+    assert moved[1] == moved.max()
+    assert "fastest at step 20" in change.title
+    phase = gf.analyses.phase(run)
+    assert phase.too_sure > 1  # it bets on a token that comes now and then
+    assert f"{phase.too_sure:.2f} nats too sure" in phase.title
+    loss = one_layer().loss[one_layer().nearest_one]
+    assert gf.analyses.phase(one_layer()).first_rise == loss.argmax()
 
 
 def test_the_specific_heat_peaks_where_two_levels_say(tmp_path):
@@ -282,7 +298,7 @@ def test_every_figure_and_every_view_is_drawn(subject, size):
             with pytest.raises(CallError, match="no attention"):
                 attention_profile(SUBJECTS[subject]())
             continue
-        plot = getattr(import_module(f"glassformer.figures.{name}"), f"plot_{name}")
+        plot = getattr(gf.figures, f"plot_{name}")
         views = (1, 2, 3) if "view" in signature(plot).parameters else (None,)
         for view in views:
             figure = plot(SUBJECTS[subject](), size=size, theme="dark", **({} if view is None else {"view": view}))
@@ -293,9 +309,7 @@ def test_every_figure_and_every_view_is_drawn(subject, size):
 
 
 def test_views_and_pages_that_do_not_exist_are_refused():
-    from glassformer.figures.path.thermodynamics import plot_thermodynamics
-
-    life = SUBJECTS["one_layer"]()
+    plot_thermodynamics, life = gf.figures.plot_thermodynamics, SUBJECTS["one_layer"]()
     with pytest.raises(CallError, match="view = 4"):
         plot_thermodynamics(life, view=4)
     with pytest.raises(CallError, match="page = 9"):
@@ -349,25 +363,22 @@ def test_each_member_has_its_own_numbers():
 
 
 def test_the_file_beside_a_figure_holds_what_it_draws_and_no_more():
-    from glassformer.figures.path.prediction_change import plot_prediction_change
-
-    drawn = _draw.of(plot_prediction_change(run_of("plus_last_even"))).result
-    assert set(drawn.arrays()) == {"change.divergence", "truth", "rungs", "rung_entropies", "crossed"}
+    drawn = _draw.of(gf.figures.plot_prediction_change(run_of("plus_last_even"))).result
+    assert set(drawn.arrays()) == {"change.divergence", "truth", "ladder.crossed"}
 
 
 def test_the_gallery_writes_every_one_of_them(tmp_path):
-    from glassformer import gallery
+    from glassformer import catalogue, gallery
 
+    wanted = [catalogue.entry("figures", name) for name in FIGURES]
     for run in ("plus_last_even", "five_operations"):
-        made = gallery.draw(run_of(run), [gallery.piece(name) for name in FIGURES], gallery.Wish(), tmp_path / run)
+        made = gallery.draw(run_of(run), wanted, gallery.Wish(formats=("svg", "csv")), tmp_path / run)
         assert [(each.name, each.failed, each.absent) for each in made] == [(name, "", "") for name in FIGURES]
         assert (tmp_path / run / "phase.csv").read_text("utf-8").startswith("panel,")
 
 
 def test_the_film_walks_a_physics_model_too(tmp_path):
-    from glassformer.films.path.phase import film_phase
-
-    life = SUBJECTS["one_layer"]()
+    film_phase, life = gf.films.film_phase, SUBJECTS["one_layer"]()
     made = film_phase(life)
     assert made.steps == life.steps.tolist()
     assert len(film_phase(life, frames=3).steps) == 3
@@ -394,7 +405,7 @@ def test_the_largest_disagreement_is_that_of_one_prediction():
     """|F − (U − T S)| is rounding; its largest value is looked for before anything is averaged."""
     rng = np.random.default_rng(0)
     logits, targets = rng.normal(0, 1e4, (3, 5, 7)), rng.integers(7, size=(3, 5))
-    found = _uncertain.canonical(logits, TEMPERATURES)
+    found = _uncertain.ensemble(logits, TEMPERATURES)
     apart = found["free_energy"] - (found["energy"] - TEMPERATURES[:, None, None] * found["entropy"])
     most = np.abs(apart).max(axis=-1)
     assert most.max() > np.abs(apart).mean(axis=-1).max()
