@@ -139,24 +139,25 @@ def test_information_is_the_entropy_of_what_is_known():
 
 
 def test_neurons_are_described_by_what_they_fire_on(groups):
-    seen = neurons(groups, sequence="4 9 +")
-    assert set(seen.order[:2]) == {"0", "1"}
-    where = {name: k for k, name in enumerate(seen.order)}
-    assert seen.descriptions[where["0"]] == "fires on + (100 %, else 0 %)"
-    assert seen.descriptions[where["1"]] == "is quiet on + (0 %, else 100 %)"
-    assert seen.descriptions[where["2"]] == "never fires"
-    assert seen.descriptions[where["3"]] == "always fires"
-    kinds = seen.bits.axes["label_kind"].labels
-    p = seen.rate.values[where["0"]]
-    assert seen.bits.values[where["0"], kinds.index("token")] == pytest.approx(
+    seen = neurons(groups, sequence="4 9 +").blocks[0]
+    assert set(seen.order[:2]) == {0, 1}
+    where = {neuron: k for k, neuron in enumerate(seen.order)}
+    assert seen.descriptions[where[0]] == "fires on + (100 %, else 0 %)"
+    assert seen.descriptions[where[1]] == "is quiet on + (0 %, else 100 %)"
+    assert seen.descriptions[where[2]] == "never fires"
+    assert seen.descriptions[where[3]] == "always fires"
+    assert seen.silent == 1
+    kinds = seen.bits.axes["quantity"].labels
+    p = seen.rate.values[where[0]]
+    assert seen.bits.values[where[0], kinds.index("token")] == pytest.approx(
         -p * np.log2(p) - (1 - p) * np.log2(1 - p)
     )
-    assert seen.baseline.values[where["0"], kinds.index("token")] < 0.05
-    column = {name: k for k, name in enumerate(seen.hidden.axes["neuron"].labels)}
-    np.testing.assert_allclose(seen.hidden.values[:, column["0"]], [0, 0, 1], atol=1e-6)
-    np.testing.assert_allclose(seen.hidden.values[:, column["1"]], [1.5, 2.6, 0], atol=1e-6)
+    assert seen.baseline.values[where[0], kinds.index("token")] < 0.05
+    column = {neuron: k for k, neuron in enumerate(seen.hidden.axes["neuron"].values)}
+    np.testing.assert_allclose(seen.hidden.values[:, column[0]], [0, 0, 1], atol=1e-6)
+    np.testing.assert_allclose(seen.hidden.values[:, column[1]], [1.5, 2.6, 0], atol=1e-6)
     assert seen.lines is not None
-    np.testing.assert_allclose(seen.lines.values[where["0"]], [-1, 0, -2])
+    np.testing.assert_allclose(seen.lines.values[where[0]], [-1, 0, -2])
 
 
 def test_sparsity_counts_who_works(groups):
@@ -169,12 +170,12 @@ def test_sparsity_counts_who_works(groups):
 
 
 def test_sparsity_and_neurons_count_the_same_places(groups):
-    seen, one = sparsity(groups), neurons(groups)
+    seen, one = sparsity(groups), neurons(groups).blocks[0]
     assert seen.places == one.samples
     last = [float(rates.mean()) for rates in (seen.rates.values, seen.rates.values == 0, seen.rates.values == 1)]
     np.testing.assert_allclose(seen.over_life.values[:, -1].mean(axis=-1), last)  # the curves end at the title's shares
-    for k, name in enumerate(one.order):
-        assert seen.rates.values[one.block, int(name)] == pytest.approx(one.rate.values[k], abs=1e-12)
+    for k, neuron in enumerate(one.order):
+        assert seen.rates.values[one.block, neuron] == pytest.approx(one.rate.values[k], abs=1e-12)
 
 
 def test_a_linear_reader_reads_what_a_line_can_cut():

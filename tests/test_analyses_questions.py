@@ -14,9 +14,8 @@ from glassformer.analyses.attend.head_roles import head_roles
 from glassformer.analyses.know.neurons import neurons, sample
 from glassformer.analyses.know.similarity import similarity
 from glassformer.errors import CallError
-from glassformer.figures import _draw
+from glassformer.figures import _draw, plot_neurons, plot_similarity
 from glassformer.figures.attend.attention_by_kind import plot_attention_by_kind
-from glassformer.figures import plot_neurons, plot_similarity
 from glassformer.run import Run
 from glassformer.tasks.five_operations import ANSWER, FIRST, OPERATIONS, WORDS, ZERO
 from hand_wired import write_run
@@ -182,46 +181,46 @@ def knowing(tmp_path: Path) -> Run:
 
 
 def test_neurons_that_know_what_is_asked_are_found_at_every_position(knowing: Run) -> None:
-    seen = neurons(knowing, sequence="Max(5,3,9)")
-    said = {name: seen.descriptions[k] for k, name in enumerate(seen.order[:5])}
-    assert said["0"] == "fires on Max or Min questions (100 %, else 0 %)"
-    assert said["1"] == "fires on First, Second or Last questions (100 %, else 0 %)"
-    assert said["2"] == "fires on Last questions (100 %, else 0 %)"
-    assert said["3"] == "fires on 9 (100 %, else 0 %)"
-    column = seen.bits.axes["label_kind"].labels.index("kind")
-    assert seen.bits.values[seen.order.index("0"), column] == pytest.approx(
+    seen = neurons(knowing, sequence="Max(5,3,9)").blocks[0]
+    said = {neuron: seen.descriptions[k] for k, neuron in enumerate(seen.order[:5])}
+    assert said[0] == "fires on Max or Min questions (100 %, else 0 %)"
+    assert said[1] == "fires on First, Second or Last questions (100 %, else 0 %)"
+    assert said[2] == "fires on Last questions (100 %, else 0 %)"
+    assert said[3] == "fires on 9 (100 %, else 0 %)"
+    column = seen.bits.axes["quantity"].labels.index("kind")
+    assert seen.bits.values[seen.order.index(0), column] == pytest.approx(
         -0.4 * np.log2(0.4) - 0.6 * np.log2(0.6), abs=0.01
     )  # two of five kinds
-    rows = list(seen.mean["kind"].axes["neuron"])
-    np.testing.assert_allclose(seen.mean["kind"].values[rows.index("2")], [0, 0, 5 / 8, 0, 0], atol=1e-6)  # ½, once 1½
+    rows = seen.mean["kind"].axes["neuron"].values
+    np.testing.assert_allclose(seen.mean["kind"].values[rows.index(2)], [0, 0, 5 / 8, 0, 0], atol=1e-6)  # ½, once 1½
 
 
 def test_roles_of_numbers_are_counted_among_numbers(knowing: Run) -> None:
-    seen = neurons(knowing)
+    seen = neurons(knowing).blocks[0]
     rows = [read(window) for window in sample(knowing).windows]
     high = [digit == 9 for _, digits, _ in rows for digit in digits if digit == max(digits)]
     low = [digit == 9 for _, digits, _ in rows for digit in digits if digit == min(digits)]
     nines = [digit == 9 for _, digits, right in rows for digit in digits if digit == right]
-    at = list(seen.mean["role"].axes["neuron"]).index("3")
-    assert seen.mean["role"].axes["label"] == ("largest", "smallest", "answer")
+    at = seen.mean["role"].axes["neuron"].values.index(3)
+    assert seen.mean["role"].axes["role"].values == ("largest", "smallest", "answer")
     np.testing.assert_allclose(seen.fires["role"].values[at], [np.mean(high), np.mean(low), np.mean(nines)], rtol=1e-6)
     assert seen.specialists is not None
-    best = dict(zip(seen.specialities, seen.specialists.axes["neuron"].labels, strict=True))
-    (largest,) = (text for text in best if "the largest of the numbers" in text)
-    assert best[largest] == "3"
-    rates = seen.specialists.values[list(best).index(largest)]
-    np.testing.assert_allclose(rates, [np.mean(high), 0], atol=1e-6)  # a 9 is never less than the largest
-    (smallest,) = (text for text in best if "the smallest of the numbers" in text)
-    assert best[smallest] == "4"
+    assert seen.specialists.axes["role"].values == ("kind", "largest", "smallest", "answer")
+    assert "the largest of the numbers" in seen.specialities[1]
+    assert "the smallest of the numbers" in seen.specialities[2]
+    assert seen.special[1:3] == (3, 4)
+    np.testing.assert_allclose(seen.specialists.values[1], [np.mean(high), 0], atol=1e-6)  # a 9 is never less
 
 
 def test_the_grid_holds_all_hidden_values_of_the_position_that_answers(knowing: Run) -> None:
-    seen = neurons(knowing, sequence="Max(5,3,9)")
-    assert seen.grid is not None
+    every = neurons(knowing, sequence="Max(5,3,9)")
+    seen = every.blocks[0]
     assert seen.read == 0
-    cells = seen.grid.values.ravel()
-    wanted = {name: 1.5 if name == "0" else 0.0 for name in seen.order}  # the token Max and the question Max, less ½
-    np.testing.assert_allclose(cells[:70], [wanted[name] for name in seen.order], atol=1e-6)
+    wanted = [1.5 if neuron == 0 else 0.0 for neuron in seen.order]  # the token Max and the question Max, less ½
+    np.testing.assert_allclose(seen.at_read.values, wanted, atol=1e-6)
+    (panel,) = (ax for ax in plot_neurons(every).axes if ax.get_title(loc="left") == "all 70 hidden values at Max₀")
+    cells = np.ma.filled(panel.images[0].get_array(), np.nan).ravel()
+    np.testing.assert_allclose(cells[:70], wanted, atol=1e-6)
     assert np.isnan(cells[70:]).all()
     assert len(cells) == 72
 
@@ -249,4 +248,5 @@ def test_pages_show_every_head_and_every_block_once() -> None:
     with pytest.raises(CallError, match="page = 2"):
         plot_attention_by_kind(run, size="slide", page=2)
     shown = _draw.of(plot_neurons(run, size="slide", page=1))  # the last block comes first
-    assert (shown.result.block, shown.pages) == (0, 2)
+    assert (list(shown.result.blocks), shown.pages) == ([1, 0], 2)
+    assert shown.words.title == shown.result.blocks[0].title

@@ -1,25 +1,24 @@
 """Waves in a model that adds on a clock: frequencies of its embedding, its neurons and its answers."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from glassformer import reference
-from glassformer.analyses import _clock
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, shared, thousands, result
+from glassformer import editing, reference
+from glassformer.analyses import _applies, _clock
+from glassformer.analyses._options import Frames, Member, Pace, Shown, Step
+from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result, shared, thousands
 from glassformer.architecture import nest
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 80
 ANSWERS = ("new",)
 COST = "c"
 
-
 KEY = 3.0  # times the share of an even spectrum, from where a frequency is a key one
 MOST_STEPS = 4  # at which all questions are asked
 TOGETHER = 1500  # questions asked side by side
 MOST_LIFE = 60  # steps at which only the embedding is looked at
+GLANCE = 40  # steps of a film looked at for its limit
 PARTS = ("training", "test", "restricted", "excluded")
 
 
@@ -29,7 +28,7 @@ class Fourier(Result):
 
     spectrum: Labelled  # (frequency,): share of the embedding's variance over the numbers
     over_life: Labelled  # (step, frequency): the same at some kept steps
-    answers: Labelled  # (first_number, second_number): share of the logits' variance by the frequency in each number
+    answers: Labelled  # (frequency, other_frequency): share of the logits' variance, in the first and second number
     losses: Labelled  # (part, step): training, test; all questions from key frequencies alone, and without them
     logged: Labelled  # (part, step): training and test loss, as logged
     neurons: Labelled  # (frequency,): neurons that this frequency explains best
@@ -41,6 +40,25 @@ class Fourier(Result):
     modulus: int
     steps: tuple[int, ...]
 
+    @property
+    def title(self) -> str:
+        """How many key frequencies, how much they hold, and whether they are what the model answers with."""
+        test = self.losses.values[1, self.steps.index(self.step or 0)]
+        if not np.isfinite(self.spectrum.values).all() or not np.isfinite(test):
+            return fate("the weights are not numbers", self.step)
+        if not self.keys:
+            top, most = int(np.argmax(self.spectrum.values)) + 1, float(np.max(self.spectrum.values))
+            return (
+                f"At step {thousands(self.step or 0)} no frequency stands out: the strongest, {top}, holds "
+                f"{percent(most)} of the embedding's variance, even were {percent(self.even)}"
+            )
+        named = listed([str(k) for k in self.keys]) if len(self.keys) <= 8 else f"{len(self.keys)} of them"
+        word = "frequency" if len(self.keys) == 1 else "frequencies"
+        return (
+            f"Key {word} {named} hold {percent(self.held)} of the embedding's variance and {percent(self.summed)} of "
+            f"the logits' as waves of the sum; test loss {test:.3g}"
+        )
+
 
 def applies(run: Run) -> str | None:
     """Why there are no residues here; None where there are."""
@@ -48,13 +66,11 @@ def applies(run: Run) -> str | None:
 
 
 @shared
-def fourier(run: Run, *, step: int = -1, member: int = 0) -> Fourier:
+def fourier(run: Run, *, step: Step = -1, member: Member = 0) -> Fourier:
     """Spectra at a kept step, and over life what the key frequencies of that step can and cannot do."""
-    if why := applies(run):
-        raise CallError(why)
-    step, p = _clock.resolve(run, step), run.architecture.answers
-    table = run.weights(step, member)["token"][:p].astype(np.float64)
-    shares = spectrum(table)
+    _applies.must(run, applies)
+    step = _clock.resolve(run, step)
+    shares = spectrum(_numbers(run, step, member))
     keys = tuple(int(k) + 1 for k in np.flatnonzero(shares >= KEY / len(shares)))
     life = sorted({*_clock.looks(run, MOST_LIFE, member), step})
     asked = sorted({*_clock.kept(run, MOST_STEPS), step})
@@ -65,31 +81,30 @@ def fourier(run: Run, *, step: int = -1, member: int = 0) -> Fourier:
         if each == step:
             logits, hidden = found, inner
     many, explained = neurons(hidden) if hidden is not None else (np.zeros(len(shares)), np.full(len(shares), np.nan))
-    waves = tuple(str(k + 1) for k in range(len(shares)))
-    folded = tuple(str(k) for k in range(len(shares) + 1))
+    waves, folded = range(1, len(shares) + 1), range(len(shares) + 1)
     return Fourier(
         step=step,
         clock=_clock.text(run, step, member),
-        spectrum=Labelled(shares, {"frequency": waves}, "share"),
+        spectrum=_by_frequency(shares),
         over_life=Labelled(
-            np.array([spectrum(run.weights(at, member)["token"][:p].astype(np.float64)) for at in life]),
-            {"step": tuple(map(str, life)), "frequency": waves},
+            np.array([spectrum(_numbers(run, at, member)) for at in life]),
+            {"step": life, "frequency": waves},
             "share",
         ),
-        answers=Labelled(plane_power(logits), {"first_number": folded, "second_number": folded}, "share"),
-        losses=Labelled(np.array(losses).T, {"part": PARTS, "step": tuple(map(str, asked))}, "nats per token"),
+        answers=Labelled(plane_power(logits), {"frequency": folded, "other_frequency": folded}, "share"),
+        losses=Labelled(np.array(losses).T, {"part": PARTS, "step": asked}, "nats per token"),
         logged=Labelled(
             np.array([_clock.metric(run, name, member) for name in ("train_loss", "validation_loss")], dtype=float),
-            {"part": PARTS[:2], "step": tuple(str(int(at)) for at in run.metrics["step"])},
+            {"part": PARTS[:2], "step": run.metrics["step"]},
             "nats per token",
         ),
         neurons=Labelled(many, {"frequency": waves}, "neurons"),
-        explained=Labelled(explained, {"frequency": waves}, "share"),
+        explained=_by_frequency(explained),
         keys=keys,
         even=1 / len(shares),
         held=float(shares[[k - 1 for k in keys]].sum()) if keys else 0.0,
         summed=summed_share(logits, keys),
-        modulus=p,
+        modulus=run.architecture.answers,
         steps=tuple(asked),
     )
 
@@ -103,12 +118,43 @@ class Spectrum(Result):
 
 def spectrum_at(run: Run, *, step: int = -1, member: int = 0) -> Spectrum:
     """Share of the embedding's variance at each frequency."""
-    if why := applies(run):
-        raise CallError(why)
-    step, p = _clock.resolve(run, step), run.architecture.answers
-    shares = spectrum(run.weights(step, member)["token"][:p].astype(np.float64))
-    waves = tuple(str(k + 1) for k in range(len(shares)))
-    return Spectrum(step=step, spectrum=Labelled(shares, {"frequency": waves}, "share"))
+    _applies.must(run, applies)
+    step = _clock.resolve(run, step)
+    shares = spectrum(_numbers(run, step, member))
+    return Spectrum(step=step, clock=_clock.text(run, step, member), spectrum=_by_frequency(shares))
+
+
+def _by_frequency(shares: Array) -> Labelled:
+    return Labelled(shares, {"frequency": range(1, len(shares) + 1)}, "share")
+
+
+def _numbers(run: Run, step: int, member: int) -> Array:
+    """(number, feature): the embedding of the numbers."""
+    found: Array = run.weights(step, member)["token"][: run.architecture.answers].astype(np.float64)
+    return found
+
+
+def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None) -> Reel:
+    """The spectrum of the embedding over life, the first one, and the highest share that each frequency reaches."""
+
+    def at(step: int) -> Spectrum:
+        return spectrum_at(run, step=step, member=member)
+
+    first, last = at(int(run.steps[0])), at(-1)
+    every = frames_of(run, frames, pace, steps, member)
+    found = [each.spectrum.values for each in (first, last, *map(at, glance(every, GLANCE)))]
+    highest = Spectrum(spectrum=_by_frequency(np.fmax.reduce(found)))
+    return Reel(_stands_out(last), every, at, strip(run, member), {"first": first, "highest": highest})
+
+
+def _stands_out(last: Spectrum) -> str:
+    """How many key frequencies there are in the end."""
+    shares, step = last.spectrum.values, thousands(last.step or 0)
+    if keys := int((shares >= KEY / len(shares)).sum()):
+        return f"{keys} key frequenc{'y' if keys == 1 else 'ies'} in the embedding at step {step}"
+    if not np.isfinite(shares).all():
+        return fate("the weights are not numbers", last.step)
+    return f"No frequency stands out by step {step}: the strongest holds {percent(float(shares.max()))}"
 
 
 # ---- transforms ------------------------------------------------------------------------------------------------------
@@ -180,7 +226,8 @@ def _ask(run: Run, step: int, member: int, inner: bool) -> tuple[Array, Array | 
     place = a.read_position if a.read_position is not None else -1
     logits, hidden = [], []
     for begin in range(0, len(questions), TOGETHER):
-        found, trace = reference.forward(params, questions[begin : begin + TOGETHER], a)
+        some = questions[begin : begin + TOGETHER]
+        found, trace = reference.forward(params, some, a, editing.compiled(run, some, step, member) or None)
         logits.append(found[:, place])
         if inner and "hidden" in trace:
             hidden.append(trace["hidden"][:, -1, place])
@@ -209,35 +256,3 @@ def _nats(logits: Array) -> Array:
     top = logits.max(axis=-1)
     total = top + np.log(np.exp(logits - top[..., None]).sum(axis=-1))
     return total - np.take_along_axis(logits, right[..., None], axis=-1)[..., 0]  # type: ignore[no-any-return]
-
-
-def say(seen: Fourier) -> Words:
-    """How many key frequencies, how much they hold, and whether they are what the model answers with."""
-    caption = (
-        f"Top left: share of the token embedding's variance over the {seen.modulus} numbers at each frequency (sine "
-        "and cosine together), faint at the first kept step; the dashed line is an even spectrum, and from "
-        f"{KEY:g} times that a frequency is a key one (coloured, numbered). Top right: the logits of all questions "
-        "transformed in both numbers; addition on a clock lights up equal frequencies, on the diagonal. Bottom left: "
-        "loss on training and test questions, the loss on all questions with the key waves of the sum alone "
-        "(restricted), and that on training questions without these waves (excluded); the keys are those of the "
-        "chosen step. Bottom right: neurons by the frequency that explains them best, with the mean share of their "
-        "variance it explains. Everything is exact, over all questions. A model that learned by heart has no key "
-        "frequencies, and loses nothing when they are excluded."
-    )
-    step, test = thousands(seen.step or 0), seen.losses.values[1, seen.steps.index(seen.step or 0)]
-    if not np.isfinite(seen.spectrum.values).all() or not np.isfinite(test):
-        title = f"At step {step} the weights are not numbers: the training has diverged"
-    elif not seen.keys:
-        top = int(np.argmax(seen.spectrum.values))
-        title = (
-            f"At step {step} no frequency stands out: the strongest, {top + 1}, holds "
-            f"{percent(float(seen.spectrum.values[top]))} of the embedding's variance, even were {percent(seen.even)}"
-        )
-    else:
-        named = listed([str(k) for k in seen.keys]) if len(seen.keys) <= 8 else f"{len(seen.keys)} of them"
-        word = "frequency" if len(seen.keys) == 1 else "frequencies"
-        title = (
-            f"Key {word} {named} hold {percent(seen.held)} of the embedding's variance and {percent(seen.summed)} of "
-            f"the logits' as waves of the sum; test loss {test:.3g}"
-        )
-    return Words(title, caption, f"Bars of a spectrum, a map of frequencies, curves of loss. {title}.")

@@ -1,16 +1,17 @@
 """What each neuron of the feed-forward part answers to, measured: bits between its firing and token, position, kind."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence as Names
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
+from glassformer.analyses._options import Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._plane import Plane, plane
+from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._question import arguments, holds_answer, moving
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, result
+from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -21,84 +22,114 @@ ANSWERS = ("1.P2", "1.P3", "1.Q16", "1.Q38")
 COST = "b"
 APPLIES = (_applies.feed_forward,)
 
-
 PLACES = 3200  # of validation windows
 SHUFFLES = 4
 POINTS = 400  # of `middle` behind the boundary lines
 DESCRIBED = 10
 YES = 1e-9  # bits by which, of two questions that are opposites, the one to which firing says yes is preferred
 MOST_ROWS = 32  # neurons whose means are kept, the most selective that fire
-GRID = 64  # neurons beyond which the hidden values of one place are laid out as a grid
+FILMED = 20  # neurons of a film
+GLANCE = 9  # steps of a film looked at for its limits; each takes as long as a frame
+SIDES = ("there", "elsewhere")
 
 
 class Label(NamedTuple):
     """Something that each place is, and the yes-or-no questions that can be asked about it."""
 
-    names: tuple[str, ...]
+    names: tuple[int | str, ...]
     at: Array  # (window, position): index into the names, -1 for none
     tests: list[tuple[str, list[int]]]  # in words, and the labels for which the answer is yes
 
 
 @result
-class Neurons(Result):
+class BlockNeurons(Result):
     """One block's neurons, the most selective first (by bits above the shuffled baseline)."""
 
-    mean: dict[str, Labelled]  # token, position, kind, role: (neuron, label) mean hidden value, first 32 that fire
+    order: tuple[int, ...]  # the neurons' numbers, the most selective first
+    mean: dict[str, Labelled]  # token, position, kind, role: (neuron, that) mean hidden value, first 32 that fire
     fires: dict[str, Labelled]  # the same for the share of places at which it fires
-    bits: Labelled  # (neuron, label kind): mutual information between firing and the label
-    baseline: Labelled  # (neuron, label kind): the same after shuffling the labels, mean of 4
+    bits: Labelled  # (neuron, quantity): information between firing and token, position or kind
+    baseline: Labelled  # (neuron, quantity): the same after shuffling, mean of 4
     rate: Labelled  # (neuron,): share of all places at which it fires
-    described: Labelled  # (neuron, side): firing rate where the best description holds, and elsewhere; top 10
-    hidden: Labelled  # (position, neuron): the hidden values of one input, of the neurons that fire anywhere
-    grid: Labelled | None  # (row, column): where there are many, all hidden values at one position, row by row
-    lines: Labelled | None  # (neuron, part): weight across, weight up, bias; fires where the sum is above 0
-    middle: Labelled | None  # (sample, axis): what the neurons read, for width 2
-    plane: Plane | None
+    silent: int  # neurons that never fire
+    described: Labelled  # (neuron, statistic): firing rate where the best description holds, and elsewhere; top 10
     descriptions: tuple[str, ...]  # of the top 10, in words
-    specialists: Labelled | None  # (neuron, side): as `described`, of the one that tells most about kind and each role
-    specialities: tuple[str, ...]  # in words; of tasks with one answer
+    hidden: Labelled  # (position, neuron): the hidden values of one input, of the neurons that fire anywhere
+    read: int  # the position of that input where the answer is read, or its last
+    at_read: Labelled  # (neuron,): all hidden values there
+    lines: Labelled | None  # (neuron, part): weights in both directions, and bias; fires where the sum is above 0
+    middle: Labelled | None  # (window, direction): what the neurons read at one place of each, for width 2
+    plane: Plane | None
+    specialists: Labelled | None  # (role, statistic): as `described`, of the one that tells most about kind, each role
+    special: tuple[int, ...]  # which neurons these are; of tasks with one answer
+    specialities: tuple[str, ...]  # in words
     tokens: tuple[str, ...]
     block: int
     blocks: int
     samples: int
     activation: str
-    read: int  # the position whose hidden values are drawn as a grid
 
     @property
-    def order(self) -> tuple[str, ...]:
-        """The neurons' numbers, the most selective first."""
-        return self.bits.axes["neuron"].labels
+    def title(self) -> str:
+        """How many neurons are silent, and what the most selective one answers to."""
+        many, here = len(self.order), f" of block {self.block}" if self.blocks > 1 else ""
+        if not np.isfinite(self.hidden.values).all():
+            return fate("the hidden values are not numbers", self.step)
+        if self.silent == many:
+            return f"None of the {many} neurons{here} ever fires"
+        said = f"{self.silent} of {many} neurons{here} never fire{'s' if self.silent == 1 else ''}"
+        said = said if self.silent else f"All {many} neurons{here} fire somewhere"
+        return f"{said}; the most selective, neuron {self.order[0]}, {self.descriptions[0]}"
 
 
+@result
+class Neurons(Result):
+    """The neurons of every block that was asked for, the last block first."""
+
+    blocks: dict[int, BlockNeurons]
+
+    @property
+    def title(self) -> str:
+        """What is true of the first of them."""
+        return next(iter(self.blocks.values())).title
+
+
+@shared
 def neurons(
     run: Run,
     *,
-    sequence: str | None = None,
-    block: int = -1,
-    step: int = -1,
-    member: int = 0,
-    first: tuple[int, ...] = (),
+    sequence: Sequence = None,
+    block: Annotated[int | None, Option("the block looked at; none: every block, the last first", least=0)] = None,
+    step: Step = -1,
+    member: Member = 0,
 ) -> Neurons:
-    """Means, selectivity and descriptions of the neurons of one block (-1: the last) over validation windows.
+    """Means, selectivity and descriptions of the neurons of one block, or of each, over validation windows."""
+    _applies.must(run, *APPLIES)
+    step, a = _clock.resolve(run, step), run.architecture
+    if block is not None and not 0 <= block < a.blocks:
+        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
+    seen = run.trace(sample(run).windows[:, : a.context], step=step, member=member)
+    every = range(a.blocks)[::-1] if block is None else (block,)
+    found = {each: _of_block(run, seen, each, sequence, step, member) for each in every}
+    return Neurons(step=step, clock=_clock.text(run, step, member), blocks=found)
+
+
+def _of_block(
+    run: Run, seen: Trace, block: int, sequence: str | None, step: int, member: int, first: tuple[int, ...] = ()
+) -> BlockNeurons:
+    """The neurons of a block on the sample that was traced.
 
     `first`: neurons to put first, whatever they answer to, with their means; a film keeps its rows that way.
     """
-    a = run.architecture
-    if not a.feed_forward:
-        raise CallError("this model has no feed-forward part")
-    if not -a.blocks <= block < a.blocks:
-        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
-    step, block = _clock.resolve(run, step), block % a.blocks
-    examples = sample(run)
+    a, examples = run.architecture, sample(run)
     windows = examples.windows[:, : a.context]
-    seen = run.trace(windows, step=step, member=member)
     hidden = seen["hidden"][:, block].astype(np.float64)  # (window, position, neuron)
     roles = _roles(run, windows)
     labels = _labels(run, windows, examples.kind)
     firing = hidden > 0
     mean, rates, bits, base = {}, {}, [], []
     rng = np.random.default_rng(0)
-    kept: dict[str, tuple[str, ...]] = {}
+    kept: dict[str, tuple[int | str, ...]] = {}
     for kind, (names, at, _) in labels.items():
         some = at >= 0
         label, values, on = at[some], hidden[some], firing[some]
@@ -117,44 +148,46 @@ def neurons(
     score = np.where(firing.any(axis=(0, 1)), (bits_ - base_).max(axis=1), -np.inf)  # those that never fire come last
     order = np.argsort(-score, kind="stable")
     order = np.array([*first, *(k for k in order if k not in first)], dtype=order.dtype)
-    names = tuple(str(k) for k in order)
-    top = order[:DESCRIBED]
-    said = _describe(labels, firing[..., top])
+    said = _describe(labels, firing[..., order[:DESCRIBED]])
     asked = {"kind": labels["kind"]} if run.task.answers == "one" and "kind" in labels else {}
-    best = [_specialist(label, firing) for label in (asked | roles).values()]
+    best = {role: _specialist(label, firing) for role, label in (asked | roles).items()}
     one = run.trace(sequence, step=step, member=member)
     tokens = tuple(run.task.vocabulary[k] for k in one.tokens)
     lines, middle, flat = _boundaries(run, seen, block, step, member, order)
     rate = firing.mean(axis=(0, 1))[order]
     alive = np.flatnonzero(rate > 0) if (rate > 0).any() else np.arange(1)
     rows = np.arange(len(first)) if first else alive[:MOST_ROWS]
-    axes = {kind: {"neuron": tuple(names[k] for k in rows), "label": own} for kind, own in kept.items()}
+    axes: dict[str, dict[str, Any]] = {kind: {"neuron": order[rows], kind: own} for kind, own in kept.items()}
     own = one["hidden"][block].astype(np.float64)[:, order]
     read = min(a.read_position, len(tokens) - 1) if a.read_position is not None else len(tokens) - 1
-    return Neurons(
+    told: dict[str, Any] = {"neuron": order, "quantity": labels}
+    return BlockNeurons(
         step=step,
         clock=_clock.text(run, step, member),
+        order=tuple(order.tolist()),
         mean={kind: Labelled(values.T[order][rows], axes[kind]) for kind, values in mean.items()},
         fires={kind: Labelled(values.T[order][rows], axes[kind], "share") for kind, values in rates.items()},
-        bits=Labelled(bits_[order], {"neuron": names, "label_kind": tuple(labels)}, "bits"),
-        baseline=Labelled(base_[order], {"neuron": names, "label_kind": tuple(labels)}, "bits"),
-        rate=Labelled(rate, {"neuron": names}, "share"),
-        described=_sides(said, names[:DESCRIBED]),
-        hidden=Labelled(own[:, alive], {"position": placed(tokens), "neuron": tuple(names[k] for k in alive)}),
-        grid=_grid(own[read]) if len(order) > GRID else None,
+        bits=Labelled(bits_[order], told, "bits"),
+        baseline=Labelled(base_[order], told, "bits"),
+        rate=Labelled(rate, {"neuron": order}, "share"),
+        silent=int((rate == 0).sum()),
+        described=_sides(said, "neuron", order[:DESCRIBED].tolist()),
+        descriptions=tuple(text for text, _, _ in said),
+        hidden=Labelled(own[:, alive], {"position": placed(tokens), "neuron": order[alive]}),
+        read=read,
+        at_read=Labelled(own[read], {"neuron": order}),
         lines=lines,
         middle=middle,
         plane=flat,
-        descriptions=tuple(text for text, _, _ in said),
-        specialists=_sides([said for _, said in best], [name for name, _ in best]) if best else None,
-        specialities=tuple(said[0] for _, said in best),
+        specialists=_sides([said for _, said in best.values()], "role", list(best)) if best else None,
+        special=tuple(neuron for neuron, _ in best.values()),
+        specialities=tuple(said[0] for _, said in best.values()),
         tokens=tokens,
         block=block,
         blocks=a.blocks,
         samples=firing.shape[0] * firing.shape[1],
         activation=a.activation,
-        read=read,
-    )  # fmt: skip
+    )
 
 
 def sample(run: Run) -> Examples:
@@ -164,8 +197,7 @@ def sample(run: Run) -> Examples:
 
 
 def information(label: Array, on: Array, many: int) -> Array:
-    """(neuron,): bits that firing (sample, neuron) tells about a label (sample,) of so many, and the other way "
-    "round."""
+    """(neuron,): bits that firing (sample, neuron) tells about a label (sample,) of so many, and the reverse."""
     total = max(len(label), 1)
     counts = np.bincount(label, minlength=many).astype(np.float64)
     joint = _sums(label, on.astype(np.float64), many)  # (label, neuron)
@@ -177,18 +209,10 @@ def information(label: Array, on: Array, many: int) -> Array:
     return found
 
 
-def _sides(said: list[tuple[str, float, float]], names: Sequence[str]) -> Labelled:
-    """(neuron, side): how often each fires where its description holds, and elsewhere."""
+def _sides(said: list[tuple[str, float, float]], axis: str, places: Names[int | str]) -> Labelled:
+    """How often each fires where its description holds, and elsewhere."""
     rates = np.array([[yes, no] for _, yes, no in said]).reshape(-1, 2)
-    return Labelled(rates, {"neuron": tuple(names), "side": ("there", "elsewhere")}, "share")
-
-
-def _grid(values: Array) -> Labelled:
-    """Many values as a nearly square table, row by row; places that are over are NaN."""
-    side = int(np.ceil(np.sqrt(len(values))))
-    table = np.full(side * -(-len(values) // side), np.nan)
-    table[: len(values)] = values
-    return Labelled(table.reshape(-1, side), {"row": numbers(len(table) // side), "column": numbers(side)})
+    return Labelled(rates, {axis: places, "statistic": SIDES}, "share")
 
 
 def _labels(run: Run, windows: Array, kind: Array) -> dict[str, Label]:
@@ -238,11 +262,11 @@ def _roles(run: Run, windows: Array) -> dict[str, Label]:
     }
 
 
-def _specialist(label: Label, firing: Array) -> tuple[str, tuple[str, float, float]]:
+def _specialist(label: Label, firing: Array) -> tuple[int, tuple[str, float, float]]:
     """The neuron whose firing tells most about a label, and what it fires on."""
     some = label.at >= 0
     best = int(np.argmax(information(label.at[some], firing[some], len(label.names))))
-    return str(best), _describe({"": label}, firing[..., [best]])[0]
+    return best, _describe({"": label}, firing[..., [best]])[0]
 
 
 def _by(label: Array, values: Array, many: int) -> Array:
@@ -312,50 +336,43 @@ def _boundaries(
     parts = np.column_stack([expand.T, bias])[order]
     points = seen["middle"][:, block].reshape(-1, 2).astype(np.float64)
     points = points[np.random.default_rng(0).permutation(len(points))[:POINTS]]
-    labels = {"neuron": tuple(str(k) for k in order), "part": ("across", "up", "bias")}
     return (
-        Labelled(parts, labels),
-        Labelled(points, {"sample": numbers(len(points)), "axis": ("across", "up")}),
+        Labelled(parts, {"neuron": order, "part": (*DIRECTIONS, "bias")}),
+        Labelled(points, {"window": numbers(len(points)), "direction": DIRECTIONS}),
         plane(points),
     )
 
 
-def say(seen: Neurons) -> Words:
-    """How many neurons are silent, and what the most selective one answers to."""
-    silent = int((seen.rate.values == 0).sum())
-    many = len(seen.order)
-    fires = "fires means: its hidden value is above 0" + (
-        "" if seen.activation == "relu" else f" (with {seen.activation}, a convention)"
-    )
-    where = f"block {seen.block}"
-    here = f" of {where}" if seen.blocks > 1 else ""
-    lines = (
-        "Lines: where each of the five most selective neurons starts to fire, in the plane of `middle`, with a tick to "
-        "the firing side; dots are validation places. "
-    )
-    caption = (
-        f"The {many} neurons of {where}, the most selective first: selectivity is the information, in bits, between "
-        f"firing and the label of the place (token here, position, kind of question), less what shuffled labels "
-        "give by "
-        f"chance ({fires}). Measured at {seen.samples} places of validation windows. Heat maps: mean hidden value; "
-        "bars: bits, with the shuffled baseline as a tick. Descriptions name the one yes-or-no question that firing "
-        "answers best, with the share of places at which the neuron fires on yes and on no; they are measured, not "
-        "guessed, and say nothing about causes. "
-        + (
-            "The first ones are those that tell most about the kind of question and, among the numbers of a question, "
-            "about which is the largest, the smallest, the answer; there “else” means the other numbers. "
-            if seen.specialities
-            else ""
-        )
-        + (lines if seen.lines else "")
-        + "A neuron without a meaning would stay at its baseline."
-    )  # fmt: skip
-    if not np.isfinite(seen.hidden.values).all():
-        title = f"At step {seen.step} the hidden values are not numbers: the training has diverged"
-    elif silent == many:
-        title = f"None of the {many} neurons{here} ever fires"
-    else:
-        head = f"{silent} of {many} neurons{here} never fire{'s' if silent == 1 else ''}"
-        head = head if silent else f"All {many} neurons{here} fire somewhere"
-        title = f"{head}; the most selective, neuron {seen.order[0]}, {seen.descriptions[0]}"
-    return Words(title, caption, f"Mean activations, selectivity and descriptions of the neurons. {title}.")
+@result
+class Reach(Result):
+    """How far the values of a film go."""
+
+    mean: float  # the largest mean hidden value, without its sign; NaN where there are no numbers
+    bits: float
+
+
+def reel(
+    run: Run,
+    *,
+    block: Annotated[int | None, Option("the block looked at; none: the last", least=0)] = None,
+    member: Member = 0,
+    frames: Frames = 200,
+    pace: Pace = "even",
+    steps: Shown = None,
+) -> Reel:
+    """The neurons of a block that are most selective in the end, over life."""
+    number = run.architecture.blocks - 1 if block is None else block
+    end = neurons(run, block=number, member=member).blocks[number]
+    windows, first = sample(run).windows[:, : run.architecture.context], end.order[:FILMED]
+
+    def at(step: int) -> BlockNeurons:
+        return _of_block(run, run.trace(windows, step=step, member=member), number, None, step, member, first)
+
+    every = frames_of(run, frames, pace, steps, member)
+    some = [at(step) for step in glance(every, GLANCE)]
+    means = np.abs(np.concatenate([table.values.ravel() for each in some for table in each.mean.values()]))
+    bits = np.concatenate([each.bits.values[: len(first)].ravel() for each in some])
+    reach = Reach(mean=float(np.fmax.reduce(means[means < np.inf], initial=np.nan)), bits=float(np.fmax.reduce(bits)))
+    title = f"By step {thousands(end.step or 0)}: {end.title[0].lower()}{end.title[1:]}"
+    title = title if np.isfinite(end.hidden.values).all() else end.title
+    return Reel(title, every, at, strip(run, member), {"last": some[-1], "reach": reach})

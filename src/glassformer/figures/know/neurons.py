@@ -8,36 +8,23 @@ from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Array, Labelled
-from glassformer.analyses.know.neurons import Neurons, neurons, say
+from glassformer.analyses.know.neurons import BlockNeurons, Neurons
 from glassformer.figures import _draw
 from glassformer.figures.know.embeddings import roomy
-from glassformer.run import Run
 
 MOST_LINES = 5  # borders in the plane, of the most selective neurons that fire
+GRID = 64  # neurons beyond which the hidden values of one place are laid out as a grid
 MOST_ROWS = {"screen": 20, "slide": 10}  # neurons with a row; else 12
 
 
-@_draw.drawing
-def plot_neurons(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    block: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    page: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(every: Neurons, look: _draw.Look) -> Figure:
     """Mean activations by label, selectivity in bits, boundaries in the plane, hidden values, descriptions.
 
-    Without `block`, one page per block, the last block first.
+    One page per block, the last block first.
     """
-    every = list(range(run.architecture.blocks))[::-1] if block is None else [block]
-    (block,), pages = _draw.paged(every, 1, page)
-    seen = neurons(run, sequence=sequence, block=block, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.6, least=60)
+    (seen,), pages = _draw.paged(list(every.blocks.values()), 1, look.page)
+    alt = f"Mean activations, selectivity and descriptions of the neurons. {seen.title}."
+    sheet = look.sheet(every, _caption(seen), alt, title=seen.title, height=9.6, least=60)
     slide = sheet.size.name == "slide"
     split = 0.47 if slide else 0.44
     most = MOST_ROWS.get(sheet.size.name, 12) - 2 * (slide and "role" in seen.mean)  # its labels are long
@@ -45,47 +32,66 @@ def plot_neurons(
     _means(sheet, seen, shown_rows, (0, split, 1, 1))
     left = 0.28 if seen.lines is not None else 0.0
     if seen.lines is not None:
-        panel = sheet.panels(1, 1, left=4.8, right=1, bottom=3.6, top=2.2, within=(0, 0, left, split), square=True)[
-            0, 0
-        ]
-        _boundaries(panel, seen, sheet)
+        part = (0, 0, left, split)
+        _boundaries(
+            sheet.panels(1, 1, left=4.8, right=1, bottom=3.6, top=2.2, within=part, square=True)[0, 0], seen, sheet
+        )
     begin = 0.64 if left else 0.5 if slide else 0.68
     panel = sheet.panels(1, 1, left=4.2, right=7, bottom=3.6, top=2.2, within=(left, 0, begin, split))[0, 0]
     _hidden(panel, seen, sheet)
     panel = sheet.panels(1, 1, left=1, right=0.5, bottom=1, top=2.2, within=(begin, 0, 1, split))[0, 0]
     _described(panel, seen, sheet)
     if pages > 1:
-        sheet.note(f"page {page + 1} of {pages}: block {seen.block}")
-    return sheet.done(seen, sequence=" ".join(seen.tokens), block=seen.block, page=page, pages=pages)
+        sheet.note(f"page {look.page + 1} of {pages}: block {seen.block}")
+    return sheet.done(pages=pages)
 
 
-def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, float, float, float]) -> None:
+def _caption(seen: BlockNeurons) -> str:
+    """How to read maps, bars, lines and descriptions."""
+    fires = "fires means: its hidden value is above 0"
+    fires += "" if seen.activation == "relu" else f" (with {seen.activation}, a convention)"
+    said = (
+        f"The {len(seen.order)} neurons of block {seen.block}, the most selective first: selectivity is the "
+        "information, in bits, between firing and the label of the place (token here, position, kind of question), "
+        f"less what shuffled labels give by chance ({fires}). Measured at {seen.samples} places of validation windows. "
+        "Heat maps: mean hidden value; "
+        "bars: bits, with the shuffled baseline as a tick. Descriptions name the one yes-or-no question that firing "
+        "answers best, with the share of places at which the neuron fires on yes and on no; they are measured, not "
+        "guessed, and say nothing about causes. "
+    )
+    if seen.specialities:
+        said += (
+            "The first ones are those that tell most about the kind of question and, among the numbers of a question, "
+            "about which is the largest, the smallest, the answer; there “else” means the other numbers. "
+        )
+    if seen.lines:
+        said += (
+            "Lines: where each of the five most selective neurons starts to fire, in the plane of `middle`, with a "
+            "tick to the firing side; dots are validation places. "
+        )
+    return said + "A neuron without a meaning would stay at its baseline."
+
+
+def _means(sheet: _draw.Sheet, seen: BlockNeurons, rows: int, part: tuple[float, float, float, float]) -> None:
     kinds = list(seen.mean)
     widths = [max(4.0, seen.mean[kind].values.shape[1]) for kind in kinds] + [10.0]
     limit = _draw.limits("signed", *(each.values[:rows] for each in seen.mean.values()))
-    names = [label for kind in kinds if kind in ("kind", "role") for label in _short(seen.mean[kind])]
-    longest = max((_draw.text_width(name, 72) for name in names), default=0.0)
+    long = [label for kind in kinds if kind in ("kind", "role") for label in _short(seen.mean[kind], kind)]
+    longest = max((_draw.text_width(label, 72) for label in long), default=0.0)
+    low = max(3.6, 1.4 + min(longest, 6))
     panels = sheet.panels(
-        1,
-        len(widths),
-        widths=widths,
-        left=4.2,
-        right=8,
-        bottom=max(3.6, 1.4 + min(longest, 6)),
-        top=2.2,
-        gap=(1.6, 0),
-        within=part,
+        1, len(widths), widths=widths, left=4.2, right=8, bottom=low, top=2.2, gap=(1.6, 0), within=part
     )[0]
-    names = list(seen.mean["token"].axes["neuron"].labels[:rows])
+    names = seen.mean["token"].axes["neuron"].labels[:rows]
     for k, (panel, kind) in enumerate(zip(panels, kinds, strict=False)):
         table = seen.mean[kind]
-        panel_labels = _short(table)
+        panel_labels = _short(table, kind)
         _draw.heat(
             panel, table.values[:rows], kind="signed", theme=sheet.theme, limit=limit, rows=names if k == 0 else (),
             columns=panel_labels,
             row_name="neuron" if k == 0 else "", numbers=False,
         )  # fmt: skip
-        back = kind == "kind" and any("back" in label for label in table.axes["label"].labels)
+        back = kind == "kind" and any("back" in label for label in table.axes[kind].labels)
         panel.set_title(
             {
                 "token": "mean hidden value by token here",
@@ -103,18 +109,17 @@ def _means(sheet: _draw.Sheet, seen: Neurons, rows: int, part: tuple[float, floa
             roomy(panel, panel_labels)
         if k == 0:
             roomy(panel, (), names)
-    silent = int((seen.rate.values == 0).sum())
-    if rows + silent < len(seen.order):
+    if rows + seen.silent < len(seen.order):
         panels[0].set_ylabel(f"neuron (first {rows} of {len(seen.order)})")
-    elif silent:
-        panels[0].set_ylabel(f"neuron ({silent} more never fire)")
+    elif seen.silent:
+        panels[0].set_ylabel(f"neuron ({seen.silent} more never fire)")
     _bits(panels[-1], seen, rows, sheet)
     panels[-1].set_xlabel("bits on the token, or as said")
     _bar(sheet, limit, "mean hidden value", panels[-1], [each.values[:rows] for each in seen.mean.values()])
 
 
-def _short(table: Labelled) -> list[str]:
-    return [label.replace(" or more", "+").replace(" back", "") for label in table.axes["label"].labels]
+def _short(table: Labelled, kind: str) -> list[str]:
+    return [label.replace(" or more", "+").replace(" back", "") for label in table.axes[kind].labels]
 
 
 def _bar(sheet: _draw.Sheet, limit: tuple[float, float], label: str, beside: Axes, values: list[Array]) -> None:
@@ -124,7 +129,7 @@ def _bar(sheet: _draw.Sheet, limit: tuple[float, float], label: str, beside: Axe
         made.set_ylim(0, limit[1])
 
 
-def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
+def _bits(ax: Axes, seen: BlockNeurons, rows: int, sheet: _draw.Sheet) -> None:
     t, line = sheet.theme, sheet.size.line
     bits, base = seen.bits.values[:rows], seen.baseline.values[:rows]
     best = (bits - base).argmax(axis=1)
@@ -135,7 +140,7 @@ def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
     ax.set_yticks([])
     ax.set_xlim(0, max(float(np.nanmax(bits, initial=0)) * 1.45, 1e-3))
     room = ax.get_window_extent().height / ax.figure.dpi / sheet.em / rows
-    kinds = seen.bits.axes["label_kind"].labels
+    kinds = seen.bits.axes["quantity"].labels
     if room > 1.0:
         for row in range(rows):
             if bits[row, best[row]] > 0 and kinds[best[row]] != "token":
@@ -152,7 +157,7 @@ def _bits(ax: Axes, seen: Neurons, rows: int, sheet: _draw.Sheet) -> None:
     ax.xaxis.set_major_formatter("{x:g}")
 
 
-def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+def _boundaries(ax: Axes, seen: BlockNeurons, sheet: _draw.Sheet) -> None:
     assert seen.lines is not None
     assert seen.middle is not None
     t, points = sheet.theme, seen.middle.values
@@ -161,7 +166,7 @@ def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
     middle, reach = np.array([(x0 + x1) / 2, (y0 + y1) / 2]), max(x1 - x0, y1 - y0)
     names: list[tuple[float, float, str]] = []
-    alive = int((seen.rate.values > 0).sum())
+    alive = len(seen.order) - seen.silent
     for k, (across, up, bias) in enumerate(seen.lines.values[: min(alive, MOST_LINES)]):
         normal = np.array([across, up])
         size = float(np.linalg.norm(normal))
@@ -176,7 +181,7 @@ def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
         ax.plot(*ends.T, color=t.feed_forward, linewidth=0.7 * sheet.size.line, zorder=3, scalex=False, scaley=False)
         tick = np.array([foot, foot + normal * 0.05 * reach])
         ax.plot(*tick.T, color=t.feed_forward, linewidth=1.4 * sheet.size.line, zorder=3)
-        names.append((*tick[1], seen.order[k]))
+        names.append((*tick[1], str(seen.order[k])))
     if names:
         where = np.array([[x, y] for x, y, _ in names])
         _draw.labels(ax, where, [name for _, _, name in names], colours=t.ink, tied=True)
@@ -185,39 +190,47 @@ def _boundaries(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
     ax.set_title("where they begin to fire")
 
 
-def _hidden(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+def _hidden(ax: Axes, seen: BlockNeurons, sheet: _draw.Sheet) -> None:
     values = seen.hidden.values
     many, alive = len(seen.order), values.shape[1]
     limit = _draw.limits("signed", values)
-    where = seen.hidden.axes["position"].labels
-    if seen.grid is not None:
-        _draw.heat(ax, seen.grid.values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
+    where, neurons = seen.hidden.axes["position"], seen.hidden.axes["neuron"]
+    if many > GRID:
+        _draw.heat(ax, _grid(seen.at_read.values), kind="signed", theme=sheet.theme, limit=limit, numbers=False)
         ax.set_title(f"all {many} hidden values at {drawn(where)[seen.read]}")
         ax.set_xlabel("most selective first, row by row")
     else:
         _draw.heat(
-            ax, values, kind="signed", theme=sheet.theme, limit=limit, rows=where, columns=seen.hidden.axes["neuron"].labels,
+            ax, values, kind="signed", theme=sheet.theme, limit=limit, rows=where, columns=neurons,
             column_name="neuron, most selective first", numbers=False,
         )  # fmt: skip
-        roomy(ax, seen.hidden.axes["neuron"].labels, where)
+        roomy(ax, neurons, where)
         ax.set_title("hidden values of the input" if many == alive else f"hidden values of the {alive} that fire")
     _bar(sheet, limit, "hidden value", ax, [values])
 
 
-def _described(ax: Axes, seen: Neurons, sheet: _draw.Sheet) -> None:
+def _grid(values: Array) -> Array:
+    """Many values as a nearly square table, row by row; places that are over are NaN."""
+    side = int(np.ceil(np.sqrt(len(values))))
+    table = np.full(side * -(-len(values) // side), np.nan)
+    table[: len(values)] = values
+    return table.reshape(-1, side)
+
+
+def _described(ax: Axes, seen: BlockNeurons, sheet: _draw.Sheet) -> None:
     _draw.bare(ax)
     ax.set_xlim(0, 1)
     box = ax.get_window_extent()
     inches, high = box.width / ax.figure.dpi, box.height / ax.figure.dpi
     line = 1.35 * sheet.em / high
     y, many = 0.97, 0
-    best = zip(seen.specialists.axes["neuron"].labels, seen.specialities, strict=True) if seen.specialists else ()
+    best = zip(seen.special, seen.specialities, strict=True)
     told = list(dict.fromkeys([*best, *zip(seen.order, seen.descriptions, strict=False)]))
-    for name, text in told:
+    for neuron, text in told:
         rows = _draw.wrap(text, sheet.size.text, inches - 2.6 * sheet.em)
         if y - line * len(rows) < -0.02:
             break
-        ax.text(1.8 * sheet.em / inches, y, name, ha="right", va="top", color=sheet.theme.feed_forward)
+        ax.text(1.8 * sheet.em / inches, y, str(neuron), ha="right", va="top", color=sheet.theme.feed_forward)
         ax.text(2.4 * sheet.em / inches, y, "\n".join(rows), ha="left", va="top")
         y, many = y - 1.25 * line - line * (len(rows) - 1), many + 1
     most = "the most selective" if many == 1 else f"the {many} most selective"
