@@ -127,7 +127,7 @@ def attention_profile(life: Ensemble, step: int) -> AttentionProfile:
     found = life.attention  # (step, position); the last position asks
     lines = np.stack([found.mean(axis=0), *np.quantile(found, [0.1, 0.9], axis=0), found[0]])[:, None, None]
     many = found.shape[1]
-    heads: Axes = {"line": LINES, "block": numbers(1), "head": numbers(1)}
+    heads: Axes = {"statistic": LINES, "block": numbers(1), "head": numbers(1)}
     distance: Axes = {"distance": numbers(many)}
     position: Axes = {"key_position": numbers(many)}
     alike = np.full(many, 1 / many)
