@@ -9,18 +9,19 @@ import pytest
 from glassformer import tasks
 from glassformer.analyses import _pairs, _sought
 from glassformer.analyses._result import Labelled, percent
-from glassformer.analyses.attend.attention import attention, say, told
+from glassformer.analyses.attend.attention import attention, told
 from glassformer.analyses.attend.attention_history import attention_history
 from glassformer.analyses.attend.attention_profile import attention_profile, favourite
-from glassformer.analyses.attend.attention_profile import say as say_profile
+from glassformer.analyses.attend.attention_space import attention_space
 from glassformer.analyses.attend.head_roles import head_roles
-from glassformer.analyses.attend.qkv import qkv
-from glassformer.analyses.attend.qkv import say as say_qkv
-from glassformer.analyses.attend.qkv_overview import qkv_overview
-from glassformer.analyses.attend.query_key_space import beats, by_position, latest_wins, means, query_key_space, recency, say_focus
 from glassformer.analyses.attend.pair_scores import TERMS, pair_scores, spread
+from glassformer.analyses.attend.qkv import qkv
+from glassformer.analyses.attend.qkv_overview import qkv_overview
+from glassformer.analyses.attend.query_key_space import QueryKeySpace, query_key_space
+from glassformer.analyses.attend.score_field import score_field
 from glassformer.analyses.attend.scoring import scoring
 from glassformer.errors import CallError
+from glassformer.figures import _draw, plot_score_field
 from glassformer.run import Run
 from hand_wired import previous_token, write_run
 
@@ -63,7 +64,8 @@ def test_four_terms_sum_to_the_scores(tmp_path: Path) -> None:
         exact = np.einsum("tpf,usf->tpus", every.at("query", head), every.at("key", head)) * every.scale
         total = sum(spread([seen.terms[name].values for name in TERMS], exact.shape))
         np.testing.assert_allclose(total, exact, atol=2e-5)
-        drawn = seen.scores["scores"].values.reshape(exact.shape)
+        assert seen.scores is not None
+        drawn = seen.scores.values
         future = np.broadcast_to(~np.tri(6, dtype=bool)[None, :, None, :], exact.shape)
         assert np.isnan(drawn[future]).all()
         np.testing.assert_allclose(drawn[~future], exact[~future], atol=2e-5)
@@ -95,7 +97,9 @@ def test_means_and_shares_are_over_keys_that_can_be_met(tmp_path: Path) -> None:
                 gathered.setdefault((mine, yours), []).append(float(score))
     np.testing.assert_allclose(seen.shares.values, along / power, rtol=1e-4)
     for (mine, yours), found in gathered.items():
-        i, j = (seen.by_group.axes[axis].labels.index(name) for axis, name in (("query_group", mine), ("key_group", yours)))
+        i, j = (
+            seen.by_group.axes[axis].labels.index(name) for axis, name in (("query_group", mine), ("key_group", yours))
+        )
         assert seen.by_group.values[i, j] == pytest.approx(np.mean(found), rel=1e-4)
 
 
@@ -103,50 +107,92 @@ def test_position_alone_carries_the_previous_token(back: Run) -> None:
     seen = pair_scores(back)
     np.testing.assert_allclose(seen.shares.values, [0, 0, 0, 1], atol=1e-9)
     np.testing.assert_allclose(seen.terms["place·place"].values, 100 * np.eye(8, k=-1) / np.sqrt(8), rtol=1e-6)
-    rows = pair_scores(back, rows="+").scores["scores"]
-    assert rows.axes["query"].labels[2] == "+@2"
-    np.testing.assert_array_equal(rows.values, seen.scores["scores"].values[88:96])
+    rows = pair_scores(back, rows="+").scores
+    assert rows is not None
+    assert seen.scores is not None
+    assert rows.axes["query_token"].values == ("+",)
+    np.testing.assert_array_equal(rows.values, seen.scores.values[11:])
+
+
+def by_group(seen: QueryKeySpace, statistic: str) -> dict[str, float]:
+    values = getattr(seen, f"group_{statistic}")
+    return dict(zip(values.axes["group"].labels, values.values.tolist(), strict=True))
 
 
 def test_focus_on_a_query_that_wants_even_numbers(even: Run) -> None:
-    seen = query_key_space(even, query="+@5")
+    field = score_field(even, query="+@5")
+    seen = field.one
+    assert seen is not None
     scale = 1 / np.sqrt(2)
     assert seen.scores.values[4, 3] == pytest.approx(3 * 1.3 * scale)
     assert seen.scores.values[7, 0] == pytest.approx(3 * -1.0 * scale)
-    assert recency(seen, "even") == pytest.approx(0.3 * scale)
-    assert means(seen)["even"] == pytest.approx(3 * 1.2 * scale)  # positions 0 to 4
-    assert seen.top.axes["key"].labels == ("0@4", "2@4", "4@4", "6@4", "8@4")
+    assert by_group(seen, "slope")["even"] == pytest.approx(0.3 * scale)
+    assert seen.means["even"] == pytest.approx(3 * 1.2 * scale)  # positions 0 to 4
+    assert seen.top.axes["key_pair"].values == tuple((str(even), 4) for even in (0, 2, 4, 6, 8))
+    assert seen.top.axes["key_pair"].labels[:2] == ("0₄", "2₄")
     can = seen.can_see.values.astype(bool)
     assert can[:, :5].all()
     assert not can[:, 6:].any()
     assert [t for t in range(12) if can[t, 5]] == [11]  # at its own position a query meets only itself
-    x, y = (float(seen.field.axes[axis].labels[2]) for axis in ("horizontal", "vertical"))
-    assert seen.field.values[2, 2] == pytest.approx(seen.queries.values[11, 5] @ [x, y] * scale, rel=1e-3)
-    assert beats(seen, "even") == 1
-    assert beats(seen, "odd") < 0.2  # odd keys never beat even ones, but the later + keys sometimes
-    assert latest_wins(seen, "even") == 1
-    told = say_focus(seen)
-    assert told.title == (
+    x, y = (seen.field.axes[axis].values[2] for axis in ("horizontal", "vertical"))
+    assert seen.field.values[2, 2] == pytest.approx(seen.queries.values[11, 5] @ [x, y] * scale)
+    assert by_group(seen, "above")["even"] == 1
+    assert by_group(seen, "above")["odd"] < 0.2  # odd keys never beat even ones, but the later + keys sometimes
+    assert by_group(seen, "later")["even"] == 1
+    assert field.title == (
         "+ at position 5 always scores an even key above any other key, "
         "and the later of two even keys above the earlier"
     )
+    told = _draw.of(plot_score_field(field)).words
     assert "gives even keys a score of 2.5 on average, odd keys −1.7 and sign keys −1.7" in told.caption
 
 
 def test_the_answer_is_among_the_keys_of_the_focus(even: Run) -> None:
     seen = query_key_space(even)  # the last + of the showcase 4 9 + 4 10 7 + 10 must find the 10
-    assert (seen.query, seen.answer) == ("+@6", "10@4")
-    assert seen.top.axes["key"].labels == ("0@5", "2@5", "4@5", "6@5", "8@5", "10@4")
+    assert (seen.query, seen.answer) == (("+", 6), ("10", 4))
+    assert seen.top.axes["key_pair"].values == (*((str(even), 5) for even in (0, 2, 4, 6, 8)), ("10", 4))
     assert seen.top.values[-1] == pytest.approx(3 * 1.4 / np.sqrt(2), rel=1e-6)
-    assert query_key_space(even, query="+@5").answer == ""  # not a query of the showcase
+    assert query_key_space(even, query="+@5").answer is None  # not a query of the showcase
+    other = query_key_space(even, sequence="8 + 3 7")  # here the + at position 1 must find the 8
+    assert (other.query, other.answer) == (("+", 1), ("8", 0))
+    assert {other.pairs.values[k] for k in other.example} == {("8", 0), ("+", 1), ("3", 2), ("7", 3)}
 
 
 def test_focus_on_a_query_that_wants_a_position(back: Run) -> None:
-    seen = query_key_space(back, query="+@5")
-    place, share = by_position(seen)
-    assert place == 4
-    assert share == pytest.approx(1)
-    assert "keys at position 4 highest on average: the position accounts for 100 %" in say_focus(seen).title
+    field = score_field(back, query="+@5")
+    assert field.one is not None
+    assert field.one.best_position == 4
+    assert field.one.position_share == pytest.approx(1)
+    assert "keys at position 4 highest on average: the position accounts for 100 %" in field.title
+
+
+def test_every_query_of_an_input_has_a_field_and_a_span(even: Run) -> None:
+    seen = score_field(even, sequence=TEXT, every=True)
+    assert seen.fields is not None
+    assert seen.spans is not None
+    scores, query = even.trace(TEXT)["scores"][0, 0], even.trace(TEXT)["query"][0, 0]
+    for q in range(1, 8):
+        assert seen.spans.values[q] == pytest.approx(np.ptp(scores[q, : q + 1]))
+    assert np.isnan(seen.spans.values[0])  # it can look at itself only
+    assert seen.order[0] == 6  # no + stands further back than this one
+    x, y = (seen.fields.axes[axis].values[k] for axis, k in (("horizontal", 1), ("vertical", 7)))
+    np.testing.assert_allclose(seen.fields.values[:, 7, 1], query @ [x, y] / np.sqrt(2), rtol=1e-6, atol=1e-9)
+    assert seen.title.startswith("+ at position 6 tells its keys apart most")
+    with pytest.raises(CallError, match="exclude each other"):
+        score_field(even, query="+@5", every=True)
+
+
+def test_the_space_of_attention_has_the_scores_of_all_pairs_or_the_attention_on_an_input(even: Run) -> None:
+    atlas, demo = attention_space(even), attention_space(even, maps="demo", sequence=TEXT)
+    assert atlas.scores == pair_scores(even).scores
+    assert atlas.attention is None
+    assert demo.scores is None
+    assert demo.attention is not None
+    weights = even.trace(TEXT)["attention"][0, 0]
+    np.testing.assert_array_equal(demo.attention.values[np.tri(8, dtype=bool)], weights[np.tri(8, dtype=bool)])
+    assert np.isnan(demo.attention.values[~np.tri(8, dtype=bool)]).all()
+    with pytest.raises(CallError, match="maps = 'neither'"):
+        attention_space(even, maps="neither")  # type: ignore[arg-type]
 
 
 def test_scoring_follows_the_input(even: Run) -> None:
@@ -161,7 +207,12 @@ def test_scoring_follows_the_input(even: Run) -> None:
     assert seen.product == "query · key / √2"
     overview = qkv_overview(even, sequence=TEXT)
     np.testing.assert_allclose(overview.mixed.values, trace["mixed"][0, 0], atol=1e-6)
-    np.testing.assert_allclose(overview.planes_of["position"].values[:, 0], 0.1 * np.arange(8), rtol=1e-6)
+    np.testing.assert_allclose(overview.parts["position"].values[:, 0], 0.1 * np.arange(8), rtol=1e-6)
+    assert overview.scored == seen
+    assert overview.images == qkv(even, sequence=TEXT)
+    assert (seen.followed, seen.best) == (6, 4)
+    row = trace["scores"][0, 0, 6, :7]
+    assert seen.lead == pytest.approx(np.sort(row)[-1] - np.sort(row)[-2])
 
 
 def test_qkv_images_and_singular_values(even: Run) -> None:
@@ -169,7 +220,7 @@ def test_qkv_images_and_singular_values(even: Run) -> None:
     np.testing.assert_allclose(seen.singular.values, [[1, 0], [1, 1], [2, 1]], atol=1e-9)
     np.testing.assert_allclose(seen.drawn["value"].values, seen.exact["embedded"].values * [2, 1], atol=1e-6)
     np.testing.assert_allclose(seen.reads.values, [[0, 1], [0.5, 0.5], [0.8, 0.2]], atol=1e-9)
-    assert say_qkv(seen).title == (
+    assert seen.title == (
         "The query matrix reads almost only feature 1 (100 % of its squared weights); "
         "the value matrix stretches most, up to 2.00 ×"
     )
@@ -179,9 +230,9 @@ def test_qkv_images_and_singular_values(even: Run) -> None:
 
 def test_profile_and_roles_of_a_previous_token_head(back: Run) -> None:
     profile = attention_profile(back)
-    by = dict(zip(profile.by_distance.axes["distance"].labels, profile.by_distance.values[0, 0, 0], strict=True))
-    assert by["1"] == pytest.approx(1)
-    assert by["0"] == pytest.approx(0, abs=1e-9)  # the first position, which has only itself, is never asked
+    by = dict(zip(profile.by_distance.axes["distance"].values, profile.by_distance.values[0, 0, 0], strict=True))
+    assert by[1] == pytest.approx(1)
+    assert by[0] == pytest.approx(0, abs=1e-9)  # the first position, which has only itself, is never asked
     assert profile.uniform_by_distance.values[7] == pytest.approx(1 / 8)
     roles = head_roles(back)
     share = dict(zip(roles.share.axes["role"].labels, roles.share.values[0, 0], strict=True))
@@ -220,7 +271,7 @@ def test_profile_tells_queries_that_the_rule_asks_at_from_the_others(even: Run) 
     low = [np.quantile([each[0] for each in asked[d]], 0.1) for d in range(8)]
     np.testing.assert_allclose(profile.by_distance.values[1, 0, 0], low, rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(profile.seen_by_distance.values, [len(asked[d]) / count for d in range(8)])
-    title = say_profile(profile).title
+    title = profile.title
     assert title.startswith("Where the rule asks, the position just before gets")
     assert title.endswith(f"the answer lies there in {percent(float(there[1]))}")
 
@@ -233,8 +284,8 @@ def test_a_position_that_few_queries_can_see_is_no_preference(back: Run) -> None
     by_distance[0, 0, 0] = [0.5, 0.3, *[0.0] * 6]
     other = replace(
         seen,
-        by_position=replace(seen.by_position, values=lines),
-        by_distance=replace(seen.by_distance, values=by_distance),
+        by_position=Labelled(lines, seen.by_position.axes, "share"),
+        by_distance=Labelled(by_distance, seen.by_distance.axes, "share"),
     )
     assert favourite(other, 0, 0).where == "the query's own position"
     lines[0, 0, 0, 0] = 1  # every query can see position 0
@@ -247,20 +298,20 @@ def test_the_title_speaks_of_one_head_and_names_it(back: Run) -> None:
     assert len(asks) == 2
     first, second = seen.on_answer.values.copy(), seen.on_answer.values.copy()
     first[..., asks], second[..., asks] = (0.25, 0.5), (0.125, 0.75)  # the mean of the second head is larger
-    axes = dict(seen.on_answer.axes) | {"head": ("0", "1")}
+    axes = dict(seen.on_answer.axes) | {"head": (0, 1)}
     both = np.concatenate([first, second], axis=1)
     weights = np.repeat(seen.attention.values, 2, axis=1)
     two = replace(
         seen,
         on_answer=Labelled(both, axes, "share"),
-        attention=Labelled(weights, dict(seen.attention.axes) | {"head": ("0", "1")}, "share"),
+        attention=Labelled(weights, dict(seen.attention.axes) | {"head": (0, 1)}, "share"),
     )
     assert told(two) == (0, 1)
-    title = say(two).title
+    title = two.title
     assert "12 % of its attention (head 1)" in title or "13 % of its attention (head 1)" in title
     assert "75 %" in title
     assert "25 %" not in title
-    assert "25 % of its attention (head 0)" in say(two, [(0, 0)]).title
+    assert "25 % of its attention (head 0)" in two.title_of([(0, 0)])
 
 
 @pytest.mark.parametrize(("name", "copies"), [("plus_last_even", True), ("lucky7", True), ("even_abs_diff", False)])
@@ -289,6 +340,6 @@ def test_history_of_one_step(back: Run) -> None:
 
 def test_a_model_that_asks_nothing_is_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path / "r", token=np.zeros((12, 2)), position=np.zeros((8, 2)), blocks=[{"value": np.eye(2)}])
-    for analysis in (qkv, query_key, scoring, score_atlas):
+    for analysis in (qkv, qkv_overview, query_key_space, scoring, pair_scores, score_field, attention_space):
         with pytest.raises(CallError, match="no queries"):
             analysis(run)
