@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 from glassformer.analyses._attend import checked
-from glassformer.analyses.attend.attention import attention, say
+from glassformer.analyses.attend.attention import attention
 from glassformer.analyses.attend.attention_by_kind import attention_by_kind
-from glassformer.analyses.attend.attention_by_kind import say as say_by_kind
 from glassformer.analyses.attend.attention_history import _moving, attention_history
 from glassformer.analyses.attend.head_roles import head_roles
 from glassformer.analyses.know.neurons import neurons, sample
 from glassformer.analyses.know.similarity import similarity
 from glassformer.errors import CallError
-from glassformer.figures import _draw, plot_neurons, plot_similarity
-from glassformer.figures.attend.attention_by_kind import plot_attention_by_kind
+from glassformer.figures import _draw, plot_attention, plot_attention_by_kind, plot_neurons, plot_similarity
 from glassformer.run import Run
 from glassformer.tasks.five_operations import ANSWER, FIRST, OPERATIONS, WORDS, ZERO
 from hand_wired import write_run
@@ -56,14 +54,12 @@ def test_the_answer_of_a_question_is_framed_where_it_is_read(tmp_path: Path) -> 
     assert seen.source == (4, *[-1] * 7)
     assert seen.on_answer.values[0, 0, 0] == pytest.approx(1)
     assert np.isnan(seen.on_answer.values[0, 0, 1:]).all()
-    assert "equal tokens" not in say(seen).caption
-    assert (
-        say(seen).title == "Second at position 0 puts 100 % of its attention on 3 at position 4, which holds the answer"
-    )
+    assert "equal tokens" not in _draw.of(plot_attention(seen)).words.caption
+    assert seen.title == "Second at position 0 puts 100 % of its attention on 3 at position 4, which holds the answer"
     tied = attention(run, sequence="Max(9,9,5)")
     assert tied.source[0] == 2
     assert tied.on_answer.values[0, 0, 0] == pytest.approx(0, abs=1e-9)
-    assert "of equal tokens that would do, the first" in say(tied).caption
+    assert "of equal tokens that would do, the first" in _draw.of(plot_attention(tied)).words.caption
 
 
 def test_the_head_worth_watching_looks_at_the_answer_not_just_sharply(tmp_path: Path) -> None:
@@ -107,16 +103,20 @@ def test_the_life_of_a_role_is_the_role_at_each_step() -> None:
 def test_attention_by_kind_tells_where_each_kind_looks(tmp_path: Path) -> None:
     run = wired(tmp_path, {"First": 2, "Second": 4, "Last": 6})
     seen = attention_by_kind(run)
-    names = seen.share.axes["key_position"].labels
-    assert names == ("operation@0", "(@1", "digit@2", ",@3", "digit@4", ",@5", "digit@6", ")@7", "answer")
+    places = seen.share.axes["key_position"]
+    assert places.values == tuple(range(8))
+    assert places.labels == ("operation", "(", "digit", ",", "digit", ",", "digit", ")")
     even = np.full(8, 1 / 8)
-    np.testing.assert_allclose(seen.share.values[0, 0, :, :8], [*np.eye(8)[[2, 4, 6]], even, even], atol=1e-6)
-    np.testing.assert_allclose(seen.share.values[0, 0, :3, 8], 1, atol=1e-6)  # where the question says, there it stands
+    np.testing.assert_allclose(seen.share.values[0, 0], [*np.eye(8)[[2, 4, 6]], even, even], atol=1e-6)
+    assert seen.on_answer is not None
+    np.testing.assert_allclose(
+        seen.on_answer.values[0, 0, :3], 1, atol=1e-6
+    )  # where the question says, there it stands
     rows = [read(window) for window in run.task.examples(8, "validation", 500).windows]
     copies = np.mean([digits.count(right) / 8 for name, digits, right in rows if name == "Max"])
-    assert seen.share.values[0, 0, 3, 8] == pytest.approx(copies)
+    assert seen.on_answer.values[0, 0, 3] == pytest.approx(copies)
     assert seen.questions.values.tolist() == [sum(name == each for name, _, _ in rows) for each in OPERATIONS]
-    assert say_by_kind(seen).title == (
+    assert seen.title == (
         "Head 0 looks at digit₂ for First (100 %), at digit₄ for Second (100 %), at digit₆ for Last (100 %) and at no "
         "one place above half for Max and Min"
     )
@@ -124,9 +124,7 @@ def test_attention_by_kind_tells_where_each_kind_looks(tmp_path: Path) -> None:
 
 def test_a_head_that_does_not_care_what_is_asked_is_said_so(tmp_path: Path) -> None:
     seen = attention_by_kind(wired(tmp_path, dict.fromkeys(OPERATIONS, 4)))
-    assert say_by_kind(seen).title == (
-        "Whatever is asked, operation₀ looks alike: no share changes by more than 0.0 points"
-    )
+    assert seen.title == ("Whatever is asked, operation₀ looks alike: no share changes by more than 0.0 points")
     with pytest.raises(CallError, match="no one position"):
         attention_by_kind(run_of("plus_last_even"))
     with pytest.raises(CallError, match="says of which kind"):  # whether a mirror image was trained on is not written
@@ -155,7 +153,7 @@ def test_the_steps_of_a_history_follow_the_weight_on_the_answer(name: str, causa
         far = share * abs(line[-1] - line[0])
         up = np.sign(line[-1] - line[0])
         wanted.add(next(s for s, value in zip(seen.steps, line, strict=True) if up * (value - line[0]) >= far))
-    assert [int(step) for step in seen.maps.axes["step"].labels] == sorted(wanted)
+    assert list(seen.maps.axes["step"].values) == sorted(wanted)
     assert seen.uniform == 1 / (seen.query + 1 if causal else len(seen.tokens))
 
 
@@ -237,14 +235,17 @@ def test_what_never_occurs_is_not_spoken_of(knowing: Run) -> None:
 
 def test_pages_show_every_head_and_every_block_once() -> None:
     run = run_of("five_operations")
-    share, drawn = attention_by_kind(run).share.values, {}
+    seen, drawn = attention_by_kind(run), {}
     for page in (0, 1):
         for ax in plot_attention_by_kind(run, size="slide", page=page).axes:
             if "head" in ax.get_title(loc="left"):
                 drawn[ax.get_title(loc="left")] = np.asarray(ax.images[0].get_array())
     assert sorted(drawn) == [f"block {b}, head {h}" for b in range(2) for h in range(4)]
     for name, values in drawn.items():
-        np.testing.assert_allclose(values, share[int(name[6]), int(name[-1])], atol=1e-6)
+        at = int(name[6]), int(name[-1])
+        np.testing.assert_allclose(values[:, :-1], seen.share.values[at], atol=1e-6)
+        assert seen.on_answer is not None
+        np.testing.assert_allclose(values[:, -1], seen.on_answer.values[at], atol=1e-6)
     with pytest.raises(CallError, match="page = 2"):
         plot_attention_by_kind(run, size="slide", page=2)
     shown = _draw.of(plot_neurons(run, size="slide", page=1))  # the last block comes first
