@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._result import Labelled, Result, numbers, result
+from glassformer.analyses._plane import DIRECTIONS
+from glassformer.analyses._result import Array, Labelled, Result, numbers, result
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -24,6 +25,13 @@ class Strip(Result):
     own_floor: float  # what the exact predictor pays on the windows that are judged; NaN: not known
     total: int  # steps of the whole training
     subject: str  # whose life it is
+
+
+@result
+class Extent(Result):
+    """The corners of all places of a film, plane by plane."""
+
+    corners: dict[str, Labelled]  # (statistic, direction)
 
 
 @dataclass(frozen=True)
@@ -74,3 +82,14 @@ def frames_of(
 def glance(frames: Sequence[int], most: int) -> list[int]:
     """Some of a film's frames, evenly spread, to find limits that hold all of it."""
     return [frames[k] for k in np.unique(np.round(np.linspace(0, len(frames) - 1, most)).astype(int))]
+
+
+def extent(points: Mapping[str, Array]) -> Extent:
+    """The limits of points (..., 2) in each plane; NaN where none of them has a place."""
+    corners = {}
+    for name, each in points.items():
+        flat = each.reshape(-1, 2)
+        flat = flat[np.isfinite(flat).all(axis=1)]
+        ends = np.stack([flat.min(axis=0), flat.max(axis=0)]) if len(flat) else np.full((2, 2), np.nan)
+        corners[name] = Labelled(ends, {"statistic": ("low", "high"), "direction": DIRECTIONS})
+    return Extent(corners=corners)

@@ -10,7 +10,7 @@ from glassformer.analyses import _clock
 from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
-from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._reel import Reel, extent, frames_of, glance, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
 from glassformer.architecture import sinusoids
 from glassformer.errors import CallError
@@ -250,13 +250,6 @@ class Moved(Result):
     drawn: dict[str, Labelled]  # as in Embeddings
 
 
-@result
-class Extent(Result):
-    """The corners of all places of a film."""
-
-    corners: dict[str, Labelled]  # token, position, sum: (statistic, direction)
-
-
 def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None) -> Reel:
     """Token, position and summed embeddings moving through training, in the planes of the last step."""
     from glassformer.analyses.path.embedding_paths import embedding_paths  # which stands on this file
@@ -270,11 +263,6 @@ def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "ev
         return Moved(step=step, clock=_clock.text(run, step, member), drawn=drawn)
 
     some = [at(step) for step in glance(every, GLANCE)]
-    corners = {}
-    for kind in last.drawn:
-        points = np.concatenate([each.drawn[kind].values.reshape(-1, 2) for each in some])
-        points = points[np.isfinite(points).all(axis=1)]
-        ends = [points.min(axis=0), points.max(axis=0)] if len(points) else np.full((2, 2), np.nan)
-        corners[kind] = Labelled(np.array(ends), {"statistic": ("low", "high"), "direction": DIRECTIONS})
+    points = {kind: np.concatenate([each.drawn[kind].values.reshape(-1, 2) for each in some]) for kind in last.drawn}
     title = embedding_paths(run, member=member).title
-    return Reel(title, every, at, strip(run, member), {"last": last, "extent": Extent(corners=corners)})
+    return Reel(title, every, at, strip(run, member), {"last": last, "extent": extent(points)})

@@ -1,15 +1,16 @@
 """Do seeds find the same thing? Embeddings turned onto each other, heads and neurons paired by what they do."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 
 from glassformer.analyses import _applies, _clock, _match
-from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, thousands, result
-from glassformer.errors import CallError
+from glassformer.analyses._options import Frames, Pace, Shown, Step
+from glassformer.analyses._plane import DIRECTIONS, Plane, plane
+from glassformer.analyses._reel import Reel, extent, frames_of, strip
+from glassformer.analyses._result import Array, Axis, Labelled, Result, listed, lost, numbers, result, thousands
 from glassformer.run import Run
 
 ORDER = 30
@@ -18,24 +19,25 @@ COST = "b"
 APPLIES = (_applies.population,)
 NEEDS = "population"
 
-
 RANDOM = 200  # pairs of random embeddings
 ROUNDS = 20  # of turning all members onto their mean
 MOST_PAIRS = 66  # of seeds whose heads and neurons are paired: all of twelve seeds
-QUANTILES = {"quantile": ("5 %", "50 %", "95 %")}
+GLANCE = 25  # steps of a film looked at for its limits
+QUANTILES = {"statistic": ("5 %", "50 %", "95 %")}
 
 
 @result
-class Aligned(Result):
+class SeedsAligned(Result):
     """Embeddings after centring and the best rotation, reflection and scale; distances before any plane is drawn."""
 
-    points: Labelled  # (member, token, axis): in the drawn plane
-    mean: Labelled  # (token, axis)
-    spread: Labelled  # (token, number): half axes of the ellipse of one standard deviation, and its angle in degrees
-    distance: Labelled  # (member, other): 0 the same shape, 1 nothing in common; in clustered order
-    random: Labelled  # (quantile,): of the same distance between random embeddings of this size
-    matched: dict[str, Labelled]  # heads, neurons: (pair,): 1 - agreement of two seeds after the best pairing
-    by_chance: dict[str, Labelled]  # heads, neurons: (quantile,): the same if each seed saw other inputs
+    points: Labelled  # (member, token, direction): in the drawn plane
+    mean: Labelled  # (token, direction)
+    spread: Labelled  # (token, statistic): half axes of the ellipse of one standard deviation, and its angle in degrees
+    distance: Labelled  # (member, other_member): 0 the same shape, 1 nothing in common; in clustered order
+    median: float  # distance of two members that are numbers; NaN where there are not two
+    random: Labelled  # (statistic,): of the same distance between random embeddings of this size
+    matched: dict[str, Labelled]  # heads, neurons: (member, other_member): 1 - agreement after the best pairing
+    by_chance: dict[str, Labelled]  # heads, neurons: (statistic,): the same if each seed saw other inputs
     groups: dict[str, tuple[int, ...]]
     plane: Plane
     width: int
@@ -44,11 +46,46 @@ class Aligned(Result):
     inputs: int  # on which heads and neurons were compared
     heads: int  # of each block
 
+    @property
+    def alike(self) -> list[str]:
+        """The kinds of parts whose median distance is below chance."""
+        return [kind for kind, each in self.matched.items() if middle(pairs(each)) < self.by_chance[kind].values[0]]
 
-def seeds_aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligned:
+    @property
+    def title(self) -> str:
+        """Closer than random, or not; and what of the parts."""
+        said = self.title_of("At")
+        if np.isfinite(self.median):
+            if self.matched and np.isfinite([self.by_chance[kind].values[0] for kind in self.matched]).all():
+                agree = (
+                    f"{listed(self.alike)} agree too"
+                    if self.alike
+                    else "heads and neurons agree no more than by chance"
+                )
+                said += f"; {agree}"
+            said += f"; {self._lost}" if self.diverged else ""
+        return said
+
+    def title_of(self, when: str) -> str:
+        """The same of the embeddings alone, at the step or by it."""
+        when = f"{when} step {thousands(self.step or 0)}"
+        if not np.isfinite(self.median):
+            return f"{when} {self._lost}, and there are no two to be aligned"
+        word = "closer than chance" if self.median < self.random.values[0] else "no closer than random ones"
+        what = "a projection of aligned embeddings: " if self.plane.is_projection else ""
+        return (
+            f"{when}, {what}the embeddings of two seeds are {word}: median distance {self.median:.2f}, random "
+            f"{self.random.values[1]:.2f}"
+        )
+
+    @property
+    def _lost(self) -> str:
+        return lost(f"{self.diverged} of the {self.members} seeds", self.diverged)
+
+
+def seeds_aligned(run: Run, *, step: Step = -1, fit: int | None = None) -> SeedsAligned:
     """Align at a step, or with the turns found at another (`fit`), as films do so that nothing moves but the model."""
-    if run.members < 2:
-        raise CallError("this run has one member; aligning seeds needs several (`--seeds 8`)")
+    _applies.must(run, *APPLIES)
     now = _clock.resolve(run, step)
     found, turns, to = _fitted(run, now if fit is None else _clock.resolve(run, fit))
     if fit is not None and _clock.resolve(run, fit) != now:
@@ -57,21 +94,20 @@ def seeds_aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligne
     points = to.points(found)
     there = _finite(points)
     mean = points[there].mean(axis=0) if there.any() else np.full(points.shape[1:], np.nan)
-    distance = distances(_shapes(run, now))
-    order = clustered(distance)
-    words, members = tuple(run.task.vocabulary), tuple(map(str, run.seeds))
-    sorted_members = tuple(members[k] for k in order)
-    axis = {"axis": ("x", "y")}
+    gaps = distances(_shapes(run, now))
+    order = clustered(gaps)
+    sides = {"member": _members(run, order), "other_member": _members(run, order)}
+    distance = Labelled(gaps[np.ix_(order, order)], sides, "distance")
+    words = tuple(run.task.vocabulary)
     matched, by_chance = _paired(run, now) if fit is None else ({}, {})
-    return Aligned(
+    return SeedsAligned(
         step=now,
         clock=f"{run.members} seeds · step {thousands(now)} of {thousands(_clock.total(run))}",
-        points=Labelled(points, {"member": members, "token": words} | axis),
-        mean=Labelled(mean, {"token": words} | axis),
-        spread=Labelled(_ellipses(points[there]), {"token": words, "number": ("long", "short", "angle")}),
-        distance=Labelled(
-            distance[np.ix_(order, order)], {"member": sorted_members, "other": sorted_members}, "distance"
-        ),
+        points=Labelled(points, {"member": _members(run), "token": words, "direction": DIRECTIONS}),
+        mean=Labelled(mean, {"token": words, "direction": DIRECTIONS}),
+        spread=Labelled(_ellipses(points[there]), {"token": words, "statistic": ("long", "short", "angle")}),
+        distance=distance,
+        median=middle(pairs(distance)),
         random=Labelled(_random(len(words), run.architecture.width), QUANTILES, "distance"),
         matched=matched,
         by_chance=by_chance,
@@ -85,20 +121,29 @@ def seeds_aligned(run: Run, *, step: int = -1, fit: int | None = None) -> Aligne
     )
 
 
+def _members(run: Run, order: list[int] | None = None) -> Axis:
+    """The members, in this order, named by their seeds."""
+    places = numbers(run.members) if order is None else tuple(order)
+    return Axis(places, tuple(str(run.seeds[k]) for k in places))
+
+
 def _paired(run: Run, step: int) -> tuple[dict[str, Labelled], dict[str, Labelled]]:
     """How unlike the heads and the neurons of every two seeds are, paired as fits best; and by chance."""
     kinds = {"heads": (_match.looks, _match.unlike_heads)} if run.architecture.attention != "off" else {}
     if run.architecture.feed_forward:
         kinds["neurons"] = (_match.fires, _match.unlike_neurons)
-    pairs = list(combinations(range(run.members), 2))[:MOST_PAIRS]
-    names = tuple(f"{run.seeds[i]} and {run.seeds[j]}" for i, j in pairs)
+    two = list(combinations(range(run.members), 2))[:MOST_PAIRS]
+    sides = {"member": _members(run), "other_member": _members(run)}
     matched, by_chance, many = {}, {}, len(_match.inputs(run))
     for kind, (parts, unlike) in kinds.items():
         each = [parts(run, step, member) for member in range(run.members)]
         there = [bool(np.isfinite(part).all()) for part in each]
-        found = np.array([unlike(each[i], each[j]) if there[i] and there[j] else np.nan for i, j in pairs])
-        other = [unlike(each[i], _match.elsewhere(each[j], 1 + i, many)) for i, j in pairs if there[i] and there[j]]
-        matched[kind] = Labelled(found, {"pair": names}, "distance")
+        found = np.full((run.members, run.members), np.nan)
+        np.fill_diagonal(found, 0)
+        for i, j in two:
+            found[i, j] = found[j, i] = unlike(each[i], each[j]) if there[i] and there[j] else np.nan
+        other = [unlike(each[i], _match.elsewhere(each[j], 1 + i, many)) for i, j in two if there[i] and there[j]]
+        matched[kind] = Labelled(found, sides, "distance")
         chance = np.quantile(other, [0.05, 0.5, 0.95]) if len(other) else np.full(3, np.nan)
         by_chance[kind] = Labelled(chance, QUANTILES, "distance")
     return matched, by_chance
@@ -209,70 +254,35 @@ def _ellipses(points: Array) -> Array:
     return found
 
 
-def median(seen: Aligned) -> float:
-    """The median distance between two different members that are numbers; NaN where there are not two."""
-    return _middle(seen.distance.values[np.triu_indices(seen.members, 1)])
+def pairs(table: Labelled) -> Array:
+    """(pair,): of a table (member, other_member), what is said of every two different members, each pair once."""
+    found: Array = table.values[np.triu_indices(len(table.values), 1)]
+    return found
 
 
-def _middle(values: Array) -> float:
+def middle(values: Array) -> float:
+    """The median of those that are numbers; NaN where none is."""
     some = values[np.isfinite(values)]
     return float(np.median(some)) if len(some) else float("nan")
 
 
-def _parts_told(seen: Aligned) -> str:
-    """How heads and neurons were paired, and what that found."""
-    told = []
-    if "heads" in seen.matched:
-        one = (
-            "the one head of each block" if seen.heads == 1 else f"the {seen.heads} heads of each block, in any order,"
-        )
-        told.append(f"{one} by the share of attention on the same places")
-    if "neurons" in seen.matched:
-        told.append("neurons, in any order, by the correlation of their activations")
-    if not told:
-        return ""
-    found = [
-        f"{kind}: median {_middle(each.values):.2f}, by chance {seen.by_chance[kind].values[1]:.2f}"
-        for kind, each in seen.matched.items()
-        if np.isfinite(seen.by_chance[kind].values).all()
-    ]
-    pairing = "there is only one head to a block, so heads need no pairing; " if seen.heads == 1 else ""
-    return (
-        f"Two seeds’ parts are compared on {seen.inputs} held-out inputs: {listed(told)}, paired so that they agree "
-        f"best ({pairing}1 minus the mean agreement is drawn); grey is what the same pairing finds when the two seeds "
-        f"are shown different inputs. {'; '.join(found)}{'. ' if found else ''}"
-    )
+def reel(run: Run, *, frames: Frames = 200, pace: Pace = "even", steps: Shown = None) -> Reel:
+    """Token embeddings of all seeds, each turned, mirrored and scaled as fits best at the last step."""
+    last = seeds_aligned(run)
+
+    def at(step: int) -> SeedsAligned:
+        return replace(seeds_aligned(run, step=step, fit=last.step), clock=_told(run, step))
+
+    some = [at(step).points.values for step in _clock.kept(run, GLANCE)]
+    still = {"last": last, "extent": extent({"token": np.stack(some)})}
+    return Reel(last.title_of("By"), frames_of(run, frames, pace, steps), at, strip(run, None), still)
 
 
-def say(seen: Aligned) -> Words:
-    """Closer than random, or not."""
-    shown = percent(seen.plane.kept)
-    caption = (
-        f"Left: token embeddings of all {seen.members} seeds, centred, then rotated, mirrored and scaled onto "
-        "their common mean; small marks are single seeds (shape by token group), labels stand at the mean, ellipses "
-        "show one standard deviation. "
-        + ("" if seen.plane.lossless else f"All {seen.width} features are aligned, {shown} of the variance is drawn. ")
-        + "Right: distance of every seed from every other after the best turn, 0 the same shape, 1 nothing in "
-        "common, similar seeds side by side. Below: all those distances (the diamond is their median) against those "
-        f"of random embeddings of the same size (grey: the middle 90 % of {RANDOM} pairs, dashed: their median), "
-        "which alignment also makes look alike. "
-        + _parts_told(seen)
-        + "If the seeds’ distances were not below the grey, agreement would be an effect of the alignment."
-    )
-    middle, (low, half, _) = median(seen), seen.random.values
-    step = thousands(seen.step or 0)
-    lost = f"{seen.diverged} of the {seen.members} seeds {'has' if seen.diverged == 1 else 'have'} diverged"
-    if not np.isfinite(middle):
-        title = f"At step {step} {lost}, and there are no two to be aligned"
-    else:
-        word = "closer than chance" if middle < low else "no closer than random ones"
-        what = "a projection of aligned embeddings: " if seen.plane.is_projection else ""
-        title = f"At step {step}, {what}the embeddings of two seeds are {word}"
-        title += f": median distance {middle:.2f}, random {half:.2f}"
-        better = [k for k, each in seen.matched.items() if _middle(each.values) < seen.by_chance[k].values[0]]
-        if seen.matched and np.isfinite([seen.by_chance[k].values[0] for k in seen.matched]).all():
-            title += f"; {listed(better)} agree too" if better else "; heads and neurons agree no more than by chance"
-        title += f"; {lost}" if seen.diverged else ""
-    return Words(
-        title, caption, f"Aligned embeddings of {seen.members} seeds, distances, and a random baseline. {title}."
-    )
+def _told(run: Run, step: int) -> str:
+    """The clock of all seeds: the median of their losses, on which the mark of the strip stands."""
+    losses = run.metrics.get("validation_loss")
+    text = f"{run.members} seeds · step {thousands(step)} of {thousands(_clock.total(run))}"
+    if losses is None or not len(losses):
+        return text
+    value, exact = _clock.between(run.metrics["step"], np.nanmedian(losses, axis=1), step)
+    return f"{text} · median loss {'' if exact else '≈ '}{value:.2f}"

@@ -5,18 +5,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import percent
-from glassformer.analyses.trust.seeds import Seeds, say, seeds
+from glassformer.analyses.trust.seeds import Seeds
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_seeds(
-    run: Run, *, step: int = -1, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: Seeds, look: _draw.Look) -> Figure:
     """Every seed's curve on the ladder, the share solved by step, and the last error of each seed, sorted."""
-    seen = seeds(run, step=step)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.4, least=60)
+    alt = f"Loss curves of {len(seen.rung)} seeds, share solved, and final errors. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7.4, least=60)
     loss = sheet.panels(1, 1, left=5.5, right=12, bottom=3.8, top=2.4, within=(0, 0.48, 0.64, 1))[0, 0]
     solved = sheet.panels(1, 1, left=5.5, right=2, bottom=3.8, top=2.4, within=(0.64, 0.48, 1, 1))[0, 0]
     last = sheet.panels(1, 1, left=5.5, right=2, bottom=4.6, top=2.2, within=(0, 0, 1, 0.48))[0, 0]
@@ -29,15 +25,31 @@ def plot_seeds(
         _draw.steps_axis(panel)
         if seen.step is not None:
             panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
-    return sheet.done(seen)
+    return sheet.done()
 
 
-def _steps(seen: Seeds) -> list[int]:
-    return [int(s) for s in seen.median.axes["step"].labels]
+def _caption(seen: Seeds) -> str:
+    """How to read the three charts."""
+    under = "is 0" if seen.threshold < 1e-6 else f"is below {_limit(seen)}"
+    return (
+        "Top left: validation loss of every seed (thin; those not solved at the end in the colour of wrong) and their "
+        "median (thick), in front of the ladder. Top right: share of all seeds solved for good by each step; the "
+        f"unsolved stay in the count. Bottom: the last {seen.measure} of each seed, sorted, with the rung on which it "
+        f"stands. Solved means that the {seen.measure} {under} from then on, at every logged step. All seeds share the "
+        "data; they differ in first weights and in the order of batches. One seed that differs from the others shows "
+        "that a single run proves nothing."
+    )
+
+
+def _limit(seen: Seeds) -> str:
+    """Below what a seed is solved."""
+    if seen.measure == "excess loss":
+        return f"{seen.threshold:g} nats"
+    return "0" if seen.threshold < 1e-6 else percent(seen.threshold)
 
 
 def _loss(ax: Axes, seen: Seeds, sheet: _draw.Sheet) -> None:
-    t, line, at = sheet.theme, sheet.size.line, _steps(seen)
+    t, line, at = sheet.theme, sheet.size.line, seen.median.axes["step"].values
     for k in range(seen.loss.values.shape[1]):
         good = np.isfinite(seen.solved_at.values[k])
         ax.plot(
@@ -68,7 +80,7 @@ def _loss(ax: Axes, seen: Seeds, sheet: _draw.Sheet) -> None:
 
 
 def _solved(ax: Axes, seen: Seeds, sheet: _draw.Sheet) -> None:
-    at, many = _steps(seen), len(seen.error.values)
+    at, many = seen.median.axes["step"].values, len(seen.error.values)
     ax.step(at, seen.solved.values, where="post", color=sheet.theme.right, linewidth=1.2 * sheet.size.line)
     ax.set_ylim(-0.03, 1.05)
     counts = sorted({0, many // 2, many})
@@ -107,11 +119,10 @@ def _last(ax: Axes, seen: Seeds, sheet: _draw.Sheet) -> None:
     labels = []
     for k in order:
         name = f"{members[k]}" if len(order) > 16 else f"seed {members[k]}"
-        lines = _draw.wrap(seen.rung[k].rpartition(" = ")[2], sheet.size.text, 0.88 * wide) if len(order) <= 16 else []
+        lines = _draw.wrap(seen.rung[k], sheet.size.text, 0.88 * wide) if len(order) <= 16 else []
         labels.append("\n".join([name, *lines]))
     ax.set_xlim(-0.6, len(order) - 0.4)
     ax.set_xticks(range(len(order)), labels)
     ax.tick_params(axis="x", length=0)
     ax.set_ylabel("last error" if share else "excess (nats)")
-    limit = "0" if seen.threshold < 1e-6 else percent(seen.threshold) if share else f"{seen.threshold:g} nats"
-    ax.set_title(f"last {seen.measure} of each seed and its rung; ● solved (below {limit})  ✖ not")
+    ax.set_title(f"last {seen.measure} of each seed and its rung; ● solved (below {_limit(seen)})  ✖ not")

@@ -5,30 +5,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
 
-from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Array
-from glassformer.analyses.trust.seeds_aligned import Aligned, seeds_aligned, say
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._result import Array, listed, percent
+from glassformer.analyses.trust.seeds_aligned import RANDOM, SeedsAligned, middle, pairs
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_seeds_aligned(
-    run: Run, *, step: int = -1, ax: _draw.Host = None, theme: str = "light", size: str = "screen"
-) -> Figure:
+def draw(seen: SeedsAligned, look: _draw.Look) -> Figure:
     """Embeddings of all seeds after rotation, reflection and scale; distances; the same for random embeddings."""
-    seen = seeds_aligned(run, step=step)
-    narrow = size == "print_narrow"  # one column: the panels stand below each other
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=_style.inches(size, 92) if narrow else 7)
+    narrow = look.size == "print_narrow"  # one column: the panels stand below each other
+    alt = f"Aligned embeddings of {seen.members} seeds, distances, and a random baseline. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=_style.inches(look.size, 92) if narrow else 7)
     parts = [(0, 0.6, 1, 1), (0, 0.26, 1, 0.6), (0, 0, 1, 0.26)] if narrow else [
         (0, 0, 0.56, 1), (0.56, 0.42, 1, 1), (0.56, 0, 1, 0.41)
     ]  # fmt: skip
     left = sheet.panels(1, 1, left=6, right=1, bottom=4.8, top=2.4, within=parts[0])[0, 0]
     heat = sheet.panels(1, 1, left=4.5, right=8, bottom=3.4, top=2.4, within=parts[1])[0, 0]
     strip = sheet.panels(1, 1, left=8.5, right=2, bottom=6 if narrow else 4.8, top=2.4, within=parts[2])[0, 0]
-    marks = _style.markers(run.task)
+    marks = _style.markers(seen.groups)
     _plane(left, seen, sheet, marks)
-    members = seen.distance.axes["member"].labels
+    members = seen.distance.axes["member"]
     _draw.heat(
         heat,
         seen.distance.values,
@@ -43,10 +39,55 @@ def plot_seeds_aligned(
     _draw.bar(sheet, "error", (0, 1), "distance", beside=heat)
     _strip(strip, seen, sheet)
     sheet.legend([(group, marks[group], sheet.theme.ink) for group in seen.groups], x=0.0)
-    return sheet.done(seen)
+    return sheet.done()
 
 
-def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
+def _caption(seen: SeedsAligned) -> str:
+    """How to read plane, table and strip."""
+    return (
+        f"Left: token embeddings of all {seen.members} seeds, centred, then rotated, mirrored and scaled onto "
+        "their common mean; small marks are single seeds (shape by token group), labels stand at the mean, ellipses "
+        "show one standard deviation. "
+        + (
+            ""
+            if seen.plane.lossless
+            else f"All {seen.width} features are aligned, {percent(seen.plane.kept)} of the variance is drawn. "
+        )
+        + "Right: distance of every seed from every other after the best turn, 0 the same shape, 1 nothing in "
+        "common, similar seeds side by side. Below: all those distances (the diamond is their median) against those "
+        f"of random embeddings of the same size (grey: the middle 90 % of {RANDOM} pairs, dashed: their median), "
+        "which alignment also makes look alike. "
+        + _parts_told(seen)
+        + "If the seeds’ distances were not below the grey, agreement would be an effect of the alignment."
+    )
+
+
+def _parts_told(seen: SeedsAligned) -> str:
+    """How heads and neurons were paired, and what that found."""
+    told = []
+    if "heads" in seen.matched:
+        one = (
+            "the one head of each block" if seen.heads == 1 else f"the {seen.heads} heads of each block, in any order,"
+        )
+        told.append(f"{one} by the share of attention on the same places")
+    if "neurons" in seen.matched:
+        told.append("neurons, in any order, by the correlation of their activations")
+    if not told:
+        return ""
+    found = [
+        f"{kind}: median {middle(pairs(each)):.2f}, by chance {seen.by_chance[kind].values[1]:.2f}"
+        for kind, each in seen.matched.items()
+        if np.isfinite(seen.by_chance[kind].values).all()
+    ]
+    pairing = "there is only one head to a block, so heads need no pairing; " if seen.heads == 1 else ""
+    return (
+        f"Two seeds’ parts are compared on {seen.inputs} held-out inputs: {listed(told)}, paired so that they agree "
+        f"best ({pairing}1 minus the mean agreement is drawn); grey is what the same pairing finds when the two seeds "
+        f"are shown different inputs. {'; '.join(found)}{'. ' if found else ''}"
+    )
+
+
+def _plane(ax: Axes, seen: SeedsAligned, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
     t, points, mean = sheet.theme, seen.points.values, seen.mean.values
     points = points[np.isfinite(points).all(axis=(1, 2))]  # seeds that diverged have no place
     if len(points) < 2:
@@ -78,7 +119,7 @@ def _plane(ax: Axes, seen: Aligned, sheet: _draw.Sheet, marks: dict[str, str]) -
                 zorder=1,
             )
         )
-    where, names = _together(mean, [shown(token) for token in seen.mean.axes["token"].labels], 0.03 * float(np.ptp(points)))
+    where, names = _together(mean, drawn(seen.mean.axes["token"]), 0.03 * float(np.ptp(points)))
     _draw.labels(ax, where, names, colours=t.ink, scale=1.25)
     _draw.dots(ax, mean, colour=t.ink, scale=0.6, zorder=4)
     _draw.heading(ax, "token embeddings of all seeds, and their mean (label)")
@@ -95,10 +136,10 @@ def _together(points: Array, names: list[str], near: float) -> tuple[Array, list
     ]
 
 
-def _strip(ax: Axes, seen: Aligned, sheet: _draw.Sheet) -> None:
+def _strip(ax: Axes, seen: SeedsAligned, sheet: _draw.Sheet) -> None:
     """One row for each kind of part: all pairs of seeds, their median, and the range of chance."""
-    rows = {"embeddings": (seen.distance.values[np.triu_indices(seen.members, 1)], seen.random.values)}
-    rows |= {kind: (each.values, seen.by_chance[kind].values) for kind, each in seen.matched.items()}
+    rows = {"embeddings": (pairs(seen.distance), seen.random.values)}
+    rows |= {kind: (pairs(each), seen.by_chance[kind].values) for kind, each in seen.matched.items()}
     for row, (found, (low, half, high)) in enumerate(rows.values()):
         _row(ax, row, found[np.isfinite(found)], (low, half, high), sheet)
     ax.set_xlim(0, 1)

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.collections import LineCollection
 
 from glassformer.analyses._pairs import at_position, drawn
-from glassformer.analyses._reel import Reel
+from glassformer.analyses._reel import Extent, Reel
 from glassformer.analyses._result import Array
-from glassformer.analyses.know.embeddings import Embeddings, Extent, Moved
+from glassformer.analyses.know.embeddings import Embeddings, Moved
 from glassformer.figures import _draw
 from glassformer.figures.know.embeddings import NAMES
 from glassformer.films._film import Stage, Update
