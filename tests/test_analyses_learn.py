@@ -1,5 +1,6 @@
 """What is said about learning, held against models whose every answer is known."""
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -8,26 +9,22 @@ import pytest
 
 import hand_wired
 from glassformer.analyses import _judged
-from glassformer.analyses import aligned as alignment
-from glassformer.analyses._result import Labelled
+from glassformer.analyses._result import Axis, Labelled
+from glassformer.analyses._verdicts import CODES
 from glassformer.analyses.learn.accuracy import accuracy
 from glassformer.analyses.learn.by_kind import by_kind, passed
-from glassformer.analyses.learn.by_kind import say as say_by_kind
-from glassformer.analyses.learn.by_kind import say as say_kinds
 from glassformer.analyses.learn.confusion import confusion
-from glassformer.analyses.learn.confusion import say as say_confusion
 from glassformer.analyses.learn.every_question import chance, every_question
-from glassformer.analyses.learn.every_question import say as say_questions
 from glassformer.analyses.learn.generated import generated, pick
 from glassformer.analyses.learn.next_token import next_token
 from glassformer.analyses.learn.rule_error import rule_error
-from glassformer.analyses.trust.seeds import say as say_seeds
-from glassformer.analyses.trust.seeds import seeds
-from glassformer.analyses.learn.training_log import say as say_log
 from glassformer.analyses.learn.training_log import training_log
 from glassformer.analyses.learn.unrolled import unrolled
+from glassformer.analyses.trust import seeds_aligned as alignment
+from glassformer.analyses.trust.seeds import seeds
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables, load
+from glassformer.figures import _draw, plot_by_kind, plot_every_question
 from glassformer.figures.learn.next_token import _order
 from glassformer.record import Recorder
 from glassformer.run import Run
@@ -71,6 +68,8 @@ def test_rule_error_of_a_model_that_always_bets_on_four(gambler):
     exact = gambler.task.shares(8)
     close(seen.best.values, [0, exact.least_error / (1 - exact.answerable)])
     assert seen.by_distance.axes["distance"].labels[0] == "1 back"
+    asked, count = seen.by_distance.values[:-1, 0], seen.counts.values[:-1]
+    close(seen.reached, (asked * count).sum() / count.sum())
 
 
 def test_error_by_distance_counts_each_answerable_place_once(gambler):
@@ -82,9 +81,9 @@ def test_error_by_distance_counts_each_answerable_place_once(gambler):
     back = [
         place - gambler.task.source(known.windows[row].tolist(), place) for row, place in zip(rows, places, strict=True)
     ]
-    for name, count in zip(seen.counts.axes["distance"].labels, seen.counts.values, strict=True):
-        if name != "not in view":
-            assert count == back.count(int(name.split()[0]))
+    assert seen.counts.axes["distance"].values[-1] == np.inf
+    for distance, count in zip(seen.counts.axes["distance"].values[:-1], seen.counts.values, strict=False):
+        assert count == back.count(distance)
 
 
 def test_accuracy_is_the_share_of_constrained_places_that_allow_four(gambler):
@@ -146,7 +145,7 @@ def test_kinds_are_told_as_logged_and_their_bars_are_of_all_new_questions(tmp_pa
     close(seen.accuracy.values, list(shares.values()))
     np.testing.assert_array_equal(seen.passed.values, [100, 100, np.nan, 200, np.nan])
     np.testing.assert_array_equal(seen.lasting.values, [100, 300, np.nan, np.nan, np.nan])
-    title = say_by_kind(seen).title
+    title = seen.title
     assert title.startswith("Questions “First” and “Second” pass 95 % first, by step 100; “")
     assert title.endswith("; not all that passed stay there")
     parts = [run.task.examples(8, part, run.experiment.train.judged).windows for part in ("validation", "test")]
@@ -159,7 +158,7 @@ def test_kinds_are_told_as_logged_and_their_bars_are_of_all_new_questions(tmp_pa
 
 
 def test_the_first_pass_and_the_lasting_one():
-    axes = {"kind": ("a", "b", "c"), "step": ("0", "10", "20", "30")}
+    axes = {"kind": ("a", "b", "c"), "step": (0, 10, 20, 30)}
     curves = Labelled(np.array([[0.0, 0.95, 0.9, 0.99], [0.0, 0.1, 0.96, 0.97], [1.0, 1.0, 1.0, 0.5]]), axes, "share")
     np.testing.assert_array_equal(passed(curves).values, [10, 20, 0])
     np.testing.assert_array_equal(passed(curves, lasting=True).values, [30, 20, np.nan])
@@ -174,7 +173,7 @@ def test_a_log_in_a_table_holds_the_logged_lines_where_the_loss_fell(tmp_path):
     ]  # fmt: skip
     run = always_five(tmp_path / "run", lines)
     seen = training_log(run)
-    steps = [int(step) for step in seen.log.axes["step"].labels]
+    steps = list(seen.log.axes["step"].values)
     assert len(steps) == 12
     assert steps[:4] == [0, 10, 20, 30], "the fall is told line by line"
     assert steps[-1] == 1000
@@ -188,9 +187,7 @@ def test_a_log_in_a_table_holds_the_logged_lines_where_the_loss_fell(tmp_path):
     close(table["update / weights"], 0.1)
     close(table["epoch"], np.array(steps) * run.experiment.train.batch / len(run.task.data(8).train.starts))
     assert "perplexity" not in table
-    assert say_log(seen).title.endswith(
-        "held-out loss goes from 4.00 to 0.40, from 0 % to 100 % of new questions right"
-    )
+    assert seen.title.endswith("held-out loss goes from 4.00 to 0.40, from 0 % to 100 % of new questions right")
 
 
 def test_a_text_has_a_perplexity_and_is_read_so_many_times():
@@ -198,7 +195,7 @@ def test_a_text_has_a_perplexity_and_is_read_so_many_times():
     seen = training_log(run)
     table = dict(zip(seen.log.axes["quantity"].labels, seen.log.values.T, strict=True))
     close(table["perplexity"], np.exp(table["held-out loss"]))
-    steps = np.array([int(step) for step in seen.log.axes["step"].labels])
+    steps = np.array(seen.log.axes["step"].values)
     begin, end = run.task.bounds(10)["train"]  # of the first tokens of windows; the last window ends 10 later
     assert end - begin + 10 < len(run.task.stream)
     close(table["epoch"], steps * 8 * 10 / (end - begin + 10))  # batches of 8 windows of 10 tokens
@@ -206,16 +203,16 @@ def test_a_text_has_a_perplexity_and_is_read_so_many_times():
 
 def test_every_answer_is_confused_with_four(gambler):
     seen, known = confusion(gambler), windows(gambler, 1000)
-    column = seen.share.axes["predicted"].labels.index("4")
+    column = seen.share.axes["answer"].labels.index("4")
     asked = ~np.isnan(seen.share.values[0]).all(axis=1)
     close(seen.share.values[0, asked, column], 1)
     answers = known.windows[:, 1:][known.answerable]
-    for row, word in enumerate(seen.count.axes["true"].labels):
+    for row, word in enumerate(seen.count.axes["token"].labels):
         assert seen.count.values[0, row, column] == (answers == int(word)).sum()
     vocabulary = gambler.task.vocabulary  # a row for what came, a column for what came or was said
-    assert set(seen.count.axes["true"].labels) == {vocabulary[token] for token in np.unique(answers)}
-    assert set(seen.count.axes["predicted"].labels) == {*seen.count.axes["true"].labels, "4"}
-    assert seen.unused == len(vocabulary) - len(seen.count.axes["predicted"].labels)
+    assert set(seen.count.axes["token"].labels) == {vocabulary[token] for token in np.unique(answers)}
+    assert set(seen.count.axes["answer"].labels) == {*seen.count.axes["token"].labels, "4"}
+    assert seen.unused == len(vocabulary) - len(seen.count.axes["answer"].labels)
 
 
 @pytest.mark.parametrize(
@@ -227,10 +224,10 @@ def test_every_answer_is_confused_with_four(gambler):
     ],
 )
 def test_the_commonest_mistakes_are_all_named(gambler, counts, said):
-    axes = {"step": ("0",), "true": ("a", "b"), "predicted": ("a", "b", "c")}
+    axes = {"step": (0,), "token": ("a", "b"), "answer": ("a", "b", "c")}
     table = Labelled(np.array([counts], dtype=float), axes)
     seen = replace(confusion(gambler), count=table, share=table, several=False, matched=0.8)
-    assert said in say_confusion(seen).title
+    assert said in seen.title
 
 
 @pytest.mark.parametrize(
@@ -253,7 +250,7 @@ def test_a_cell_stands_for_what_is_left_of_the_question(many, cell, tmp_path):
                                           "architecture.feed_forward=2"))  # fmt: skip
     seen = every_question(noise(tmp_path / "run", experiment))
     assert set(seen.count.values.ravel()) == {10 ** (many - 2)}
-    assert cell in say_questions(seen).caption
+    assert cell in _draw.of(plot_every_question(seen)).words.caption
 
 
 def test_windows_are_counted_and_not_those_that_would_be_allowed(tmp_path):
@@ -261,19 +258,36 @@ def test_windows_are_counted_and_not_those_that_would_be_allowed(tmp_path):
     run = noise(tmp_path / "run", load("mary"))
     there = len(run.task.examples(run.architecture.context, "validation", 10_000).windows)
     assert by_kind(run).windows == there < _judged.life(run)[1]
-    assert f"the same {there} held-out windows" in say_kinds(by_kind(run)).caption
+    assert f"the same {there} held-out windows" in _draw.of(plot_by_kind(run)).words.caption
+
+
+def test_of_a_rhyme_bars_count_what_curves_count(tmp_path):
+    """The token that came; that another one would be allowed is for what it writes by itself."""
+    run = noise(tmp_path / "run", load("mary"))
+    seen, known = by_kind(run), run.task.examples(run.architecture.context, "validation", 10_000)
+    same = run.trace(known.windows[:, :-1])["probabilities"].argmax(-1) == known.windows[:, 1:]
+    for k, name in enumerate(seen.now.axes["kind"].labels):
+        close(seen.now.values[k, 0], same[known.kind == run.task.kinds.index(name)].mean())
+
+
+def test_an_axis_of_nothing_in_view_comes_back_from_json():
+    table = Labelled(np.ones(1), {"distance": Axis((np.inf,), ("not in view",), "tokens")})
+    back = Labelled.from_plain(json.loads(json.dumps(table.plain(), allow_nan=False)))
+    assert back == table
+    assert back.axes["distance"].values == (np.inf,)
 
 
 def test_only_questions_answered_by_four_are_right(gambler):
     seen = every_question(gambler)
-    for answer, row in zip(seen.right.axes["answer"].labels, seen.right.values, strict=True):
+    for answer, row in zip(seen.right.axes["token"].labels, seen.right.values, strict=True):
         np.testing.assert_array_equal(row[np.isfinite(row)], float(answer == "4"))
-    chance, right, last, _, came, likeliest = seen.hardest.values.T
+    close(seen.share, (np.nan_to_num(seen.right.values) * seen.count.values).sum() / seen.asked)
+    chance, right, last, _ = seen.hardest.values.T
     close(chance[:1], CHANCES[0])  # the hardest answer is 0, the least likely even number
     assert not right.any()
     assert (last == 0).all()
-    assert (likeliest == FOUR).all()
-    assert not (came == FOUR).any()
+    assert set(seen.likeliest) == {"4"}
+    assert "4" not in seen.came
 
 
 def test_what_is_written_follows_the_random_numbers():
@@ -291,8 +305,8 @@ def test_the_gambler_writes_four_for_ever_and_is_never_constrained(gambler):
     sampled, verdicts = seen.tokens.values[0, 0], seen.verdicts.values[0, 0]
     for text, said in zip(sampled, verdicts, strict=True):
         for place, judged in enumerate(gambler.task.verify(text)):
-            expected = (1,) if judged is None else (2, 4) if judged else (3, 4)
-            assert said[place] in ((0,) if place == 0 else expected)
+            expected = ("unconstrained",) if judged is None else ("right" if judged else "wrong", "not_in_view")
+            assert said[place] in [CODES[each] for each in (("none",) if place == 0 else expected)]
     np.testing.assert_array_equal(sampled, generated(gambler, sequences=20).tokens.values[0, 0])
 
 
@@ -302,17 +316,18 @@ def test_next_token_and_unrolled_show_the_known_chances(gambler):
     np.testing.assert_array_equal(np.flatnonzero(seen.right.values[0]), [FOUR])
     close(seen.truth.values[0, FOUR], 1)
     written = unrolled(gambler)
-    tokens = written.chosen.values[:, 0].astype(int)
-    close(written.chosen.values[:, 2], -np.log(CHANCES[tokens]))
-    close(written.top.values[:, :, 0], np.tile([4, 11, 10], (12, 1)))
-    assert [int(t) if t != "+" else PLUS for t in written.tokens[written.prompt :]] == tokens.tolist()
+    tokens = [gambler.task.vocabulary.index(token) for token in written.tokens[written.prompt :]]
+    close(written.chance.values, CHANCES[tokens])
+    close(written.surprise.values, -np.log(CHANCES[tokens]))
+    assert written.surprise.axes["position"].values == tuple(range(written.prompt, len(written.tokens)))
+    assert set(written.likeliest) == {("4", "+", "10")}
+    close(written.top.values, np.tile(CHANCES[[FOUR, PLUS, 10]], (12, 1)))
 
 
 def test_the_token_of_the_title_has_a_bar_at_every_step(gambler):
     seen = next_token(gambler, sequence="4 9 +")
     early, late = np.arange(12, 0, -1) / 78, np.eye(12)[11]  # the last of all at first, sure in the end
-    axes = {**seen.chances.axes, "step": ("0", "10")}
-    chances = replace(seen.chances, values=np.stack([early, late])[None], axes=axes)
+    chances = Labelled(np.stack([early, late])[None], {**seen.chances.axes, "step": (0, 10)})
     seen = replace(seen, chances=chances, steps=(0, 10))
     assert _order(seen, 0, 0) == [0, 1, 2, 3, 4, 11]
     assert _order(seen, 0, 1)[0] == 11
@@ -409,7 +424,7 @@ def test_seeds_that_relapse_or_fail_stay_in_the_count(three):
     np.testing.assert_array_equal(seen.solved_at.values, [10, 30, np.nan])
     close(seen.solved.values, [0, 1 / 3, 1 / 3, 2 / 3])
     assert [name.rpartition(" = ")[2] for name in seen.rung] == ["the rule", "the rule", "last token"]
-    title = say_seeds(seen).title
+    title = seen.title
     assert "2 of 3 seeds are solved" in title
     assert "seed 7" in title
     assert "last token" in title
@@ -437,20 +452,20 @@ def test_a_seed_that_diverged_stands_on_no_rung(tmp_path, three, last, said):
     with Recorder.create(tmp_path / "run", three.experiment, [5, 6, 7]) as recorder:
         recorder.safe_point(0, [0], weights, lines, {})
         recorder.finish("finished")
-    assert said in say_seeds(seeds(Run(tmp_path / "run"))).title
+    assert said in seeds(Run(tmp_path / "run")).title
 
 
 def test_one_shape_in_three_disguises_is_recognised(three):
-    seen = alignment.aligned(three)
+    seen = alignment.seeds_aligned(three)
     close(seen.distance.values, np.zeros((3, 3)), atol=1e-3)
     close(seen.points.values[1], seen.points.values[0], atol=1e-5)
     close(seen.spread.values[:, :2], np.zeros((12, 2)), atol=1e-5)
     low, half, high = seen.random.values
     assert 0.5 < low < half < high <= 1
-    assert "closer than chance" in alignment.say(seen).title
+    assert "closer than chance" in seen.title
 
 
 def test_one_member_is_no_population(gambler):
-    for analyse in (seeds, alignment.aligned):
+    for analyse in (seeds, alignment.seeds_aligned):
         with pytest.raises(CallError, match="one member"):
             analyse(gambler)

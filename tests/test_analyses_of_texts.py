@@ -11,18 +11,14 @@ from glassformer import reference
 from glassformer.analyses import _judged, _pairs
 from glassformer.analyses._checks import _where
 from glassformer.analyses._symptoms import Symptoms
-from glassformer.analyses.trust.calibration import calibration
-from glassformer.analyses.learn.confusion import confusion
-from glassformer.analyses.health.generalisation import generalisation
-from glassformer.analyses.health.generalisation import say as say_generalisation
-from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.attend.head_roles import INDUCTION, _induction, head_roles
+from glassformer.analyses.learn.confusion import confusion
+from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.learn.loss import loss
-from glassformer.analyses.learn.loss import say as say_loss
+from glassformer.analyses.trust.calibration import calibration
 from glassformer.analyses.what.training_data import training_data
-from glassformer.analyses.learn.training_log import say as say_log
-from glassformer.analyses.learn.training_log import training_log
 from glassformer.analyses.what.vocabulary import vocabulary
+from glassformer.figures import _draw, plot_generalisation, plot_loss, plot_training_log
 from small_runs import MODULAR, TEXT, run_of
 
 
@@ -86,7 +82,7 @@ def test_pairs_of_a_large_vocabulary_are_those_of_the_most_frequent_tokens():
 
 def test_words_of_a_loss_on_a_text_speak_of_counts():
     run = run_of(TEXT)
-    words = say_loss(loss(run))
+    words = _draw.of(plot_loss(run)).words
     assert "best table of counts" in words.title
     assert "Nobody knows" in words.caption
     seen = loss(run)
@@ -154,9 +150,10 @@ def test_induction_is_the_attention_on_what_followed_the_first_copy():
 def test_nobody_speaks_of_the_floor_of_a_text():
     """Its least loss is not known; the best table of counts stands in for it under its own name."""
     run, rule = run_of(TEXT), run_of("plus_last_even")
-    for look, words in ((training_log, say_log), (generalisation, say_generalisation)):
-        assert "above the best table of counts on the same windows" in words(look(run)).caption
-        assert "floor" not in words(look(run)).caption
-        assert "above the floor on the same windows" in words(look(rule)).caption
+    for plot in (plot_training_log, plot_generalisation):
+        of_text, of_rule = (_draw.of(plot(each)).words.caption for each in (run, rule))
+        assert "above the best table of counts on the same windows" in of_text
+        assert "floor" not in of_text
+        assert "above the floor on the same windows" in of_rule
     for s, least in ((Symptoms(run), "the best table of counts"), (Symptoms(rule), "the floor")):
         assert _where(s, -1.0)[0].endswith(f"and {least}")

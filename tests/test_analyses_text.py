@@ -1,7 +1,5 @@
 """Passages of a text: what the model gives each token, found again token by token."""
 
-from importlib import import_module
-
 import matplotlib
 import numpy as np
 import pytest
@@ -11,21 +9,20 @@ from glassformer import figures
 from glassformer.analyses import _decide, _passage, _removal
 from glassformer.analyses._pairs import shown
 from glassformer.analyses.decide.ablation import ablation
-from glassformer.analyses.learn.context_position import context_position
-from glassformer.analyses.learn.context_position import say as say_positions
+from glassformer.analyses.learn.context_position import applies, context_position
 from glassformer.analyses.learn.continuation import LONG, continuation
-from glassformer.analyses.learn.continuation import say as say_continuation
-from glassformer.analyses.learn.token_loss import say as say_loss
 from glassformer.analyses.learn.token_loss import token_loss
 from glassformer.errors import CallError
 from glassformer.experiment import for_text, load
 from glassformer.figures import _draw
+from glassformer.figures.learn import continuation as continuation_drawn
+from glassformer.figures.learn import token_loss as token_loss_drawn
 from glassformer.score import score
 from glassformer.tasks.mary import TOKENS, WORDS
 from small_runs import run_of
 from small_texts import SETTINGS, TEXT, noise, random_run
 
-SAY = {"continuation": say_continuation, "token_loss": say_loss, "context_position": say_positions}
+NAMES = ("continuation", "token_loss", "context_position")
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +82,7 @@ def test_runs_without_a_text_say_so():
         assert _passage.reason(run)
         with pytest.raises(CallError):
             token_loss(run)
-    assert "one answer" in import_module("glassformer.figures.learn.context_position").applies(run_of("five_operations"))
+    assert "one answer" in applies(run_of("five_operations"))
 
 
 def test_what_cannot_be_seen_is_shown_by_a_sign_or_its_number():
@@ -100,8 +97,8 @@ def test_what_cannot_be_seen_is_shown_by_a_sign_or_its_number():
 
 def test_the_text_really_goes_on_like_that(letters):
     seen = continuation(letters)
-    text = "".join(seen.words("text"))
-    assert len(seen.words("text")) == LONG
+    text = "".join(seen.words["text"])
+    assert len(seen.words["text"]) == LONG
     assert seen.prompt + text in TEXT
     context = letters.architecture.context
     tokens = letters.task.encode(seen.prompt + text)
@@ -110,7 +107,7 @@ def test_the_text_really_goes_on_like_that(letters):
         before = letters.task.decode(tokens[max(0, place - context) : place])
         answers = letters.ask(before)
         assert seen.chance.values[k] == pytest.approx(dict(answers)[text[k]], rel=1e-5)
-        assert seen.words("expected")[k] == answers[0][0]
+        assert seen.words["expected"][k] == answers[0][0]
     np.testing.assert_allclose(seen.loss.values, -np.log(seen.chance.values))
 
 
@@ -119,11 +116,11 @@ def test_the_models_own_texts_are_those_it_writes(letters):
     assert seen.prompt.endswith("lamb")
     for line, given in (("greedy", {"temperature": 0}), ("sampled", {"temperature": 0.7, "seed": 3})):
         written = letters.generate(seen.prompt, LONG, **given)
-        assert seen.words(line) == tuple(letters.task.vocabulary[token] for token in written)
-    same = [a == b for a, b in zip(seen.words("greedy"), seen.words("text"), strict=True)]
+        assert seen.words[line] == tuple(letters.task.vocabulary[token] for token in written)
+    same = [a == b for a, b in zip(seen.words["greedy"], seen.words["text"], strict=True)]
     kept = same.index(False) if False in same else LONG
-    assert sum(seen.agrees("greedy")) == kept
-    assert all(seen.agrees("greedy")[:kept])
+    assert sum(seen.agrees["greedy"]) == kept
+    assert all(seen.agrees["greedy"][:kept])
 
 
 def test_a_sequence_that_is_not_in_the_text_is_refused(letters):
@@ -168,10 +165,10 @@ def test_positions_cost_what_every_window_costs_there(letters):
 
 @pytest.mark.parametrize("size", ["screen", "slide", "print", "print_narrow"])
 @pytest.mark.parametrize("kind", ["characters", "words", "byte_bpe", "bpe"])
-@pytest.mark.parametrize("name", ["continuation", "token_loss"])
-def test_what_is_drawn_is_what_was_found(tmp_path, name, kind, size):
-    figure = getattr(figures, f"plot_{name}")(random_run(tmp_path, kind), size=size)
-    for drawn, found in import_module(f"glassformer.figures.{name}").drawn_numbers(figure):
+@pytest.mark.parametrize("file", [continuation_drawn, token_loss_drawn])
+def test_what_is_drawn_is_what_was_found(tmp_path, file, kind, size):
+    figure = getattr(figures, f"plot_{file.__name__.rpartition('.')[2]}")(random_run(tmp_path, kind), size=size)
+    for drawn, found in file.drawn_numbers(figure):
         assert len(drawn) >= 10
         np.testing.assert_allclose(drawn, found)
     figure.canvas.draw()
@@ -184,7 +181,7 @@ def test_what_is_drawn_is_what_was_found(tmp_path, name, kind, size):
             assert max(each.y1 for each in inside) <= box.y1 + 1
 
 
-@pytest.mark.parametrize("name", list(SAY))
+@pytest.mark.parametrize("name", NAMES)
 def test_they_draw_where_they_are_told_and_leave_no_trace(letters, name):
     before, host = dict(matplotlib.rcParams), Figure(figsize=(12, 9))
     left, right = host.subfigures(1, 2)
@@ -198,7 +195,7 @@ def test_they_draw_where_they_are_told_and_leave_no_trace(letters, name):
     assert once == again
 
 
-@pytest.mark.parametrize("name", list(SAY))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_run_that_diverged_is_told(tmp_path, name):
     run = random_run(tmp_path, "characters", not_a_number=True)
     figure = getattr(figures, f"plot_{name}")(run)
@@ -215,8 +212,8 @@ def test_the_rhyme_is_its_own_validation(tmp_path):
     np.testing.assert_array_equal(tokens, TOKENS[: len(tokens)])
     seen = context_position(run)
     np.testing.assert_allclose(seen.floor.values, [0.6429, 0.2661, 0.1786, 0.0946, 0.0560, 0.0420], atol=6e-5)
-    assert continuation(run).words("text")[0] == WORDS[TOKENS[5]]
-    assert "of the training text itself" in say_loss(token_loss(run)).caption
+    assert continuation(run).words["text"][0] == WORDS[TOKENS[5]]
+    assert "of the training text itself" in _draw.of(figures.plot_token_loss(run)).words.caption
 
 
 def test_two_texts_of_one_file_are_two_texts(tmp_path):

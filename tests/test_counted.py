@@ -7,13 +7,12 @@ import hand_wired
 from glassformer import reference
 from glassformer.analyses import _logged
 from glassformer.analyses.decide.ablation import ablation
-from glassformer.analyses.what.batch import batch
+from glassformer.analyses.know.probes import probes
 from glassformer.analyses.path.birth import birth
 from glassformer.analyses.trust.calibration import calibration
-from glassformer.analyses.learn.context_position import context_position
-from glassformer.analyses.learn.context_position import say as say_positions
-from glassformer.analyses.know.probes import probes
+from glassformer.analyses.what.batch import batch
 from glassformer.architecture import nest
+from glassformer.figures import _draw, plot_context_position
 from glassformer.run import Run
 
 LENGTH, FIRST = 11, 5  # tokens in view; the place of the first answer, after the sixth digit
@@ -100,15 +99,15 @@ def test_readers_are_judged_at_the_answers(sort: Run) -> None:
     seen = probes(sort)
     windows = sort.task.examples(LENGTH, "validation", 109).windows  # half of 2400 // 11
     assert set(seen.count.values) == {ANSWERS * len(windows)}
-    here = seen.accuracy.axes["target"].labels.index("token here")
+    here = seen.accuracy.axes["quantity"].labels.index("token here")
     train = sort.task.examples(LENGTH, "train", 218).windows[:, FIRST:LENGTH]
     usual = np.bincount(train.ravel()).argmax()
     assert seen.chance.values[here] == pytest.approx((windows[:, FIRST:LENGTH] == usual).mean())
-    assert "kind of question" in seen.accuracy.axes["target"].labels
-    assert "distance to the answer" not in seen.accuracy.axes["target"].labels  # sort's kinds are its six answers
+    assert "kind of question" in seen.accuracy.axes["quantity"].labels
+    assert "distance to the answer" not in seen.accuracy.axes["quantity"].labels  # sort's kinds are its six answers
 
 
 def test_the_first_place_has_seen_the_whole_input(sort: Run) -> None:
-    words = say_positions(context_position(sort))
+    words = _draw.of(plot_context_position(sort)).words
     assert "nats after 6 tokens" in words.title
     assert "At position 5 the model has seen 6 tokens" in words.caption

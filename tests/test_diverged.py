@@ -1,23 +1,18 @@
 """A training that went wrong says no token: what is not a number is neither right nor wrong, and is named as such."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
+from glassformer import analyses
 from glassformer.analyses.learn.accuracy import accuracy
 from glassformer.analyses.learn.by_kind import by_kind
 from glassformer.analyses.learn.confusion import confusion
-from glassformer.analyses.learn.confusion import say as say_confusion
 from glassformer.analyses.learn.every_question import every_question
 from glassformer.analyses.learn.generated import generated
-from glassformer.analyses.learn.generated import say as say_generated
 from glassformer.analyses.learn.rule_error import rule_error
 from glassformer.experiment import load
-from glassformer.figures.learn.confusion import plot_confusion
-from glassformer.figures.learn.generated import plot_generated
-from glassformer.films.learn.confusion import film_confusion
-from glassformer.films.learn.generated import film_generated
+from glassformer.figures import plot_confusion, plot_generated
+from glassformer.films import film_confusion, film_generated
 from glassformer.run import Run
 from small_runs import NAN, run_of
 from small_texts import noise
@@ -42,8 +37,8 @@ def test_no_answer_is_confused_with_another_where_there_are_none(lost: Run, aske
         assert seen.count.values[0].sum() > 0
         assert not seen.count.values[-1].any()
         assert np.isnan(seen.matched)
-        assert "diverged" in say_confusion(seen).title
-        assert "diverged" not in say_confusion(confusion(run, step=0)).title
+        assert "diverged" in seen.title
+        assert "diverged" not in confusion(run, step=0).title
     fits = confusion(asked).answered_as
     assert fits is not None
     np.testing.assert_allclose(fits.values[0].sum(axis=1), 1)
@@ -60,8 +55,8 @@ def test_nothing_is_written_where_there_are_no_numbers(lost: Run, asked: Run) ->
         assert (seen.verdicts.values[-1] == 0).all()
         assert not seen.counts.values[-1].any()
         assert seen.counts.values[0, 0, 1] > 0  # sampled, before
-        assert "diverged" in say_generated(seen).title
-        assert "diverged" not in say_generated(generated(run, step=0)).title
+        assert "diverged" in seen.title
+        assert "diverged" not in generated(run, step=0).title
 
 
 def test_figures_and_films_show_no_token(lost: Run, asked: Run) -> None:
@@ -73,13 +68,13 @@ def test_figures_and_films_show_no_token(lost: Run, asked: Run) -> None:
         assert len(list(film.frames([0, 2]))) == 2
 
 
-@pytest.mark.parametrize("name", ["accuracy", "by_kind", "every_question", "rule_error", "surface", "timeline"])
+@pytest.mark.parametrize("name", ["accuracy", "by_kind", "every_question", "rule_error", "loss_surface", "timeline"])
 def test_what_judges_a_life_says_that_it_went_wrong(name: str) -> None:
     """The same run as long as its loss was a number is not called so."""
-    analysis, run = import_module(f"glassformer.analyses.{name}"), run_of(NAN)
-    assert "diverged" in analysis.say(getattr(analysis, name)(run)).title
-    if name not in ("surface", "timeline", "accuracy"):
-        assert "diverged" not in analysis.say(getattr(analysis, name)(run, step=0)).title
+    analyse, run = getattr(analyses, name), run_of(NAN)
+    assert "diverged" in analyse(run).title
+    if name not in ("loss_surface", "timeline", "accuracy"):
+        assert "diverged" not in analyse(run, step=0).title
 
 
 def test_errors_without_answers_are_not_known(lost: Run) -> None:

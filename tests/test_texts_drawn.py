@@ -12,20 +12,16 @@ from numpy.testing import assert_allclose
 
 from glassformer.analyses import _passage
 from glassformer.analyses.attend.attention import attention
-from glassformer.analyses.attend.attention import say as say_attention
-from glassformer.analyses.what.batch import batch
-from glassformer.analyses.trust.comparison import comparison
-from glassformer.analyses.what.coverage import coverage
-from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.attend.head_roles import head_roles
+from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.learn.next_token import next_token
-from glassformer.analyses.learn.next_token import say as say_next
+from glassformer.analyses.trust.comparison import comparison
+from glassformer.analyses.what.batch import batch
+from glassformer.analyses.what.coverage import coverage
 from glassformer.analyses.what.vocabulary import vocabulary
 from glassformer.errors import CallError
 from glassformer.experiment import for_text, load
-from glassformer.figures import _draw
-from glassformer.figures.attend.attention import plot_attention
-from glassformer.figures import plot_comparison, plot_coverage, plot_token_counts
+from glassformer.figures import _draw, plot_attention, plot_comparison, plot_coverage, plot_token_counts
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import TEXT, run_of
@@ -72,7 +68,7 @@ def test_attention_on_a_text_is_shown_on_a_whole_window_that_was_held_out():
     plain = [k for k, word in enumerate(seen.tokens) if not any(letter.isalnum() for letter in word)]
     assert plain
     assert list(seen.marks) == plain
-    assert "a window of the validation part" in say_attention(seen).caption
+    assert "a window of the validation part" in _draw.of(plot_attention(seen)).words.caption
     assert attention(run, sequence="mary had").tokens == ("mary", "had")
 
 
@@ -234,7 +230,7 @@ def test_ticks_are_how_often_a_token_followed_in_training():
     never = next_token(run, sequence="lamb lamb lamb")
     assert never.times.values[0] == 0
     assert np.isnan(never.truth.values).all()
-    assert "never stand" in say_next(never).title
+    assert "never stand" in never.title
 
 
 # ---- what it writes -------------------------------------------------------------------------------------------------
@@ -249,7 +245,7 @@ def test_a_rhyme_goes_on_from_the_words_it_is_known_by(tmp_path):
 
 def test_it_goes_on_from_the_texts_asked_for(tmp_path):
     run = noise(tmp_path / "run", load("mary", steps=2))
-    seen = generated(run, starts=["mary had", "the lamb"], tokens=9, choices=("arg-max",))
+    seen = generated(run, starts=("mary had", "the lamb"), tokens=9, choices=("arg-max",))
     for row, text in enumerate(["mary had", "the lamb"]):
         said = list(run.generate(text, tokens=7, temperature=0))
         assert seen.tokens.values[-1, 0, row].tolist() == [*run.task.encode(text).tolist(), *said]
@@ -257,4 +253,4 @@ def test_it_goes_on_from_the_texts_asked_for(tmp_path):
     assert (seen.verdicts.values[..., :2] == 0).all()
     assert (seen.verdicts.values[..., 2:] > 0).all()
     with pytest.raises(CallError, match="same number of tokens"):
-        generated(run, starts=["mary", "the lamb"])
+        generated(run, starts=("mary", "the lamb"))
