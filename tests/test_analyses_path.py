@@ -10,14 +10,12 @@ from glassformer import reference
 from glassformer.analyses import _life, _logged, _replay
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses.path.backward import backward
-from glassformer.analyses.path.weight_change import weight_change
-from glassformer.analyses.path.weight_change import say as say_change
 from glassformer.analyses.path.gradients import gradients
 from glassformer.analyses.path.hessian import hessian
-from glassformer.analyses.path.parameter_tracks import parameter_tracks
-from glassformer.analyses.path.parameter_tracks import say as say_tracks
 from glassformer.analyses.path.loss_surface import loss_surface
-from glassformer.analyses.path.one_update import pulls, split, one_update
+from glassformer.analyses.path.one_update import PHASES, one_update, pulls, reel, split
+from glassformer.analyses.path.parameter_tracks import parameter_tracks
+from glassformer.analyses.path.weight_change import weight_change
 from glassformer.architecture import nest
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import load
@@ -174,6 +172,32 @@ def test_pulls_are_the_rows_of_one_embedding():
                 assert not row.any(), "an example without the token cannot pull at it"
 
 
+def test_the_film_of_an_update_walks_the_way_of_the_kept_weights():
+    """Its numbers are those of the training: the way is the embedding's own, length and distance follow from it."""
+    run = run_of("plus_last_even")
+    film = reel(run, step=40, token="+", frames=12)
+    walk = film.still["walk"]
+    assert walk.way.axes["step"].values == (39, 40, 41, 42)
+    way = np.array([run.weights(step)["token"][11].astype(float) for step in (39, 40, 41, 42)])
+    assert_allclose(walk.way.values, way, rtol=1e-6)
+    assert_allclose(walk.length, np.linalg.norm(np.diff(way, axis=0), axis=1).sum(), rtol=1e-4)
+    assert_allclose(walk.distance, np.linalg.norm(way[3] - way[0]), rtol=1e-4)
+    every = [film.at(frame) for frame in film.frames]
+    assert [each.step for each in every] == [step for step in (40, 41, 42) for _ in PHASES]
+    assert [each.phase for each in every] == [*range(len(PHASES))] * 3
+    low, high = walk.corners.values
+    for each in every:
+        tips = walk.plane.points(each.before.values + each.scale * each.pulls.values)
+        assert (tips >= low - 1e-9).all()
+        assert (tips <= high + 1e-9).all()
+
+
+@pytest.mark.parametrize(("options", "said"), [({"token": "?"}, "token = '\\?'"), ({"frames": 1}, "frames = 1 ")])
+def test_a_film_of_an_update_that_cannot_be_made_is_refused(options, said):
+    with pytest.raises(CallError, match=f"^{said}"):
+        reel(run_of("plus_last_even"), **options)
+
+
 # ---- backward --------------------------------------------------------------------------------------------------------
 
 
@@ -200,7 +224,7 @@ def test_what_comes_back_by_the_residual_path_and_by_the_branch_is_all():
     for name in ("plus_last_even", "five_operations"):
         seen = backward(run_of(name))
         assert_allclose(seen.paths.values.sum(axis=1), 1)
-    assert backward(run_of("five_operations")).paths.axes["place"].labels == (
+    assert backward(run_of("five_operations")).paths.axes["part"].labels == (
         "attention 0", "feed-forward 0", "attention 1", "feed-forward 1")  # fmt: skip
 
 
@@ -222,6 +246,9 @@ def test_only_whole_questions_and_asked_positions_have_a_loss():
         backward(run_of("plus_last_even"), sequence="4")
     with pytest.raises(CallError, match="position = 5"):
         backward(run_of("plus_last_even"), sequence="4 9 + 4", position=5)
+    for name in ("block", "head"):
+        with pytest.raises(CallError, match=f"^{name} = 9 is not between 0 and 0"):
+            backward(run_of("plus_last_even"), **{name: 9})
 
 
 # ---- curvature -------------------------------------------------------------------------------------------------------
@@ -317,6 +344,22 @@ def test_the_plane_keeps_what_principal_components_keep():
     assert_allclose(seen.off.values**2, left, atol=1e-6)
 
 
+def test_a_cell_of_the_surface_is_the_loss_at_its_coordinates():
+    """The weights at a cell are the last ones plus its two numbers along the principal directions of the path."""
+    run = run_of("plus_last_even")
+    seen = loss_surface(run)
+    life = _life.flat(run, list(seen.looked_at))
+    _, vectors = np.linalg.eigh(np.cov(life, rowvar=False))
+    ways = vectors[:, ::-1][:, :2].T  # (direction, parameter), up to their signs
+    ways = ways * np.sign((life[0] - life[-1]) @ ways.T * seen.path.values[0])[:, None]
+    assert_allclose((life - life[-1]) @ ways.T, seen.path.values, atol=1e-5)
+    windows = _logged.windows(run, seen.windows).windows
+    across, up = (seen.loss.axes[name].values for name in ("horizontal", "vertical"))
+    for i, j in ((0, 0), (5, 20), (len(up) - 1, len(across) - 1)):
+        there = life[-1] + np.array([across[j], up[i]]) @ ways
+        assert_allclose(seen.loss.values[i, j], nats(run, there, windows), rtol=1e-3)
+
+
 # ---- parameters, changes, gradients ----------------------------------------------------------------------------------
 
 
@@ -344,7 +387,7 @@ def test_read_out_biases_move_by_the_groups_that_are_answered():
     assert means["digit"] > 0
     assert means["operation"] < 0
     assert means["syntax"] < 0
-    assert "digit +" in say_tracks(seen).title
+    assert "digit +" in seen.title
     with pytest.raises(MissingError, match="presets"):
         parameter_tracks(run_of("five_operations"), preset="biases")
 
@@ -362,7 +405,7 @@ def test_a_weight_asked_for_by_name_is_the_one_followed(name):
         assert_allclose(track.values[:, 0], wanted, rtol=1e-6)
         middle = [np.quantile(run.weights(step)[tensor], 0.75) for step in seen.looked_at]
         assert_allclose(seen.bands[weight].values[:, 2], middle, atol=1e-6)
-    title = say_tracks(seen).title
+    title = seen.title
     assert f"the embedding of “{run.task.vocabulary[3]}”, feature 1 goes from" in title
     assert f"the read-out bias of “{run.task.vocabulary[2]}”" in title
 
@@ -420,7 +463,7 @@ def test_weights_that_stand_still_are_said_to(tmp_path, places, title):
     with Recorder.create(tmp_path / "run", experiment, [18]) as recorder:
         recorder.safe_point(3, [0, 1, 2, 3], weights, [], {})
         recorder.finish()
-    assert say_change(weight_change(Run(tmp_path / "run"))).title == title
+    assert weight_change(Run(tmp_path / "run")).title == title
 
 
 def test_a_steady_walk_changes_alike_however_long_the_intervals(tmp_path):
@@ -438,7 +481,7 @@ def test_a_steady_walk_changes_alike_however_long_the_intervals(tmp_path):
     assert seen.per == 10
     assert_allclose(seen.change.values, 0.1, rtol=1e-5)
     assert_allclose(seen.relative.values[0], 0.1 / (1 + np.array(at[1:]) / 100), rtol=1e-5)
-    assert "per 10 steps" in say_change(seen).title
+    assert "per 10 steps" in seen.title
 
 
 def test_a_straight_walk_has_cosine_one_and_a_walk_to_and_fro_minus_one():
@@ -452,7 +495,7 @@ def test_a_straight_walk_has_cosine_one_and_a_walk_to_and_fro_minus_one():
 def test_logged_gradients_are_those_of_the_replayed_batch():
     run = run_of("plus_last_even")
     seen = gradients(run)
-    step = int(seen.rms.axes["step"].labels[3])
+    step = seen.rms.axes["step"].values[3]
     (move,) = _replay.moves(run, step, step)
     gradient = move.gradients.sum(axis=0)
     for name, place in {"all": slice(None), **_life.parts(run)}.items():
@@ -471,12 +514,8 @@ def test_parts_and_tensors_cover_every_parameter_once():
 
 
 def test_a_diverged_run_says_so(tmp_path):
-    from importlib import import_module
-
-    run = run_of(NAN)
-    for name in ("parameter_tracks", "change", "surface", "update", "backward", "hessian", "gradients"):
-        file = import_module(f"glassformer.analyses.{name}")
-        assert "diverged" in file.say(getattr(file, name)(run)).title, name
+    for each in (parameter_tracks, weight_change, loss_surface, one_update, backward, hessian, gradients):
+        assert "diverged" in each(run_of(NAN)).title, each.__name__
     with pytest.raises(CallError, match="no gradient"):
         gradients(noise(tmp_path / "run", load("plus_last_even", steps=2)))
 

@@ -10,7 +10,7 @@ import hand_wired
 from glassformer import reference
 from glassformer.analyses import _decide, _removal
 from glassformer.analyses.decide.ablation import ablation
-from glassformer.analyses.path.birth import birth, for_good, needed, say
+from glassformer.analyses.path.birth import birth, for_good, needed
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables
 from glassformer.record import Recorder
@@ -133,12 +133,11 @@ def test_each_part_is_born_at_its_step(life, checkpoints):
         assert np.isnan(born["neuron 0"])
         assert np.isnan(born["neuron 1"])
     assert seen.before.values[0].tolist() == [READ - 1] * 3
-    at = seen.effect.axes["step"].labels
-    middle = [k for k, step in enumerate(at) if NEURON <= int(step) < HEAD]
+    at = seen.effect.axes["step"].values
+    middle = [k for k, step in enumerate(at) if NEURON <= step < HEAD]
     assert (seen.effect.values[3, :, middle] > 0.01).all()  # the neuron is needed while it speaks
-    assert say(seen).title.startswith(
-        "First needed is the token embedding, from step 7 on, then attention from step 41"
-    )
+    assert seen.order == ("token embedding", "attention")
+    assert seen.title.startswith("First needed is the token embedding, from step 7 on, then attention from step 41")
 
 
 def test_what_is_needed_only_at_the_very_end_is_not_born(life, monkeypatch):

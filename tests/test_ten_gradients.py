@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from glassformer import optimiser
-from glassformer.analyses.path.ten_gradients import GRADIENTS, KINDS, RATE, START, fed, say, ten_gradients
+from glassformer.analyses.path.ten_gradients import GRADIENTS, KINDS, RATE, START, fed, ten_gradients
 from glassformer.errors import CallError
 from glassformer.experiment import load
+from glassformer.figures import _draw, plot_ten_gradients
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,7 +34,8 @@ def test_the_curves_are_those_of_optax_as_it_comes(name, rule):
     seen = ten_gradients()
     weight = np.float32(START)
     state = rule.init(weight)
-    for gradient, moved in zip(GRADIENTS, seen.moved.values[seen.moved.axes["optimiser"].labels.index(name)], strict=True):
+    curve = seen.moved.values[seen.moved.axes["optimiser"].values.index(name)]
+    for gradient, moved in zip(GRADIENTS, curve, strict=True):
         step, state = rule.update(np.float32(gradient), state, weight)
         weight = weight + step
         assert_allclose(moved, float(weight) - START, rtol=5e-3)
@@ -48,17 +50,17 @@ def test_the_source_is_told_what_its_own_numbers_give():
     assert round(rows["mean"], 5) == -0.00295
     assert round(rows["mean_corrected"], 5) == -0.00453
     assert round(rows["square_corrected"], 7) == 2.09e-5
-    words = say(seen)
-    assert "+0.000045" in words.title
-    assert "219 times" in words.title
-    assert "−0.0045 and −0.0062" in words.caption
+    assert "+0.000045" in seen.title
+    assert "219 times" in seen.title
+    assert "−0.0045 and −0.0062" in _draw.of(plot_ten_gradients()).words.caption
 
 
 def test_other_gradients_are_nobodys_claim():
     seen = ten_gradients(gradients=[0.5, -0.5], rate=0.1)
     assert_allclose(seen.moved.values[0], [-0.05, 0.0], atol=1e-15)
-    assert "source" not in say(seen).caption
-    assert say(seen).title.startswith("After the same 2 gradients, plain descent (SGD) has moved the weight by 0,")
+    assert not len(seen.claimed.values)
+    assert "published" not in _draw.of(plot_ten_gradients(seen)).words.caption
+    assert seen.title.startswith("After the same 2 gradients, plain descent (SGD) has moved the weight by 0,")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ middle is reached from the beginning: 20 000 steps of a 250-parameter model take
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def moves(run: Run, begin: int, end: int, member: int = 0) -> Iterator[Move]:
 
     engine = _engine(run)
     state = engine.start()
-    notes, pull = _notes(engine), _pull(run, engine)
+    notes, pull = _notes(run, engine), _pull(run, engine)
     now = 0
     for first, last in engine.plan.stretches(0):
         for stop in _stops(first, last, begin, end):
@@ -103,13 +104,13 @@ def _judges(run: Run) -> bool:
     return run.experiment.train.schedule == "plateau"
 
 
-def _notes(engine: "Engine") -> Callable[[int, Any], Any] | None:
+def _notes(run: Run, engine: "Engine") -> Callable[[int, Any], Any] | None:
     """Where plateaus lower the rate, what a logged step does to the state; nothing is written."""
     from glassformer.notes import Notes
 
-    if engine.experiment.train.schedule != "plateau":
+    if not _judges(run):
         return None
-    nobody: Any = None  # the recorder is asked for only when something is saved
+    nobody: Any = SimpleNamespace(path=run.path)  # nothing is saved: the recorder is asked for its folder and no more
     notes = Notes(engine, nobody, lambda _: None, 0.0)
     return lambda step, state: notes.log(step, state, None, 1)
 

@@ -265,6 +265,7 @@ class Walk(Result):
     drawn: Labelled  # (step, direction): the way in that plane
     corners: Labelled  # (statistic, direction): of all that is drawn there
     token: str
+    batch: int  # examples of each update
     strongest: float  # length of the strongest pull of one example
     length: float  # of the way, in all features
     distance: float  # from its begin to its end
@@ -358,6 +359,7 @@ def _walk(token: str, way: Array, some: tuple[Pull, ...]) -> Walk:
         drawn=Labelled(flat.points(way), {**at, "direction": DIRECTIONS}),
         corners=Labelled(corners, {"statistic": ("low", "high"), "direction": DIRECTIONS}),
         token=token,
+        batch=len(some[0].sequences),
         strongest=max(float(_lengths(each.pulls.values).max(initial=0)) for each in some),
         length=float(_lengths(np.diff(way, axis=0)).sum()),
         distance=float(_lengths(way[-1] - way[0])),

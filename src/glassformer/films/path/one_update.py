@@ -33,13 +33,12 @@ def caption(reel: Reel) -> str:
 
 def scene(stage: Stage, reel: Reel) -> Update:
     """Fifty updates of one token's embedding, four frames each."""
-    walk, first = reel.still["walk"], reel.at(reel.frames[0])
+    walk: Walk = reel.still["walk"]
     ax = stage.panels(1, 1, left=7, right=1, bottom=3.6, top=2.4, within=(0, 0, 0.55, 1))[0, 0]
     _draw.plane_axes(ax, walk.plane, walk.corners.values, theme=stage.theme, margin=0.08, origin=False)
     phases = stage.text(ax, 0, 1.02, transform=ax.transAxes, va="bottom", fontsize=stage.size.text * 1.15)
     said = stage.panels(1, 1, left=2, right=1, bottom=3.6, top=2.4, within=(0.55, 0, 1, 1))[0, 0]
-    many = len(first.sequences)
-    move, write = _arrows(stage, ax, walk, many), _rows(stage, said, walk, many)
+    move, write = _arrows(stage, ax, walk), _rows(stage, said, walk)
     _legend(stage, said, shown(walk.token))
 
     def update(seen: Pull) -> None:
@@ -68,11 +67,11 @@ def _legend(stage: Stage, ax: Axes, word: str) -> None:
         text.set_parse_math(False)
 
 
-def _arrows(stage: Stage, ax: Axes, walk: Walk, many: int) -> Callable[[Pull], None]:
-    """The point, its path, and the pulls of so many examples, put where they are in an update."""
+def _arrows(stage: Stage, ax: Axes, walk: Walk) -> Callable[[Pull], None]:
+    """The point, its path, and the pulls of the examples, put where they are in an update."""
     t, line, points = stage.theme, stage.size.line, walk.drawn.values
     thin = [stage.moving(ax.plot([], [], color=t.train, linewidth=line, marker="o", markevery=[-1],
-                                 markersize=0.35 * stage.size.text, zorder=3)[0]) for _ in range(many)]  # fmt: skip
+                                 markersize=0.35 * stage.size.text, zorder=3)[0]) for _ in range(walk.batch)]  # fmt: skip
     thick = stage.moving(ax.plot([], [], color=t.validation, linewidth=3 * line, zorder=4)[0])
     trail = stage.moving(ax.plot([], [], color=t.ink, linewidth=0.8 * line, zorder=2)[0])
     dot = stage.moving(ax.plot([], [], marker="o", color=t.ink, markersize=DOT * stage.size.text, zorder=5)[0])
@@ -93,7 +92,7 @@ def _arrows(stage: Stage, ax: Axes, walk: Walk, many: int) -> Callable[[Pull], N
     return move
 
 
-def _rows(stage: Stage, ax: Axes, walk: Walk, many: int) -> Callable[[Pull], None]:
+def _rows(stage: Stage, ax: Axes, walk: Walk) -> Callable[[Pull], None]:
     """The examples that pull most, with the size of their pulls."""
     _draw.bare(ax)
     ax.set_xlim(0, 1)
@@ -103,7 +102,7 @@ def _rows(stage: Stage, ax: Axes, walk: Walk, many: int) -> Callable[[Pull], Non
         stage.text(ax, 0.16, k, va="center", ha="left", color=stage.theme.ink, parse_math=False) for k in range(ROWS)
     ]
     sizes = [stage.text(ax, 0.13, k, va="center", ha="right", color=stage.theme.train) for k in range(ROWS)]
-    last = stage.text(ax, 0, min(ROWS, many) + 0.2, va="top", ha="left", color=stage.theme.quiet, linespacing=1.4)
+    last = stage.text(ax, 0, min(ROWS, walk.batch) + 0.2, va="top", ha="left", color=stage.theme.quiet, linespacing=1.4)
     sound = np.isfinite(walk.strongest)
     digits = int(np.clip(2 - np.floor(np.log10(walk.strongest or 1.0)), 1, 5)) if sound else 2
 
