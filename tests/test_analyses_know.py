@@ -198,7 +198,7 @@ def test_the_last_even_number_is_carried_on():
 
 def test_probes_find_what_was_put_there_and_no_more(groups):
     seen = probes(groups)
-    targets, points = seen.above.axes["target"].labels, seen.above.axes["point"].labels
+    targets, points = (seen.above.axes[axis].values for axis in ("quantity", "point"))
     here = seen.accuracy.values[targets.index("token here"), points.index("embedded"), 0]
     assert 0.35 < here < 0.65  # group and place are there, which of its group a token is not
     answer = seen.above.values[targets.index("answer"), points.index("embedded"), 0]
@@ -217,8 +217,8 @@ def test_every_varying_place_of_a_long_question_is_read(tmp_path):
     small = (f"data.file={path}", "architecture.width=4", "architecture.heads=2", "architecture.feed_forward=4")
     seen = probes(noise(tmp_path / "run", load("own_table", small)))
     arguments = [f"{name} argument" for name in ("first", "second", "third", "fourth", "fifth")]
-    assert list(seen.accuracy.axes["target"].labels) == [*arguments, "token 5", "token 6", "token 7", "answer"]
-    chance = dict(zip(seen.chance.axes["target"].labels, seen.chance.values, strict=True))
+    assert list(seen.accuracy.axes["quantity"].labels) == [*arguments, "token 5", "token 6", "token 7", "answer"]
+    chance = dict(zip(seen.chance.axes["quantity"].labels, seen.chance.values, strict=True))
     assert chance["token 6"] == chance["answer"]  # the answer is the seventh character
 
 

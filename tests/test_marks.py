@@ -11,7 +11,7 @@ from glassformer.figures import _draw, _style
 from small_runs import run_of
 
 FIGURES = (
-    "atlas", "embedding_paths", "embeddings", "landscape", "landscape_summary", "sequence_embeddings", "token_counts",
+    "point_atlas", "embedding_paths", "embeddings", "landscape", "landscape_summary", "sequence_embeddings", "token_counts",
 )  # fmt: skip
 
 

@@ -1,13 +1,14 @@
 """Every token at every position at one point inside the model, and how far the context moves it."""
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._options import Block, Member, Option, Step
 from glassformer.analyses._pairs import pairs, shown
-from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._result import Array, Labelled, Result, Words, numbers, percent, result
+from glassformer.analyses._plane import DIRECTIONS, Plane, plane
+from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
 from glassformer.analyses.know.embeddings import few, members, projection
 from glassformer.errors import CallError, unknown
 from glassformer.glossary import WHOLE
@@ -19,6 +20,7 @@ COST = "b"
 
 EXACT = ("embedded", "query", "key", "value")
 DEEPER = ("normed_1", "mixed", "attended", "middle", "normed_2", "fed", "out", "final")
+POINTS = (*EXACT, *DEEPER)
 HEADS = ("query", "key", "value", "mixed")
 NAMES = {
     "embedded": "as embedded", "query": "as queries", "key": "as keys", "value": "as values",
@@ -30,17 +32,18 @@ PLACES = 8192  # of long windows fewer are looked at
 
 
 @result
-class Atlas(Result):
+class PointAtlas(Result):
     """Mean place of every pair at a point; where context counts, its spread over validation windows."""
 
     mean: Labelled  # (token, position, feature); NaN for pairs that do not occur
-    drawn: Labelled  # (token, position, axis)
+    drawn: Labelled  # (token, position, direction)
     count: Labelled  # (token, position): windows behind each mean; 0 everywhere for exact points
     spread: Labelled  # (token, position): root of the mean square distance from the pair's mean; 0 where exact
-    ellipse: Labelled  # (token, position, axis, other): covariance in the plane
+    ellipse: Labelled  # (token, position, direction, other_direction): covariance in the plane
     moved: Labelled  # (token,): root mean square distance by which context, or where exact position, moves a token
     plane: Plane
     groups: dict[str, tuple[str, ...]]
+    task_groups: tuple[str, ...]  # all groups of the task, in its order
     point: str
     block: int
     head: int
@@ -52,12 +55,47 @@ class Atlas(Result):
     blocks: int
     heads: int
 
+    @property
+    def where(self) -> str:
+        """The point, with its block and head."""
+        block = f" of block {self.block}" if self.point not in WHOLE else ""
+        return f"`{self.point}`{block}" + (f", head {self.head}" if self.point in HEADS else "")
 
-def point_atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 0, step: int = -1, member: int = 0) -> Atlas:
+    @property
+    def title(self) -> str:
+        """How much of a point's place is settled by token and position, and whom context moves most."""
+        if not np.isfinite(self.mean.values if self.exact else self.mean.values[self.count.values > 0]).all():
+            return fate(f"{self.where} is not a number", self.step)
+        here = NAMES.get(self.point, f"at “{self.point}”")
+        here += f" of block {self.block}" if self.point not in WHOLE and self.blocks > 1 else ""
+        here += f", head {self.head}" if self.point in HEADS and self.heads > 1 else ""
+        here = here[0].upper() + here[1:]
+        if self.exact:
+            said = (
+                f"{here}, the token alone settles {percent(self.by_token)} of all pairs' spread, its position the rest"
+            )
+        else:
+            most = int(np.nanargmax(self.moved.values))
+            said = (
+                f"{here}, token and position settle {percent(self.settled)} of where a point lies; context moves "
+                f"“{shown(self.moved.axes['token'].labels[most])}” most, by {self.moved.values[most]:.2f} on average"
+            )
+        return said + projection({"": self.plane})
+
+
+def point_atlas(
+    run: Run,
+    *,
+    point: Annotated[str, Option("the point of the forward pass looked at", choices=POINTS)] = "middle",
+    block: Block = 0,
+    head: Annotated[int, Option("the head looked at, where a point has heads", least=0)] = 0,
+    step: Step = -1,
+    member: Member = 0,
+) -> PointAtlas:
     """All pairs at `point`: exact for embedded, query, key and value of block 0, else means over validation windows."""
     step, ids = _clock.resolve(run, step), few(run)
-    if point not in (*EXACT, *DEEPER):
-        raise unknown(point, "the points", (*EXACT, *DEEPER))
+    if point not in POINTS:
+        raise unknown(point, "the points", POINTS)
     if not 0 <= block < run.architecture.blocks:
         raise CallError(f"block = {block} is not between 0 and {run.architecture.blocks - 1}")
     exact = point == "embedded" or (point in EXACT and block == 0)
@@ -81,19 +119,19 @@ def point_atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 
         settled, by_token = _shares(mean, count, float(np.nansum(square * count)))
     words = tuple(run.task.vocabulary[k] for k in ids)
     pair = {"token": words, "position": numbers(run.architecture.context)}
-    axes = ("across", "up")
     fan = np.broadcast_to(np.linspace(0, 1, run.architecture.context), mean.shape[:2])
-    return Atlas(
+    return PointAtlas(
         step=step,
         clock=_clock.text(run, step, member),
         mean=Labelled(mean, pair | {"feature": numbers(mean.shape[-1])}),
-        drawn=Labelled(flat.points(mean, fan), pair | {"axis": axes}),
+        drawn=Labelled(flat.points(mean, fan), pair | {"direction": DIRECTIONS}),
         count=Labelled(count, pair, "windows"),
         spread=Labelled(np.sqrt(square), pair),
-        ellipse=Labelled(shape, pair | {"axis": axes, "other": axes}),
+        ellipse=Labelled(shape, pair | {"direction": DIRECTIONS, "other_direction": DIRECTIONS}),
         moved=Labelled(_moved(mean, count, square, exact), {"token": words}),
         plane=flat,
         groups=members(run, ids),
+        task_groups=tuple(run.task.groups),
         point=point,
         block=block,
         head=head,
@@ -110,7 +148,7 @@ def point_atlas(run: Run, *, point: str = "middle", block: int = 0, head: int = 
 def _values(run: Run, windows: Array, point: str, block: int, head: int, step: int, member: int) -> Array:
     seen = run.trace(windows, step=step, member=member)
     if point not in seen:
-        raise unknown(point, "the points of this model", [name for name in (*EXACT, *DEEPER) if name in seen])
+        raise unknown(point, "the points of this model", [name for name in POINTS if name in seen])
     values = seen[point] if point in WHOLE else seen[point][:, block]
     if point in HEADS:
         if not 0 <= head < values.shape[1]:
@@ -167,44 +205,3 @@ def _shares(mean: Array, weight: Array, within: float) -> tuple[float, float]:
     of_tokens = float((sums * ((tokens - centre) ** 2).sum(axis=-1)).sum())
     total = of_pairs + within
     return (of_pairs / total, of_tokens / total) if total > 0 else (1.0, 1.0)
-
-
-def say(seen: Atlas) -> Words:
-    """How much of a point's place is settled by token and position, and whom context moves most."""
-    what = f"`{seen.point}`" + (f" of block {seen.block}" if seen.point not in WHOLE else "")
-    what += f", head {seen.head}" if seen.point in HEADS else ""
-    shades = (
-        "Marker shapes are the token groups, later positions are darker (lighter on a dark page); where there are not "
-        "too many, thin lines join a token's positions. Bars: how far "
-        + ("position" if seen.exact else "context")
-        + " moves each token (root mean square distance, in all features). "
-    )
-    if seen.exact:
-        caption = (
-            f"Every token at every position at {what}, exact: nothing else enters there. {shades}The cross is zero. "
-            "If position did not matter here, each token's line would shrink to a dot."
-        )
-    else:
-        caption = (
-            f"Every token at every position at {what}, where the other tokens in view have entered: each mark is the "
-            f"mean over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate; "
-            f"where there are many, only marks with a label have theirs). {shades}The cross is zero. If context did "
-            "not matter here, every ellipse would shrink to a dot."
-        )
-    here = NAMES.get(seen.point, f"at “{seen.point}”") + (
-        f" of block {seen.block}" if seen.point not in WHOLE and seen.blocks > 1 else ""
-    )
-    here += f", head {seen.head}" if seen.point in HEADS and seen.heads > 1 else ""
-    start = here[0].upper() + here[1:]
-    if not np.isfinite(seen.mean.values[seen.count.values > 0] if not seen.exact else seen.mean.values).all():
-        title = f"At step {seen.step} {what} is not a number: the training has diverged"
-    elif seen.exact:
-        title = f"{start}, the token alone settles {percent(seen.by_token)} of all pairs' spread, its position the rest"
-    else:
-        most = int(np.nanargmax(seen.moved.values))
-        title = (
-            f"{start}, token and position settle {percent(seen.settled)} of where a point lies; "
-            f"context moves “{shown(seen.mean.axes['token'].labels[most])}” most, by {seen.moved.values[most]:.2f} on average"
-        )
-    title += projection({"": seen.plane})
-    return Words(title, caption, f"Plane of all token and position pairs at {what}. {title}.")

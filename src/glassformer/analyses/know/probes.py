@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from glassformer.analyses import _clock, _counted
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands, result
+from glassformer.analyses._options import Member, Step, Steps
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, thousands
 from glassformer.glossary import WHOLE
 from glassformer.run import Run
 from glassformer.tasks._rule import Rule
@@ -16,11 +18,10 @@ ORDER = 70
 ANSWERS = ("1.P3", "1.Q44")
 COST = "c"
 
-PLAIN = {
+PLAIN = {  # the points that are read, in words
     "embedded": "after embedding", "attended": "attention's output", "middle": "after attention", "hidden": "neurons",
     "out": "after feed-forward", "final": "final",
 }  # fmt: skip
-POINTS = ("embedded", "attended", "middle", "hidden", "out", "final")
 PLACES = 2400  # for learning, and half as many for judging
 QUESTIONS = 600  # where only one place per window counts
 MOST_STEPS = 6
@@ -36,52 +37,52 @@ RIDGE = 1e-3  # of the mean variance of a feature, added to every one
 class Probes(Result):
     """Held-out accuracy of the reader, and of always naming the most frequent class."""
 
-    above: Labelled  # (target, point, step): accuracy less chance
-    gained: Labelled  # (target, point, step): the same as a share of what chance leaves: 0 chance, 1 always right
-    accuracy: Labelled  # (target, point, step)
-    chance: Labelled  # (target,)
-    count: Labelled  # (target,): held-out places that were judged
-    asked: tuple[bool, ...]  # per target: read only where there is one right answer to give, else at every position
+    above: Labelled  # (quantity, point, step): accuracy less chance
+    gained: Labelled  # (quantity, point, step): the same as a share of what chance leaves: 0 chance, 1 always right
+    accuracy: Labelled  # (quantity, point, step)
+    chance: Labelled  # (quantity,)
+    count: Labelled  # (quantity,): held-out places that were judged
+    asked: tuple[bool, ...]  # per quantity: read only where there is one right answer to give, else at every position
+    told: int  # the quantity spoken of: the answer, or the first
+    best: int  # the first point from which it is read as well as from any, at the last step
     one: bool  # the task has one answer, read at one position
     learned_from: int  # windows
 
     @property
-    def points(self) -> tuple[str, ...]:
-        """The points in words; `middle 1` → after attention 1."""
-        parts = [name.partition(" ") for name in self.above.axes["point"].labels]
-        return tuple(f"{PLAIN[point]}{space}{block}" for point, space, block in parts)
+    def title(self) -> str:
+        """Where the answer first becomes readable."""
+        now, points = self.accuracy.values[self.told, :, -1], self.accuracy.axes["point"].labels
+        if not np.isfinite(self.accuracy.values[:, :, -1]).any():
+            return fate("nothing can be read, the values are not numbers", self.step)
+        title = (
+            f"At step {thousands(self.step or 0)} a linear reader names the "
+            f"{self.chance.axes['quantity'].labels[self.told]} in {percent(float(now[self.best]))} of cases "
+            f"{'already ' if self.best + 1 < len(points) else ''}from “{points[self.best]}” "
+            f"(chance {percent(float(self.chance.values[self.told]))}"
+        )
+        return title + (f", from “{points[0]}” {percent(float(now[0]))})" if self.best else ")")
 
 
-def probes(run: Run, *, steps: list[int] | tuple[int, ...] | None = None, step: int = -1, member: int = 0) -> Probes:
+def probes(run: Run, *, steps: Steps = None, step: Step = -1, member: Member = 0) -> Probes:
     """Train a linear reader on training windows and judge it on validation windows, for each target, point and step."""
     last = _clock.resolve(run, step)
-    chosen = [
-        at
-        for at in _clock.chosen(run, steps, MOST_STEPS if run.parameters < LARGE else 4, member)
-        if steps is not None or at < last
-    ]
-    chosen = chosen if steps is not None else [*chosen, last]
+    chosen = _clock.chosen(run, steps, MOST_STEPS if run.parameters < LARGE else 4, member)
+    if steps is None:
+        chosen = [*(at for at in chosen if at < last), last]
     c = run.architecture.context
     one = run.task.answers != "next"
     many = QUESTIONS if one else max(PLACES // c, 1)
     learn = run.task.examples(c, "train", many)
     judge = run.task.examples(c, "validation", max(many // 2, 1))
-    wanted = (
-        _targets(run, learn.windows, learn.kind, learn.allowed),
-        _targets(run, judge.windows, judge.kind, judge.allowed),
-    )
-    names = [
-        name
-        for name in wanted[0]
-        if (wanted[0][name] >= 0).any() and len(np.unique(wanted[0][name][wanted[0][name] >= 0])) > 1
-    ]
-    points: list[str] = []
+    wanted = [_targets(run, part.windows, part.kind, part.allowed) for part in (learn, judge)]
+    names = [name for name, label in wanted[0].items() if len(np.unique(label[label >= 0])) > 1]
+    points: dict[str, str] = {}
     found: dict[tuple[str, str, int], float] = {}
     for at in chosen:
         seen = [run.trace(part.windows[:, :c], step=at, member=member) for part in (learn, judge)]
         stations = _stations(run, seen)
-        points = [name for name, _, _ in stations]
-        for point, x, y in stations:
+        points = {name: words for name, words, _, _ in stations}
+        for point, _, x, y in stations:
             sums: dict[bytes, Array] = {}  # targets asked at the same places share the largest product
             for name in names:
                 a, b = wanted[0][name], wanted[1][name]
@@ -91,17 +92,20 @@ def probes(run: Run, *, steps: list[int] | tuple[int, ...] | None = None, step: 
                 found[name, point, at] = _accuracy(x[a >= 0], a[a >= 0], y[b >= 0], b[b >= 0], sums.get(key))
     accuracy = np.array([[[found[name, point, at] for at in chosen] for point in points] for name in names])
     chance = np.array([_chance(wanted[0][name], wanted[1][name]) for name in names])
-    axes = {"target": tuple(names), "point": tuple(points), "step": tuple(map(str, chosen))}
+    above = accuracy - chance[:, None, None]
+    axes: dict[str, Any] = {"quantity": names, "point": Axis(tuple(points), tuple(points.values())), "step": chosen}
+    told = names.index("answer") if "answer" in names else 0
+    now = np.nan_to_num(accuracy[told, :, -1], nan=-1.0)
     return Probes(
-        step=last if steps is None else chosen[-1],
-        clock=_clock.text(run, last if steps is None else chosen[-1], member),
-        above=Labelled(accuracy - chance[:, None, None], axes, "share"),
-        gained=Labelled(
-            (accuracy - chance[:, None, None]) / np.maximum(1 - chance, 1e-9)[:, None, None], axes, "share"
-        ),
+        step=chosen[-1],
+        clock=_clock.text(run, chosen[-1], member),
+        above=Labelled(above, axes, "share"),
+        gained=Labelled(above / np.maximum(1 - chance, 1e-9)[:, None, None], axes, "share"),
         accuracy=Labelled(accuracy, axes, "share"),
-        chance=Labelled(chance, {"target": tuple(names)}, "share"),
-        count=Labelled(np.array([float((wanted[1][name] >= 0).sum()) for name in names]), {"target": tuple(names)}),
+        chance=Labelled(chance, {"quantity": names}, "share"),
+        count=Labelled(np.array([float((wanted[1][name] >= 0).sum()) for name in names]), {"quantity": names}),
+        told=told,
+        best=int(np.flatnonzero(now >= now.max() - TIE)[0]),
         asked=tuple(name in ("answer", *KINDS) for name in names),
         one=one,
         learned_from=len(learn.windows),
@@ -143,11 +147,11 @@ def _last(tokens: Array, counts: Array) -> Array:
     return found
 
 
-def _stations(run: Run, seen: Sequence[Trace]) -> list[tuple[str, Array, Array]]:
-    """(name, learning values, judging values) (window, position, feature) in the order of the computation."""
+def _stations(run: Run, seen: Sequence[Trace]) -> list[tuple[str, str, Array, Array]]:
+    """(name, in words, learning values, judging values), (window, position, feature) each, in the order of the pass."""
     found = []
     for block in range(run.architecture.blocks):
-        for point in POINTS:
+        for point in PLAIN:
             elsewhere = 0 if point == "embedded" else run.architecture.blocks - 1
             if point not in seen[0] or (point in WHOLE and block != elsewhere):
                 continue
@@ -155,9 +159,9 @@ def _stations(run: Run, seen: Sequence[Trace]) -> list[tuple[str, Array, Array]]
                 continue
             if point == "final" and not run.architecture.final_norm and run.architecture.norm == "none":
                 continue  # it is `out` itself
-            name = point if point in WHOLE or run.architecture.blocks == 1 else f"{point} {block}"
+            where = "" if point in WHOLE or run.architecture.blocks == 1 else f" {block}"
             a, b = (each[point] if point in WHOLE else each[point][:, block] for each in seen)
-            found.append((name, a.astype(np.float64), b.astype(np.float64)))
+            found.append((point + where, PLAIN[point] + where, a.astype(np.float64), b.astype(np.float64)))
     return found
 
 
@@ -177,9 +181,8 @@ def reader(x: Array, label: Array, squares: Array | None = None) -> "Reader":
     counts = pick.sum(axis=0)
     centre = pick.T @ x / counts[:, None]  # (class, feature)
     ridge = RIDGE * max(float(x.var(axis=0).mean()), 1e-12)
-    inside = (x.T @ x if squares is None else squares) - (
-        centre.T * counts
-    ) @ centre  # of the classes around their means
+    inside = x.T @ x if squares is None else squares
+    inside = inside - (centre.T * counts) @ centre  # of the classes around their means
     covariance = inside / len(x) + ridge * np.eye(x.shape[1])
     weights = np.linalg.solve(covariance, centre.T)  # (feature, class)
     bias = np.log(counts / len(x)) - 0.5 * np.einsum("cf,fc->c", centre, weights)
@@ -204,34 +207,3 @@ def _chance(learned: Array, judged: Array) -> float:
     classes, counts = np.unique(learned[learned >= 0], return_counts=True)
     truth = judged[judged >= 0]
     return float((truth == classes[np.argmax(counts)]).mean()) if len(truth) else np.nan
-
-
-def say(seen: Probes) -> Words:
-    """Where the answer first becomes readable."""
-    targets, steps = (list(seen.above.axes[axis].labels) for axis in ("target", "step"))
-    points = seen.points
-    caption = (
-        "Each panel is one thing to be read off, each row a point of the model in the order of the computation, each "
-        "column a kept step. A linear reader (class means, one shared covariance) learned from "
-        f"{seen.learned_from} training windows and is judged on held-out ones: numbers are its percent right, colours "
-        "how much of what chance leaves it gets (0: chance, always naming the most frequent class; 1: always right). "
-        "Judged at "
-        + ", ".join(f"{int(n)} places ({name})" for name, n in zip(targets, seen.count.values, strict=True))
-        + ". What a reader finds is there, but need not be used by the model; what it misses may be there in a form "
-        "that "
-        "no line can cut."
-    )
-    if not np.isfinite(seen.accuracy.values[:, :, -1]).any():
-        title = f"At step {steps[-1]} nothing can be read: the values are not numbers"
-    else:
-        name = "answer" if "answer" in targets else targets[0]
-        now = seen.accuracy.values[targets.index(name), :, -1]
-        best = int(np.flatnonzero(now >= np.nanmax(now) - TIE)[0])
-        what = "the answer" if name == "answer" else f"the {name}"
-        title = (
-            f"At step {thousands(int(steps[-1]))} a linear reader names {what} in {percent(float(now[best]))} of cases "
-            f"{'already ' if best + 1 < len(points) else ''}from “{points[best]}” "
-            f"(chance {percent(float(seen.chance.values[targets.index(name)]))}"
-        )
-        title += f", from “{points[0]}” {percent(float(now[0]))})" if best else ")"
-    return Words(title, caption, f"Tables of probe accuracy above chance by point and step. {title}.")

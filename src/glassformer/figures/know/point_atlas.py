@@ -8,33 +8,20 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import at_position, shown
-from glassformer.analyses.know.point_atlas import Atlas, point_atlas, say
+from glassformer.analyses.know.point_atlas import PointAtlas
 from glassformer.figures import _draw, _style
 from glassformer.figures.know.embeddings import TANGLE, keys, of_tokens, outside
-from glassformer.run import Run
 
 MOST_NAMES = 12
 CROWD = 40  # more ellipses than this hide one another
 
 
-@_draw.drawing
-def plot_point_atlas(
-    run: Run,
-    *,
-    point: str = "middle",
-    block: int = 0,
-    head: int = 0,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """All pairs at `point`; where other tokens have entered, means with an ellipse of one standard deviation."""
-    seen = point_atlas(run, point=point, block=block, head=head, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8)
+def draw(seen: PointAtlas, look: _draw.Look) -> Figure:
+    """All pairs at a point; where other tokens have entered, means with an ellipse of one standard deviation."""
+    alt = f"Plane of all token and position pairs at {seen.where}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=8)
     t, at = sheet.theme, seen.drawn.values
-    colour = t[point] if point in ("query", "key", "value") else t.ink
+    colour = t[seen.point] if seen.point in ("query", "key", "value") else t.ink
     shapes = seen.ellipse.values
     there = np.asarray(np.isfinite(shapes).all(axis=(-1, -2)) & np.isfinite(at).all(axis=-1))
     reach = np.sqrt(np.where(there[..., None], np.diagonal(shapes, axis1=-2, axis2=-1), 0.0))
@@ -45,7 +32,7 @@ def plot_point_atlas(
         _bars(sheet.panels(1, 1, left=5.5, right=1.5, bottom=5.6, top=2.2, within=(share, 0, 1, 1))[0, 0], seen, t)
     _draw.plane_axes(panel, seen.plane, around, theme=t, margin=0.05)
     words, length = seen.drawn.axes["token"].labels, at.shape[1]
-    marks = _style.markers(run.task)
+    marks = _style.markers(seen.task_groups)
     sign = of_tokens(seen.groups, marks)
     joined = int(np.isfinite(at).all(axis=-1).sum()) <= TANGLE
     for word, way in zip(words, at, strict=True):
@@ -57,23 +44,16 @@ def plot_point_atlas(
         fade = np.linspace(0.3, 1, length)[some]
         _draw.dots(panel, way[some], colour=colour, alpha=fade, marker=sign[word], scale=0.8)
     ends = [(k, np.flatnonzero(np.isfinite(way).all(axis=1))) for k, way in enumerate(at)]
-    picks = [(k, int(some[-1])) for k, some in ends if len(some)] + [
-        (k, int(some[0])) for k, some in ends if len(some) > 1
-    ]
+    picks = [(k, int(some[-1])) for k, some in ends if len(some)]
+    picks += [(k, int(some[0])) for k, some in ends if len(some) > 1]
     moved = bool(np.nanmax(np.ptp(np.where(np.isfinite(at), at, 0.0), axis=1), initial=0) > 0)
     picks = picks if moved else picks[: len(words)]
     where = np.array([at[pick] for pick in picks]).reshape(-1, 2)
     texts = [at_position(words[k], place) if moved else shown(words[k]) for k, place in picks]
     written = _draw.labels(
-        panel,
-        where,
-        texts,
-        colours=t.ink,
-        first=_first(seen, picks, where),
+        panel, where, texts, colours=t.ink, first=_first(seen, picks, where), most=MOST_NAMES, tied=True,
         keep_clear=at[np.isfinite(at).all(axis=-1)],
-        most=MOST_NAMES,
-        tied=True,
-    )
+    )  # fmt: skip
     for text in panel.texts:
         text.set_path_effects([withStroke(linewidth=0.25 * sheet.size.text, foreground=t.paper)])
     circled = there.copy()
@@ -100,10 +80,30 @@ def plot_point_atlas(
     if len(seen.groups) > 1:
         occur = {word for word, way in zip(words, at, strict=True) if np.isfinite(way).any()}
         sheet.legend(keys([name for name, own in seen.groups.items() if occur & set(own)], marks, t))
-    return sheet.done(seen, point=point, block=block, head=head)
+    return sheet.done()
 
 
-def _first(seen: Atlas, picks: list[tuple[int, int]], where: np.ndarray) -> list[int]:
+def _caption(seen: PointAtlas) -> str:
+    """How to read plane and bars."""
+    shades = (
+        "Marker shapes are the token groups, later positions are darker (lighter on a dark page); where there are not "
+        f"too many, thin lines join a token's positions. Bars: how far {'position' if seen.exact else 'context'} moves "
+        "each token (root mean square distance, in all features). The cross is zero. "
+    )
+    if seen.exact:
+        return (
+            f"Every token at every position at {seen.where}, exact: nothing else enters there. {shades}"
+            "If position did not matter here, each token's line would shrink to a dot."
+        )
+    return (
+        f"Every token at every position at {seen.where}, where the other tokens in view have entered: each mark is the "
+        f"mean over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate; "
+        f"where there are many, only marks with a label have theirs). {shades}If context did "
+        "not matter here, every ellipse would shrink to a dot."
+    )
+
+
+def _first(seen: PointAtlas, picks: list[tuple[int, int]], where: np.ndarray) -> list[int]:
     """The order of the names: the token that the title speaks of, then from the outermost inwards."""
     if not len(where):
         return []
@@ -122,7 +122,7 @@ def _share(sheet: _draw.Sheet, points: np.ndarray) -> float:
     return float(np.clip(wanted / wide, 0.6, 1 - 19 / wide))
 
 
-def _bars(ax: Axes, seen: Atlas, theme: _style.Theme) -> None:
+def _bars(ax: Axes, seen: PointAtlas, theme: _style.Theme) -> None:
     """How far each token is moved, in the order of the vocabulary; tokens that stand in no window are left out."""
     known = np.flatnonzero(np.isfinite(seen.moved.values))
     far = seen.moved.values[known]

@@ -5,30 +5,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import listed, percent, thousands
-from glassformer.analyses.know.probes import Probes, probes, say
+from glassformer.analyses.know.probes import Probes
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_probes(
-    run: Run,
-    *,
-    steps: list[int] | tuple[int, ...] | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Probes, look: _draw.Look) -> Figure:
     """One table per thing to be read: rows are points in the order of the computation, columns are kept steps."""
-    seen = probes(run, steps=steps, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6, least=60)
-    targets, points = seen.above.axes["target"].labels, seen.points
+    alt = f"Tables of probe accuracy above chance by point and step. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=60)
+    targets, points = seen.above.axes["quantity"].labels, seen.above.axes["point"].labels
     columns = 2 if len(targets) == 4 else min(len(targets), 3)
     rows = -(-len(targets) // columns)
     wide = max(_draw.text_width(point, sheet.size.text) for point in points) / sheet.em + 1.5
-    when = [thousands(int(each)) for each in seen.above.axes["step"].labels]
+    when = [thousands(int(each)) for each in np.array(seen.above.axes["step"].values)]
     cell = (sheet.room[0] - wide - 8.2 - 2.2 * (columns - 1)) * sheet.em / columns / max(len(when), 1)
     longest = max((_draw.text_width(each, sheet.size.text) for each in when), default=0.0)
     bottom = 4 if longest < 0.85 * cell else 2.8 + longest / sheet.em  # names of steps that lie on their side
@@ -60,7 +49,20 @@ def plot_probes(
         f"{listed(asked)}: read where the rule asks; all else: at every position" if asked else "read at every position"
     )  # fmt: skip
     sheet.note(f"numbers: percent right · {where}")
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Probes) -> str:
+    """How to read the tables."""
+    counts = zip(seen.count.axes["quantity"].labels, seen.count.values, strict=True)
+    return (
+        "Each panel is one thing to be read off, each row a point of the model in the order of the computation, each "
+        "column a kept step. A linear reader (class means, one shared covariance) learned from "
+        f"{seen.learned_from} training windows and is judged on held-out ones: numbers are its percent right, colours "
+        "how much of what chance leaves it gets (0: chance, always naming the most frequent class; 1: always right). "
+        f"Judged at {', '.join(f'{int(n)} places ({name})' for name, n in counts)}. What a reader finds is there, but "
+        "need not be used by the model; what it misses may be there in a form that no line can cut."
+    )
 
 
 def _percents(ax: Axes, seen: Probes, target: int, theme: _style.Theme) -> None:
