@@ -1,6 +1,6 @@
 """What is asked at each position and what is said there, and the model from its last attention onwards."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _counted, _operands
-from glassformer.analyses._result import Array
+from glassformer.analyses._result import Array, Axis
 from glassformer.analyses._verdicts import NONE
 from glassformer.architecture import Architecture, nest
 from glassformer.errors import CallError
@@ -64,6 +64,15 @@ def asked(run: Run, ids: Array) -> Asked:
     here = np.arange(len(ids)) == place
     source = tuple(found[-1] if k == place and found[-1] != k else -1 for k in range(len(ids)))
     return Asked((place,), here[:, None] & allowed[-1], here & constrained[-1], here & answerable[-1], source)
+
+
+def points(found: Iterable[tuple[str, int | None]], blocks: int, words: Mapping[str, str]) -> Axis:
+    """Named points, each with its block if there are several: `middle, block 1`, called `after attention 1`."""
+    pairs = [(name, block if blocks > 1 else None) for name, block in found]
+    return Axis(
+        tuple(name if block is None else f"{name}, block {block}" for name, block in pairs),
+        tuple(f"{words.get(name, name)}{'' if block is None else f' {block}'}" for name, block in pairs),
+    )
 
 
 def place(want: Asked, position: int | None) -> int:

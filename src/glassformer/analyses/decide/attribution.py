@@ -1,13 +1,12 @@
 """Who voted for the answer: one logit difference, split without rest into the parts that write to the stream."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _clock, _decide
+from glassformer.analyses._options import Member, Position, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, result
 from glassformer.architecture import Architecture
 from glassformer.run import Run
 
@@ -23,7 +22,7 @@ class Attribution(Result):
     """Signed parts of a logit difference; they add up to it exactly."""
 
     parts: Labelled  # (part,)
-    keys: Labelled  # (head, key_position): each head's part, by the position it was fetched from
+    keys: Labelled  # (part, key_position): each head's part, by the position it was fetched from
     total: float  # the difference itself, from the logits
     tokens: tuple[str, ...]
     position: int
@@ -34,13 +33,45 @@ class Attribution(Result):
     causal: bool
 
     @property
+    def title(self) -> str:
+        """Which part votes the most for it, and which against."""
+        values, names = self.parts.values, self.parts.axes["part"].labels
+        if not np.isfinite(values).all():
+            return fate("the logits are not numbers", self.step)
+        answer = f"{'the right answer ' if self.judged else ''}{shown(self.first)}"
+        leads = f"leads {shown(self.second)}" if self.total > 0 else f"is behind {shown(self.second)}"
+        votes = [
+            f"; {names[k]} {verb}{'' if names[k] == 'biases' else 's'} {signed(abs(values[k]))[1:]}"
+            f"{self._fetched(names[k])}"
+            for k, verb in ((int(values.argmax()), "add"), (int(values.argmin()), "subtract"))
+            if abs(values[k]) >= LITTLE and (values[k] > 0) == (verb == "add")
+        ]
+        return f"After {self.name}, {answer} {leads} by {abs(self.total):.2f} logits{''.join(votes)}"
+
+    def _fetched(self, part: str) -> str:
+        """From where a head's vote came, if most of it came from one position."""
+        heads = self.keys.axes["part"].labels
+        if part not in heads:
+            return ""
+        shares = self.keys.values[heads.index(part)]
+        most = int(abs(shares).argmax())
+        if abs(shares[most]) < 0.5 * abs(shares).sum():
+            return ""
+        return f", fetched mostly from {shown(self.tokens[most])} at position {most}"
+
+    @property
+    def name(self) -> str:
+        """The position in words."""
+        return f"{shown(self.tokens[self.position])} at position {self.position}"
+
+    @property
     def view(self) -> tuple[int, ...]:
         """The positions that attention could fetch from."""
         return tuple(range(self.position + 1 if self.causal else len(self.tokens)))
 
 
 def attribution(
-    run: Run, *, sequence: str | None = None, position: int | None = None, step: int = -1, member: int = 0
+    run: Run, *, sequence: Sequence = None, position: Position = None, step: Step = -1, member: Member = 0
 ) -> Attribution:  # fmt: skip
     """Right logit minus best wrong one at a position (the last that can be answered when None), part by part.
 
@@ -67,7 +98,7 @@ def attribution(
         step=step,
         clock=_clock.text(run, step, member),
         parts=Labelled(np.array(list(found.values())), {"part": tuple(found)}, "logit"),
-        keys=Labelled(by_key, {"head": heads, "key_position": placed(tokens)}, "logit"),
+        keys=Labelled(by_key, {"part": heads, "key_position": placed(tokens)}, "logit"),
         total=float(logits[place, first] - logits[place, second]),
         tokens=tokens,
         position=place,
@@ -165,50 +196,3 @@ def signed(value: float) -> str:
         return "–"
     text = f"{value:+.2f}"
     return (text[1:] if float(text) == 0 else text).replace("-", "−")
-
-
-def _fetched(seen: Attribution, part: str) -> str:
-    """From where a head's vote came, if most of it came from one position."""
-    heads = seen.keys.axes["head"].labels
-    if part not in heads:
-        return ""
-    shares = seen.keys.values[heads.index(part)]
-    most = int(abs(shares).argmax())
-    if abs(shares[most]) < 0.5 * abs(shares).sum():
-        return ""
-    return f", fetched mostly from {shown(seen.tokens[most])} at position {most}"
-
-
-def say(seen: Attribution) -> Words:
-    """Which part votes the most for it, and which against."""
-    token = f"{shown(seen.tokens[seen.position])} at position {seen.position}"
-    pair = f"{shown(seen.first)} over {shown(seen.second)}"
-    values, names = seen.parts.values, seen.parts.axes["part"].labels
-    if not np.isfinite(values).all():
-        title = f"At step {seen.step} the logits are not numbers: the training has diverged"
-    else:
-        answer = f"{'the right answer ' if seen.judged else ''}{shown(seen.first)}"
-        leads = f"leads {shown(seen.second)}" if seen.total > 0 else f"is behind {shown(seen.second)}"
-        title = f"After {token}, {answer} {leads} by {abs(seen.total):.2f} logits"
-        votes = [
-            f"{names[k]} {verb}{'' if names[k] == 'biases' else 's'} {signed(abs(values[k]))[1:]}"
-            f"{_fetched(seen, names[k])}"
-            for k, verb in ((int(values.argmax()), "add"), (int(values.argmin()), "subtract"))
-            if abs(values[k]) >= LITTLE and (values[k] > 0) == (verb == "add")
-        ]
-        title += f"; {'; '.join(votes)}" if votes else ""
-    who = (
-        "the right token (the likeliest, if several are) minus the best wrong one"
-        if seen.judged
-        else "the winner minus the runner-up"
-    )
-    caption = (
-        f"The input {' '.join(map(shown, seen.tokens))}; the logit difference {pair} after {token}: {who}. Each bar is "
-        "what one part, writing directly to the stream, adds (red) or takes (blue); the bars add up to the sum. "
-        + ("Right: attention's part, by the positions it was fetched from. " if len(seen.keys.values) else "")
-        + ("Norms are held at the size they have on this input. " if seen.normed else "")
-        + "Exact. The rival is the nearest one: over any other wrong token the lead is larger. Only direct votes "
-        "count: what a part does through later ones (attention through the "
-        "feed-forward) is in their bars; `patching` and `ablation` show that."
-    )  # fmt: skip
-    return Words(title, caption, f"Bars of the parts of a logit difference. {title}.")

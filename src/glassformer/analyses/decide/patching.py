@@ -1,13 +1,14 @@
 """Where the difference travels: what each value carries between two inputs that differ in one token."""
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _clock, _decide
+from glassformer.analyses._options import Member, Option, Position, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._result import Array, Labelled, Result, Words, listed, percent, result
+from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result
 from glassformer.errors import CallError, Error
 from glassformer.run import Run
 
@@ -17,7 +18,7 @@ COST = "b"
 
 IN_BLOCK = ("query", "key", "value", "mixed", "attended", "middle", "fed", "out")
 LEAST = 1e-3  # a smaller difference of the logits cannot be shared out
-DIRECTIONS = ("restored", "removed")
+WAYS = ("restored", "removed")
 PLAIN = {
     "embedded": "embedding", "mixed": "mixed values", "attended": "attention's output", "middle": "after attention",
     "fed": "feed-forward's output", "out": "after feed-forward",
@@ -28,7 +29,9 @@ PLAIN = {
 class Patching(Result):
     """Share of a logit difference that one value at one position carries over, in both directions."""
 
-    share: Labelled  # (direction, point, position); the last position is all of them at once
+    share: Labelled  # (quantity, point, position)
+    at_once: Labelled  # (quantity, point): the same of all positions together
+    named: tuple[tuple[str, int | None], ...]  # each point and its block
     tokens: tuple[str, ...]
     other: tuple[str, ...]
     changed: int  # the position at which the two inputs differ
@@ -40,20 +43,45 @@ class Patching(Result):
     nearest: bool  # whether second is the best wrong token on the input, as in `attribution`
 
     @property
+    def title(self) -> str:
+        """Where the difference is, before and after attention."""
+        mine, other = (shown(each[self.changed]) for each in (self.tokens, self.other))
+        if not np.isfinite([self.clean, self.corrupt]).all():
+            return fate("the logits are not numbers", self.step)
+        if not np.isfinite(self.share.values).any():
+            return (
+                f"Exchanging {mine} for {other} at position {self.changed} changes the logits by less than {LEAST}: "
+                "nothing to trace"
+            )
+        return f"With {other} for {mine} at position {self.changed}, putting back {self._told()} of the answer's lead"
+
+    def _told(self) -> str:
+        """How much the best of the first block's queries, keys and values, and of the stream after it, bring back."""
+        shares, parts = self.share.values[0], list[str]()
+        offers = [k for k, (name, block) in enumerate(self.named) if block == 0 and name in ("query", "key", "value")]
+        if offers:
+            k, at = divmod(int(np.nanargmax(shares[offers])), shares.shape[1])
+            several = " of block 0" if max(block or 0 for _, block in self.named) else ""
+            share = percent(float(shares[offers[k], at]))
+            parts.append(f"the {self.named[offers[k]][0]}{several} at position {at} restores {share}")
+        if ("middle", 0) in self.named:
+            k = self.named.index(("middle", 0))
+            at = int(np.nanargmax(shares[k]))
+            restores = "" if parts else "restores "
+            parts.append(f"position {at} {self.points[k]} {restores}{percent(float(shares[k, at]))}")
+        return listed(parts)
+
+    @property
     def points(self) -> tuple[str, ...]:
         """The points in words."""
-        return tuple(_plain(name) for name in self.share.axes["point"].labels)
+        return self.share.axes["point"].labels
 
 
 def patching(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    other: str | None = None,
-    position: int | None = None,
-    step: int = -1,
-    member: int = 0,
-) -> Patching:
+    run: Run, *, sequence: Sequence = None,
+    other: Annotated[str | None, Option("the other input, which differs in one token")] = None,
+    position: Position = None, step: Step = -1, member: Member = 0,
+) -> Patching:  # fmt: skip
     """Values of one input put into the run of another that differs in one token, point by point, position by position.
 
     Without `other`, the token that holds the answer is exchanged for one that changes the answer, if possible to the
@@ -77,7 +105,8 @@ def patching(
         return found
 
     whole = float(gap(clean) - gap(corrupt))
-    points = [("embedded", None)] + [(name, block) for block in range(a.blocks) for name in IN_BLOCK if name in seen]
+    points: list[tuple[str, int | None]] = [("embedded", None)]
+    points += [(name, block) for block in range(a.blocks) for name in IN_BLOCK if name in seen]
     points = [each for each in points if each[0] != "mixed" or a.output_projection]  # otherwise it is `attended`
     if not a.feed_forward:
         points = [each for each in points if each[0] != "out"]
@@ -90,11 +119,13 @@ def patching(
             moved = gap(logits) - float(gap(corrupt)) if way == 0 else float(gap(clean)) - gap(logits)
             found[way, k] = moved / whole if abs(whole) > LEAST else np.nan
     tokens = tuple(run.task.vocabulary[token] for token in ids)
-    names = tuple(name if block is None or a.blocks == 1 else f"{name}, block {block}" for name, block in points)
+    axes = {"quantity": WAYS, "point": _decide.points(points, a.blocks, PLAIN)}
     return Patching(
         step=step,
         clock=_clock.text(run, step, member),
-        share=Labelled(found, {"direction": DIRECTIONS, "point": names, "position": (*placed(tokens), "all")}, "share"),
+        share=Labelled(found[..., :n], axes | {"position": placed(tokens)}, "share"),
+        at_once=Labelled(found[..., n], axes, "share"),
+        named=tuple(points),
         tokens=tokens,
         other=tuple(run.task.vocabulary[token] for token in rival),
         changed=int(np.flatnonzero(rival != ids)[0]),
@@ -170,51 +201,3 @@ def _answers(want: _decide.Asked, then: _decide.Asked, place: int, clean: Array,
         )  # type: ignore[return-value]
     change = clean - corrupt
     return int(change.argmax()), int(change.argmin())
-
-
-def _plain(name: str) -> str:
-    """`middle, block 1` → after attention 1."""
-    point, _, block = name.partition(", block")
-    return f"{PLAIN.get(point, point)}{block}"
-
-
-def _told(seen: Patching) -> str:
-    """How much the best of the first block's queries, keys and values, and the stream after attention, bring back."""
-    names, shares, parts = seen.share.axes["point"].labels, seen.share.values[0, :, :-1], []
-    block = ", block 0" if "value, block 0" in names else ""
-    offers = [
-        k for k, name in enumerate(names) if name in tuple(f"{kind}{block}" for kind in ("query", "key", "value"))
-    ]
-    if offers:
-        k, at = divmod(int(np.nanargmax(shares[offers])), shares.shape[1])
-        name = names[offers[k]].replace(", block", " of block")
-        parts.append(f"the {name} at position {at} restores {percent(float(shares[offers[k], at]))}")
-    if (point := f"middle{block}") in names:
-        k = names.index(point)
-        at = int(np.nanargmax(shares[k]))
-        parts.append(f"position {at} {seen.points[k]} {'' if parts else 'restores '}{percent(float(shares[k, at]))}")
-    return listed(parts)
-
-
-def say(seen: Patching) -> Words:
-    """Where the difference is, before and after attention."""
-    swap = f"{shown(seen.tokens[seen.changed])} for {shown(seen.other[seen.changed])} at position {seen.changed}"
-    if not np.isfinite([seen.clean, seen.corrupt]).all():
-        title = f"At step {seen.step} the logits are not numbers: the training has diverged"
-    elif not np.isfinite(seen.share.values).any():
-        title = f"Exchanging {swap} changes the logits by less than {LEAST}: nothing to trace"
-    else:
-        mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
-        title = f"With {other} for {mine} at position {seen.changed}, putting back {_told(seen)} of the answer's lead"
-    caption = (
-        f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. After position "
-        f"{seen.position} the logit of {shown(seen.first)} minus that of {shown(seen.second)} is {seen.clean:+.2f} on "
-        f"the first{' (split by `attribution`)' if seen.nearest else ''} and {seen.corrupt:+.2f} on the second. "
-        "Left: one value of the first input put into the run on the "
-        "second, and how much of this difference comes back. Right: one value of the second put into the run on the "
-        "first, and how much is lost. Rows are in the order of the computation; numbers are percent, empty cells round "
-        "to 0; below 0 or above 100 a value does more than carry the difference. Exact. If the model did not use the "
-        "exchanged token, all cells would be empty."
-        + ("" if seen.nearest else " `attribution` takes the best wrong token instead, whose logit is nearer.")
-    )
-    return Words(title, caption, f"Two tables of restored and removed share by point and position. {title}.")

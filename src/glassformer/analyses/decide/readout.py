@@ -1,14 +1,14 @@
 """From the last point to the answer: what the read-out reads, its logits and probabilities, and its vectors."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _clock, _decide
+from glassformer.analyses._options import Member, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
-from glassformer.analyses._plane import Plane
+from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._plane import plane as plane_of
-from glassformer.analyses._result import Labelled, Result, Words, numbers, percent, result
+from glassformer.analyses._result import Labelled, Result, fate, numbers, percent, result
+from glassformer.analyses._verdicts import judged
 from glassformer.run import Run
 
 ORDER = 70
@@ -28,22 +28,45 @@ class Readout(Result):
     probabilities: Labelled  # (position, token)
     vectors: Labelled  # (token, feature): the read-out's columns
     bias: Labelled  # (token,)
-    tips: Labelled  # (token, axis): the vectors in the plane
-    ends: Labelled  # (position, axis): `final` in the same plane
+    tips: Labelled  # (token, direction): the vectors in the plane
+    ends: Labelled  # (position, direction): `final` in the same plane
     tokens: tuple[str, ...]
     words: tuple[str, ...]  # that can be answered, those shown
     ids: tuple[int, ...]
     groups: tuple[str, ...]
     verdicts: tuple[str, ...]
     right: tuple[tuple[int, ...], ...]
+    on_right: Labelled  # (position,): probability of the right tokens; NaN: none to check
     coming: tuple[int, ...]  # the token that comes next in the input; -1: not in it
     plane: Plane
     place: int  # the last position that can be answered
     heads: int
     causal: bool
 
+    @property
+    def title(self) -> str:
+        """How sure the answers are."""
+        chances, asked = self.probabilities.values, judged(self.verdicts)
+        if not np.isfinite(chances).all():
+            return fate("the probabilities are not numbers", self.step)
+        if not asked:
+            place, best = divmod(int(chances.argmax()), chances.shape[1])
+            return (
+                f"The surest prediction is {shown(self.words[best])} after {shown(self.tokens[place])} at position "
+                f"{place}, with {percent(float(chances[place, best]))}"
+            )
+        got, place = self.on_right.values[asked], asked[-1]
+        best = shown(self.words[int(chances[place].argmax())])
+        after = f"{shown(self.tokens[place])} at position {place}"
+        if len(asked) == 1:
+            return f"After {after} the right answer gets {percent(float(got[-1]))} of the probability and {best} wins"
+        return (
+            f"The right answer gets {percent(float(got.mean()))} of the probability on average over {len(asked)} "
+            f"positions; after {after} the winner is {best}"
+        )
 
-def readout(run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0) -> Readout:
+
+def readout(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0) -> Readout:
     """`final` · read-out + bias = logits → probabilities, on one input (the task's first showcase when None)."""
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
@@ -72,16 +95,18 @@ def readout(run: Run, *, sequence: str | None = None, step: int = -1, member: in
         probabilities=Labelled(chances[:, kept], here | words, "probability"),
         vectors=Labelled(matrix[kept], words | {"feature": numbers(a.width)}),
         bias=Labelled(np.asarray(bias)[kept], words, "logit"),
-        tips=Labelled(flat.zero + flat.directions(matrix[kept]), words | {"axis": ("x", "y")}),
-        ends=Labelled(flat.points(seen["final"]), here | {"axis": ("x", "y")}),
+        tips=Labelled(flat.zero + flat.directions(matrix[kept]), words | {"direction": DIRECTIONS}),
+        ends=Labelled(flat.points(seen["final"]), here | {"direction": DIRECTIONS}),
         tokens=tokens,
         words=words["token"],
         ids=tuple(kept),
         groups=tuple(group[k] for k in kept),
         verdicts=want.verdicts(chances.argmax(-1)),
-        right=tuple(
-            tuple(np.flatnonzero(want.allowed[k]).tolist()) if want.constrained[k] and want.answerable[k] else ()
-            for k in range(length)
+        right=want.right,
+        on_right=Labelled(
+            np.array([chances[k, list(right)].sum() if right else np.nan for k, right in enumerate(want.right)]),
+            here,
+            "probability",
         ),
         coming=tuple(following),
         plane=flat,
@@ -89,43 +114,3 @@ def readout(run: Run, *, sequence: str | None = None, step: int = -1, member: in
         heads=a.heads if "attention" in seen else 0,
         causal=a.causal,
     )
-
-
-def say(seen: Readout) -> Words:
-    """How sure the answers are."""
-    text = " ".join(map(shown, seen.tokens))
-    judged = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
-    if not np.isfinite(seen.probabilities.values).all():
-        title = f"At step {seen.step} the probabilities are not numbers: the training has diverged"
-    elif judged:
-        got = [
-            float(sum(seen.probabilities.values[k, seen.ids.index(r)] for r in seen.right[k] if r in seen.ids))
-            for k in judged
-        ]
-        place = judged[-1]
-        best = shown(seen.words[int(seen.probabilities.values[place].argmax())])
-        after = f"after {shown(seen.tokens[place])} at position {place}"
-        title = (
-            f"{after[0].upper()}{after[1:]} the right answer gets {percent(got[-1])} of the probability and {best} wins"
-            if len(judged) == 1
-            else f"The right answer gets {percent(float(np.mean(got)))} of the probability on average over "
-            f"{len(judged)} positions; {after} the winner is {best}"
-        )
-    else:
-        place, best = divmod(int(seen.probabilities.values.argmax()), seen.probabilities.values.shape[1])
-        title = (
-            f"The surest prediction is {shown(seen.words[best])} after {shown(seen.tokens[place])} at position "
-            f"{place}, with {percent(float(seen.probabilities.values[place, best]))}"
-        )
-    caption = (
-        f"The input {text}. Top: attention of the last block{' (mean over its heads)' if seen.heads > 1 else ''}, "
-        "`final` (position × feature), the logits and the probabilities of each token. Colours of `final` and of the "
-        "logits reach as far as where there is an answer to check; beyond, they stay the same. Frames: the right "
-        "tokens; "
-        "dots: the token that in fact comes next. Bottom: the read-out vector of each token as an arrow (a point far "
-        "along it gives the token a high logit), the input's `final` as dots, and the bias of each token by group. The "
-        f"plane holds {percent(seen.plane.kept)} of the vectors' variance. Exact numbers. If the bias alone decided, "
-        "all "
-        "rows of the probabilities would be alike."
-    )
-    return Words(title, caption, f"Attention, final, logits and probabilities on {text}. {title}.")

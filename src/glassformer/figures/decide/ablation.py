@@ -8,9 +8,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from glassformer.analyses._result import Array, percent, thousands
-from glassformer.analyses.decide.ablation import WAYS, Ablation, ablation, order, say
+from glassformer.analyses.decide.ablation import WAYS, Ablation
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 MOST = {"slide": 12}  # rows; else 24
 NEURONS, WORTH = 6, 0.05  # single neurons at most, and the share of the largest cost that one must reach
@@ -18,20 +17,11 @@ FAR = 5.0  # nats: beyond, small and large costs need a logarithmic axis to be s
 MARKS = {"zero": "o", "mean": "o", "resample": "x"}  # zero is hollow; all in ink, the colours mean parts elsewhere
 
 
-@_draw.drawing
-def plot_ablation(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Ablation, look: _draw.Look) -> Figure:
     """Parts sorted by what averaging them costs; three ways to remove each; intervals over windows."""
-    seen = ablation(run, step=step, member=member)
-    names, rows = seen.loss.axes["part"].labels, _rows(seen, MOST.get(size, 24))
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.6 + 0.32 * len(rows), least=60)
+    names, rows = seen.loss.axes["part"].labels, _rows(seen, MOST.get(look.size, 24))
+    alt = f"Dots with intervals: loss and wrong answers by removed part. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=2.6 + 0.32 * len(rows), least=60)
     t = sheet.theme
     panels = sheet.panels(
         1, 2 if seen.answers else 1, left=12.5, right=2, bottom=5.2, top=2.2, gap=(3, 3)
@@ -61,16 +51,35 @@ def plot_ablation(
     if left:
         most = float(np.nan_to_num(np.abs(seen.loss.values[left, WAYS.index("mean")])).max())
         what = f"of {seen.neurons} neurons{' tried' if seen.left_out else ''}"
-        what = what if all(names[k].startswith("neuron") for k in left) else f"of {len(names)} parts and neurons"
+        what = what if all(seen.kinds[k] == "neuron" for k in left) else f"of {len(names)} parts and neurons"
         sheet.note(f"not drawn: {len(left)} {what}; averaging one: at most {most:.2g} nats")
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: Ablation) -> str:
+    """How to read the dots and bars."""
+    neurons = f"Of {seen.neurons} single neurons, {seen.idle} can be averaged without a change that shows. "
+    if seen.left_out:
+        neurons = (
+            f"{seen.neurons} of {seen.neurons + seen.left_out} single neurons were tried, those whose output changes "
+            f"most from window to window; of these, {seen.idle} can be averaged without a change that shows. "
+        )
+    return (
+        "Each part of the model replaced by zero, by its mean over windows, or by its value in another window "
+        f"(resample); {seen.windows} validation windows with {seen.answers} answers that can be checked (the loss in "
+        "the clock is that of all of them); bars are intervals of 95 % over windows. Left: change of the loss (the "
+        "same as of the excess). Right: the share of wrong answers; the line is the whole model's. Parts are sorted "
+        f"by the loss that averaging them costs. {neurons if seen.neurons else ''}The position embedding is averaged "
+        "over positions and resampled by turning it round. A part whose interval spans 0 is not shown to matter alone; "
+        "two that can stand in for each other may both look idle."
+    )
 
 
 def _rows(seen: Ablation, most: int) -> list[int]:
     """The parts to draw, in order: all but neurons, and the few neurons that cost much to average."""
-    names, cost, every = seen.loss.axes["part"].labels, seen.loss.values[:, WAYS.index("mean")], order(seen)
-    large = [k for k in every if not names[k].startswith("neuron")][:most]
-    neurons = [k for k in every if names[k].startswith("neuron") and cost[k] > WORTH * np.nan_to_num(cost).max()]
+    cost, every = seen.loss.values[:, WAYS.index("mean")], seen.order()
+    large = [k for k in every if seen.kinds[k] != "neuron"][:most]
+    neurons = [k for k in every if seen.kinds[k] == "neuron" and cost[k] > WORTH * np.nan_to_num(cost).max()]
     return [k for k in every if k in {*large, *neurons[: min(NEURONS, most - len(large))]}]
 
 

@@ -10,36 +10,24 @@ from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Array
-from glassformer.analyses.decide.attribution import LITTLE, Attribution, attribution, say, signed
+from glassformer.analyses.decide.attribution import LITTLE, Attribution, signed
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 MOST_KEYS = 16  # positions with a bar of their own
 PLUS, MINUS = 0.88, 0.12  # places in the signed map: the bars have the colours of the heat map
 
 
-@_draw.drawing
-def plot_attribution(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    position: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Attribution, look: _draw.Look) -> Figure:
     """Right logit minus best wrong one: each part's bar, their sum, and each head's bar split over key positions."""
-    seen = attribution(run, sequence=sequence, position=position, step=step, member=member)
     names, heads = seen.parts.axes["part"].labels, len(seen.keys.values)
     keys = _keys(seen) if heads == 1 else ([], [])
-    narrow = size == "print_narrow"  # one column: the split stands below the bars
+    narrow = look.size == "print_narrow"  # one column: the split stands below the bars
     most = max(len(names) + 1, len(keys[0]))
     tall = max(3.6, 2.2 + 0.34 * most)
     below = 8 + (2.0 * len(keys[0]) if heads == 1 else 4 + 1.5 * heads) if heads else 0
-    tall = _style.inches(size, 20 + 2 * len(names) + below) if narrow else tall
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=tall)
+    tall = _style.inches(look.size, 20 + 2 * len(names) + below) if narrow else tall
+    alt = f"Bars of the parts of a logit difference. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=tall)
     t = sheet.theme
     base = below / sheet.room[1] if narrow else 0.0
     edge = 0.56 if heads and not narrow else 1.0
@@ -47,7 +35,7 @@ def plot_attribution(
     _bars(panel, [*names, "sum = difference"], [*seen.parts.values, seen.total], t, total=True)
     panel.axhline(len(names) - 0.5, color=t.faint, linewidth=0.5 * sheet.size.line)
     panel.set_xlabel(f"logit of {shown(seen.first)} minus logit of {shown(seen.second)}", parse_math=False)
-    panel.set_title(f"after {shown(seen.tokens[seen.position])} at position {seen.position}", parse_math=False)
+    panel.set_title(f"after {seen.name}", parse_math=False)
     place = (0, 0, 1, base) if narrow else (edge, 0, 1, 1)
     if heads == 1:
         split = sheet.panels(1, 1, left=7, right=1.5, bottom=4, top=2.2, within=place)[0, 0]
@@ -60,16 +48,35 @@ def plot_attribution(
         limit = _draw.limits("signed", seen.keys.values)
         future = np.array([[k not in seen.view for k in range(len(seen.tokens))]] * heads)
         _draw.heat(split, seen.keys.values, kind="signed", theme=t, limit=limit, masked=future,
-                   columns=seen.keys.axes["key_position"].labels, column_name="fetched from")  # fmt: skip
-        _regions.rows_named(split, seen.keys.axes["head"].labels)
+                   columns=seen.keys.axes["key_position"], column_name="fetched from")  # fmt: skip
+        _regions.rows_named(split, seen.keys.axes["part"].labels)
         split.set_title("each head's bar, by position")
         _draw.bar(sheet, "signed", limit, "logit difference", beside=split)
-    return sheet.done(seen, sequence=" ".join(seen.tokens), position=seen.position)
+    return sheet.done()
+
+
+def _caption(seen: Attribution) -> str:
+    """How to read the bars."""
+    who = (
+        "the right token (the likeliest, if several are) minus the best wrong one"
+        if seen.judged
+        else "the winner minus the runner-up"
+    )
+    return (
+        f"The input {' '.join(map(shown, seen.tokens))}; the logit difference {shown(seen.first)} over "
+        f"{shown(seen.second)} after {seen.name}: {who}. Each bar is what one part, writing directly to the stream, "
+        "adds (red) or takes (blue); the bars add up to the sum. "
+        + ("Right: attention's part, by the positions it was fetched from. " if len(seen.keys.values) else "")
+        + ("Norms are held at the size they have on this input. " if seen.normed else "")
+        + "Exact. The rival is the nearest one: over any other wrong token the lead is larger. Only direct votes "
+        "count: what a part does through later ones (attention through the feed-forward) is in their bars; `patching` "
+        "and `ablation` show that."
+    )
 
 
 def _keys(seen: Attribution) -> tuple[list[str], list[float]]:
     """The positions in view and what the one head fetched from each; of very many, the largest and the others' sum."""
-    values, names = seen.keys.values[0], drawn(seen.keys.axes["key_position"].labels)
+    values, names = seen.keys.values[0], drawn(seen.keys.axes["key_position"])
     large = sorted(sorted(seen.view, key=lambda k: -abs(np.nan_to_num(values[k])))[:MOST_KEYS])
     rest = [k for k in seen.view if k not in large]
     found = [names[k] for k in large], [float(values[k]) for k in large]

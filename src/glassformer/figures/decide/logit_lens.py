@@ -6,33 +6,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown
-from glassformer.analyses.decide.logit_lens import LogitLens, logit_lens, say
+from glassformer.analyses.decide.logit_lens import LogitLens
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_logit_lens(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: LogitLens, look: _draw.Look) -> Figure:
     """Rows are points from the embedding to the end, columns positions (or answers, if there is one position)."""
-    seen = logit_lens(run, sequence=sequence, step=step, member=member)
     rows = len(seen.points)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=3.0 + 0.55 * rows)
+    text = " ".join(map(shown, seen.tokens))
+    alt = f"A table of what is read out at each point on {text}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen, text), alt, height=3.0 + 0.55 * rows)
     t = sheet.theme
     panel = sheet.panels(1, 1, left=11.5, right=7.5, bottom=5, top=3.4)[0, 0]
     if sum(map(bool, seen.said[-1])) == 1:
         _one(panel, seen, t)
         _draw.bar(sheet, "probability", (0, 1), "probability", beside=panel)
         sheet.legend([("right answer", "s", t.right)] if seen.judged else [])
-        if (drawn := len(seen.chances.axes["token"])) < run.architecture.answers:
+        if (drawn := len(seen.chances.axes["token"])) < seen.answers:
             sheet.note(f"columns: the {drawn} tokens that get likeliest in any row")
     else:
         _every(panel, seen, t)
@@ -40,7 +30,20 @@ def plot_logit_lens(
         free = {verdict for row in seen.verdicts for verdict in row}
         sheet.legend([verdict for verdict in ("unconstrained", "not_in_view") if verdict in free])
     _regions.rows_named(panel, seen.points)
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+    return sheet.done()
+
+
+def _caption(seen: LogitLens, text: str) -> str:
+    """How to read the table."""
+    return (
+        f"The input {text}, read out at each point of the stream (rows) as if all that follows were skipped; so “after "
+        "attention” is without the feed-forward, while the regions of `residual` and `landscape` include it. Cells "
+        "name the likeliest token; colours are the probability of the right one, which stands above; grey: nothing is "
+        "asked. Where one position alone is asked, the columns are tokens. "
+        f"{'The final norm is applied at each point. ' if seen.normed else ''}The last row is the model's own answer. "
+        "The rows above ask what the model was not trained for: a wrong token there does not mean that the information "
+        "is missing."
+    )
 
 
 def _one(ax: Axes, seen: LogitLens, theme: _style.Theme) -> None:
@@ -57,7 +60,7 @@ def _every(ax: Axes, seen: LogitLens, theme: _style.Theme) -> None:
     """What each position would say at each point, and above what it should."""
     values, palette = seen.right.values, _style.colormap("probability", theme.name)
     ax.set_facecolor(theme.unconstrained)
-    _draw.heat(ax, values, kind="probability", theme=theme, columns=seen.right.axes["position"].labels, numbers=False,
+    _draw.heat(ax, values, kind="probability", theme=theme, columns=seen.right.axes["position"], numbers=False,
                column_name="position of the input")  # fmt: skip
     for row, (says, verdicts) in enumerate(zip(seen.said, seen.verdicts, strict=True)):
         for column, (said, verdict) in enumerate(zip(says, verdicts, strict=True)):

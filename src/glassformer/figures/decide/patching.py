@@ -6,33 +6,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from glassformer.analyses._pairs import shown
+from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Array, percent
-from glassformer.analyses.decide.patching import patching, say
+from glassformer.analyses.decide.patching import Patching
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 LEAST = 0.005  # a smaller share is written as nothing
 
 
-@_draw.drawing
-def plot_patching(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    other: str | None = None,
-    position: int | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Patching, look: _draw.Look) -> Figure:
     """Named point × position: how much of the difference between two inputs one value restores, and removes."""
-    seen = patching(run, sequence=sequence, other=other, position=position, step=step, member=member)
-    shares = seen.share.values
+    shares = np.concatenate([seen.share.values, seen.at_once.values[..., None]], -1)
     rows, columns = shares.shape[1:]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=3.1 + 0.38 * rows, least=60)
+    alt = f"Two tables of restored and removed share by point and position. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=3.1 + 0.38 * rows, least=60)
     t = sheet.theme
     left = max(_draw.text_width(name, sheet.size.text) for name in seen.points) / sheet.em + 1.2
     panels = sheet.panels(1, 2, left=left, right=8.5, bottom=6.2, top=3.6, gap=(1.6, 3))[0]
@@ -42,7 +29,7 @@ def plot_patching(
         f"input with {mine}, one part taken from the one with {other}: percent lost",
     )
     for k, panel in enumerate(panels):
-        _draw.heat(panel, shares[k], kind="share", theme=t, columns=seen.share.axes["position"].labels,
+        _draw.heat(panel, shares[k], kind="share", theme=t, columns=[*drawn(seen.share.axes["position"]), "all"],
                    column_name="position", numbers=False)  # fmt: skip
         _numbers(panel, shares[k], t)
         if k == 0:
@@ -63,7 +50,22 @@ def plot_patching(
         f"empty: rounds to 0 · bold: position {seen.changed}, where the inputs differ, and {seen.position}, where "
         "the answer is read"
     )
-    return sheet.done(seen, sequence=" ".join(seen.tokens), other=" ".join(seen.other), position=seen.position)
+    return sheet.done()
+
+
+def _caption(seen: Patching) -> str:
+    """How to read the tables."""
+    swap = f"{shown(seen.tokens[seen.changed])} for {shown(seen.other[seen.changed])} at position {seen.changed}"
+    return (
+        f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. After position "
+        f"{seen.position} the logit of {shown(seen.first)} minus that of {shown(seen.second)} is {seen.clean:+.2f} on "
+        f"the first{' (split by `attribution`)' if seen.nearest else ''} and {seen.corrupt:+.2f} on the second. "
+        "Left: one value of the first input put into the run on the second, and how much of this difference comes "
+        "back. Right: one value of the second put into the run on the first, and how much is lost. Rows are in the "
+        "order of the computation; numbers are percent, empty cells round to 0; below 0 or above 100 a value does more "
+        "than carry the difference. Exact. If the model did not use the exchanged token, all cells would be empty."
+        + ("" if seen.nearest else " `attribution` takes the best wrong token instead, whose logit is nearer.")
+    )
 
 
 def _numbers(ax: Axes, shares: Array, theme: _style.Theme) -> None:

@@ -7,26 +7,18 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses.decide.readout import readout, say
+from glassformer.analyses._result import percent
+from glassformer.analyses._verdicts import judged, read
+from glassformer.analyses.decide.readout import Readout
 from glassformer.figures import _draw, _regions, _style
-from glassformer.run import Run
 
 
-@_draw.drawing
-def plot_readout(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Readout, look: _draw.Look) -> Figure:
     """`final` · read-out + bias = logits → probabilities, with the right tokens framed; below, the read-out itself."""
-    seen = readout(run, sequence=sequence, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.2, least=60)
-    t, names, words = sheet.theme, seen.final.axes["position"].labels, seen.words
+    text = " ".join(map(shown, seen.tokens))
+    alt = f"Attention, final, logits and probabilities on {text}. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen, text), alt, height=8.2, least=60)
+    t, names, words = sheet.theme, seen.final.axes["position"], seen.words
     longest = max(_draw.text_width(shown(word), 1) * 72 for word in words)  # ems
     turned = 0.0 if longest < 1.6 or len(words) * longest < 18 else longest
     split = 0.5
@@ -39,14 +31,14 @@ def plot_readout(
     )
     logits = sheet.panels(1, 1, right=6.5, within=(begin, split, end, 1), **upper | {"left": 0.5})[0, 0]
     chances = sheet.panels(1, 1, right=6.5, within=(end, split, 1, 1), **upper | {"left": 0.5})[0, 0]
-    asked = [k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")]
+    asked = judged(seen.verdicts)
     if seen.heads:
         future = ~np.tri(len(names), dtype=bool) if seen.causal else None
         _draw.heat(top[0], seen.attention.values, kind="share", theme=t, rows=names, columns=names, masked=future,
                    numbers=False)  # fmt: skip
         top[0].set_title("mean attention, 0 to 1" if seen.heads > 1 else "attention, 0 to 1")
     if len(top[0].get_yticks()) < len(names) and asked:  # no room for all: those with an answer to check
-        top[0].set_yticks(asked, drawn([names[k] for k in asked]))
+        top[0].set_yticks(asked, [drawn(names)[k] for k in asked])
     final, told = top[-1], asked or [seen.place]
     reach = _draw.limits("signed", seen.final.values[told])
     digits = 1 if _draw.numbers_fit(final, seen.final.values, 1) else 0
@@ -92,9 +84,8 @@ def plot_readout(
     _draw.plane_axes(low_left, seen.plane, np.concatenate([shown_tips, ends]), theme=t, margin=0.12)
     _draw.arrows(low_left, zero, shown_tips, colours=t.quiet, width=0.5)
     _draw.dots(low_left, ends, colour=[_regions.colour(v, t) for v in seen.verdicts], scale=0.8, zorder=4)
-    read = [k for k, verdict in enumerate(seen.verdicts) if verdict]
-    clear = np.concatenate([shown_tips, ends[read], _regions.along(zero, shown_tips)])
-    texts = [*(drawn([names[k] for k in asked])), *(shown(word) for word in words)]  # first the points of the title
+    clear = np.concatenate([shown_tips, ends[read(seen.verdicts)], _regions.along(zero, shown_tips)])
+    texts = [*(drawn(names)[k] for k in asked), *(shown(word) for word in words)]  # first the points of the title
     inks = [*(_regions.colour(seen.verdicts[k], t) for k in asked), *([t.ink] * len(words))]
     _draw.labels(low_left, np.concatenate([ends[asked], shown_tips]), texts, colours=inks, keep_clear=clear, tied=True)
     for text in low_left.texts:
@@ -126,4 +117,17 @@ def plot_readout(
     met = [verdict for verdict in ("right", "wrong") if verdict in seen.verdicts or (verdict == "right" and frames)]
     following = [Line2D([], [], linestyle="", marker="o", label="comes next", **mark)] if len(after) else []
     sheet.legend([*met, *following])
-    return sheet.done(seen, sequence=" ".join(seen.tokens))
+    return sheet.done()
+
+
+def _caption(seen: Readout, text: str) -> str:
+    """How to read the maps, the arrows and the bars."""
+    return (
+        f"The input {text}. Top: attention of the last block{' (mean over its heads)' if seen.heads > 1 else ''}, "
+        "`final` (position × feature), the logits and the probabilities of each token. Colours of `final` and of the "
+        "logits reach as far as where there is an answer to check; beyond, they stay the same. Frames: the right "
+        "tokens; dots: the token that in fact comes next. Bottom: the read-out vector of each token as an arrow (a "
+        "point far along it gives the token a high logit), the input's `final` as dots, and the bias of each token by "
+        f"group. The plane holds {percent(seen.plane.kept)} of the vectors' variance. Exact numbers. If the bias alone "
+        "decided, all rows of the probabilities would be alike."
+    )
