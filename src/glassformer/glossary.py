@@ -67,6 +67,7 @@ AXES = {  # axis → the kind of its places
     "rate": "quantity",
     "frequency": "quantity",
     "share": "quantity",
+    "size": "quantity",  # of a model
     "argument": "quantity",  # of a function, where it is a curve
     "value": "quantity",
 }

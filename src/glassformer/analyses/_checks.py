@@ -40,7 +40,7 @@ class Finding:
     step: int | None = None
     serious: bool = True
 
-    def plain(self) -> dict[str, object]:
+    def told(self) -> dict[str, object]:
         """As it stands in an answer of the command line, whose numbers have commas."""
         said = {"illness": self.illness, "evidence": self.evidence, "cause": self.cause, "try": self.remedy}
         comma = {name: words.replace(thousands(1000)[1], ",") for name, words in said.items()}

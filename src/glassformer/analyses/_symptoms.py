@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from glassformer import reference
+from glassformer import editing, reference
 from glassformer.analyses import _clock, _counted, _decide
 from glassformer.analyses._result import Array
 from glassformer.architecture import nest, part
@@ -159,7 +159,8 @@ class Symptoms:
             except Error:  # a damaged step is another matter, and said elsewhere
                 continue
             with np.errstate(all="ignore"):
-                _, seen = reference.forward(nest(flat), given.windows[:, :-1], a)
+                edits = editing.compiled(run, given.windows[:, :-1], step, self.member) or None
+                _, seen = reference.forward(nest(flat), given.windows[:, :-1], a, edits)
                 final = seen["final"][:, _counted.read(run)].astype(np.float64)
                 signal = float(final.std(0).mean() / max(np.sqrt((final**2).mean()), 1e-30))
                 found.setdefault("signal", []).append((step, signal))

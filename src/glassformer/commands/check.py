@@ -58,7 +58,7 @@ def _diagnosed(run: "Run") -> "list[tuple[int, Finding]]":
 
 def _plain(run: "Run", member: int, finding: "Finding") -> dict[str, Any]:
     seed = {"seed": run.seeds[member]} if run.members > 1 else {}
-    return {**seed, **finding.plain()}
+    return {**seed, **finding.told()}
 
 
 def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool | None) -> None:
@@ -75,7 +75,7 @@ def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool | None) -
     shown = [each for each in found if each[1].serious or run.members == 1][:SHOWN]
     for member, finding in shown:
         who = f", seed {run.seeds[member]}" if run.members > 1 else ""
-        told = finding.plain()
+        told = finding.told()
         typer.echo(f"  {'✗' if finding.serious else '·'} {told['illness']}{who}: {told['evidence']}")
         typer.echo(f"      cause: {told['cause']}")
         typer.echo(f"      try: {told['try']}")

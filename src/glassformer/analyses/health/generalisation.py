@@ -1,12 +1,10 @@
 """Learned or memorised: training against held-out loss, what leaked, and the answers to questions never seen."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _applies, _clock, _judged
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands, result
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Array, Labelled, Result, fate, percent, result, shared
 from glassformer.run import Run
 from glassformer.tasks import Data, Split
 
@@ -14,7 +12,6 @@ ORDER = 20
 ANSWERS = ("1.P9",)
 COST = "b"
 APPLIES = (_applies.logged,)
-
 
 MOST, WINDOWS = 400, 200  # questions and windows of each kind that are judged
 MOST_HELD = 20_000  # held-out windows looked for in training
@@ -30,22 +27,47 @@ class Generalisation(Result):
     excess: dict[str, Labelled]  # (step,): train, validation, test
     gap: Labelled  # (step,): validation minus train
     leaked: Labelled  # (part,): share of held-out windows, answer included, that also occur in training
-    accuracy: Labelled  # (kind, end): low, right, high; 95 % after Wilson
+    accuracy: Labelled  # (kind, statistic): low, right, high; 95 % after Wilson
     judged: Labelled  # (kind,): how many were judged
+    unseen: str  # the kind that training does not have; empty: there is none
     steps: int
     at: int
     in_view: bool  # whether only answers in view are counted, as of a rule
     questions: bool  # whether windows are questions with one answer
     by_heart: bool  # the held-out data are the training data: the task is to memorise
 
+    @property
+    def title(self) -> str:
+        """Whether it generalises, and whether the test is fair."""
+        if not {"train", "validation"} <= self.excess.keys():
+            return "The losses on training and on held-out windows were not both logged, so no gap can be measured"
+        known = np.flatnonzero(np.isfinite(self.gap.values))
+        end = int(known[-1]) if len(known) else -1
+        if end + 1 < len(self.gap.values):
+            return fate("the loss is not a number", since=int(np.array(self.gap.axes["step"].values)[end + 1]))
+        if self.by_heart:
+            return "This task is to memorise: the held-out text is the training text, so there is no gap to measure"
+        gap, most = float(self.gap.values[end]), max(self.leaked.values.tolist(), default=0)
+        title = f"Held-out excess ends {_short(abs(gap))} nats {'above' if gap >= 0 else 'below'} that of training"
+        if most >= LEAK:
+            windows = "questions" if self.questions else "windows"
+            title += f"; {percent(most)} of held-out {windows} also occur in training"
+        kinds = self.accuracy.axes["kind"].labels
+        right = float(self.accuracy.values[kinds.index(self.unseen), 1]) if self.unseen else np.nan
+        if not np.isfinite(right):
+            return title
+        new = f"answers{' in view' if self.in_view else ''} in unseen windows"
+        new = "answers to questions never seen" if self.unseen == "never seen" else new
+        return f"{title}, and {_judged.exactly(right)} of {new} are right"
+
 
 @shared
-def generalisation(run: Run, *, step: int = -1, member: int = 0) -> Generalisation:
+def generalisation(run: Run, *, step: Step = -1, member: Member = 0) -> Generalisation:
     """How far training and held-out loss part, how much of the test was seen in training, and who gets it right."""
     at = _clock.resolve(run, step)
-    labels = tuple(map(str, run.metrics["step"].tolist()))
+    steps = {"step": run.metrics["step"]}
     excess = {part: values for part in PARTS if (values := _excess(run, part, member)) is not None}
-    nothing = np.full(len(labels), np.nan)
+    nothing = np.full(len(run.metrics["step"]), np.nan)
     gap = excess.get("validation", nothing) - excess.get("train", nothing)
     data = run.task.data(run.architecture.context)
     leaked = {part: _leaked(data, part, run.architecture.context + 1) for part in PARTS[1:] if getattr(data, part)}
@@ -58,11 +80,12 @@ def generalisation(run: Run, *, step: int = -1, member: int = 0) -> Generalisati
         step=None if step == -1 else at,
         clock=_clock.text(run, step, member),
         truth_known=run.task.exact,
-        excess={part: Labelled(values, {"step": labels}, "nats per token") for part, values in excess.items()},
-        gap=Labelled(gap, {"step": labels}, "nats per token"),
+        excess={part: Labelled(values, steps, "nats per token") for part, values in excess.items()},
+        gap=Labelled(gap, steps, "nats per token"),
         leaked=Labelled(np.array(list(leaked.values())), {"part": tuple(leaked)}, "share"),
-        accuracy=Labelled(np.stack([low, share, high], -1), kinds | {"end": ("low", "right", "high")}, "share"),
+        accuracy=Labelled(np.stack([low, share, high], -1), kinds | {"statistic": ("low", "right", "high")}, "share"),
         judged=Labelled(counts[:, 1], kinds, "answers"),
+        unseen=next((kind for kind in groups if kind in ("never seen", "validation windows not in training")), ""),
         steps=_clock.total(run),
         at=at,
         in_view=run.task.measure == "rule_error",
@@ -166,55 +189,5 @@ def _right(run: Run, kind: str, windows: Array, data: Data, step: int, member: i
     return int(seen.right[counted].sum()), int(counted.sum())
 
 
-def say(seen: Generalisation) -> Words:
-    """Whether it generalises, and whether the test is fair."""
-    names, right = seen.accuracy.axes["kind"].labels, seen.accuracy.values[:, 1]
-    last = seen.gap.values[np.isfinite(seen.gap.values)]
-    leak = _leak(seen)
-    if not len(last) or not np.isfinite(seen.gap.values[-1]):
-        title = "The loss is not a number at the end, so nothing can be said about generalising"
-    elif seen.by_heart:
-        title = "This task is to memorise: the held-out text is the training text, so there is no gap to measure"
-    else:
-        unseen = next(
-            (k for k, name in enumerate(names) if name in ("never seen", "validation windows not in training")), None
-        )
-        good = ""
-        if unseen is not None and np.isfinite(right[unseen]):
-            good = f", and {_judged.exactly(float(right[unseen]))} of {_what(names[unseen], seen.in_view)} are right"
-        side = "above" if last[-1] >= 0 else "below"
-        title = f"Held-out excess ends {_short(abs(last[-1]))} nats {side} that of training{leak}{good}"
-    caption = (
-        f"Top: loss above {seen.least} on the same windows, on training (solid), validation (dashed) and test windows "
-        "(dotted); the gap between training and validation is shaded; the axis is straight below 0.001 and logarithmic "
-        "above where little is left at the end. The foot is the leak meter: the share of "
-        f"held-out {'questions' if seen.questions else 'windows, next token included,'} that also occur in training; "
-        "only the rest can show that something was learned. Below: the share of right answers at step "
-        f"{thousands(seen.at)} with intervals of 95 %"
-        + (
-            ", by how new a question is: seen in training; never seen; of these, seen with its values in another "
-            "order, with values never seen together, and with a repeated value (a tie)."
-            if "never seen" in names
-            else ", on training windows and on held-out ones that training does not have, where the answer is in view."
-        )
-        + " A gap that grows while training improves would mean memorising."
-    )
-    return Words(title, caption, f"Curves of excess by part, and bars of accuracy. {title}.")
-
-
 def _short(nats: float) -> str:
     return "less than 0.001" if nats < 5e-4 else f"{nats:.3f}" if nats < 0.0995 else f"{nats:.2f}"
-
-
-def _what(name: str, in_view: bool) -> str:
-    return "answers to questions never seen" if name == "never seen" else (
-        "answers in view in unseen windows" if in_view else "answers in unseen windows"
-    )  # fmt: skip
-
-
-def _leak(seen: Generalisation) -> str:
-    shares: Sequence[float] = seen.leaked.values.tolist()
-    what = "questions" if seen.questions else "windows"
-    if max(shares, default=0) < LEAK:
-        return ""
-    return f"; {percent(max(shares))} of held-out {what} also occur in training"

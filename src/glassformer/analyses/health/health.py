@@ -1,12 +1,11 @@
 """Whether a training is healthy: what ails it, by which evidence, and what to try."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _applies, _checks, _clock
 from glassformer.analyses._checks import Finding
-from glassformer.analyses._result import Labelled, Result, Words, listed, shared, thousands, result
+from glassformer.analyses._options import Member, Step
+from glassformer.analyses._result import Labelled, Result, listed, result, shared, thousands
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.run import Run
 
@@ -15,8 +14,7 @@ ANSWERS = ("1.P4", "1.P13")
 COST = "b"
 APPLIES = (_applies.logged,)
 
-
-__all__ = ["Finding", "Health", "diagnose", "health", "say"]
+__all__ = ["Finding", "Health", "diagnose", "health"]
 
 
 @result
@@ -24,9 +22,9 @@ class Health(Result):
     """Every check with its curve, limit and verdict, and the signs by which one would stop."""
 
     curves: dict[str, Labelled]  # (step,) each, by check; those that have one
-    judged: Labelled  # (check,): the number that was judged
-    limits: Labelled  # (check,): the line it should not cross
-    signs: Labelled  # (sign,): the first logged step at which each sign to stop was met
+    judged: Labelled  # (quantity,): of each check, the number that was judged
+    limits: Labelled  # (quantity,): the line it should not cross
+    signs: Labelled  # (quantity,): the first logged step at which each sign to stop was met
     verdicts: tuple[str, ...]  # healthy, ill, note, not measured; by check
     units: tuple[str, ...]
     ill_above: tuple[bool, ...]
@@ -37,6 +35,21 @@ class Health(Result):
     last: int
 
     @property
+    def title(self) -> str:
+        """What ails it, or that it is well."""
+        steps = thousands(self.last)
+        ill, notes = ([each.illness for each in self.found if each.serious == serious] for serious in (True, False))
+        if not any(np.isfinite(self.judged.values)):
+            return "Nothing was logged during this training, so nothing can be said of its health"
+        if ill:
+            return f"Ill after {steps} steps: {listed(ill)}"
+        rest = f", but note: {listed(notes)}" if notes else ""
+        checks = zip(self.judged.axes["quantity"].labels, self.verdicts, self.findings, strict=True)
+        past = [f"“{name}”" for name, verdict, finding in checks if verdict == "note" and finding is None]
+        rest += f"; beyond a limit: {listed(past)}" if past else ""
+        return f"After {steps} steps none of {len(self.verdicts)} checks finds an illness{rest}"
+
+    @property
     def found(self) -> list[Finding]:
         """The findings, serious ones first, causes before consequences."""
         some = [finding for finding in self.findings if finding is not None]
@@ -44,17 +57,15 @@ class Health(Result):
 
 
 @shared
-def health(run: Run, *, step: int = -1, member: int = 0) -> Health:
+def health(run: Run, *, step: Step = -1, member: Member = 0) -> Health:
     """Look at one member's logged lines, and at its weights at a few kept steps, for every illness known here."""
     patient = Symptoms(run, member)
     with np.errstate(all="ignore"):
         rows = _checks.checks(patient)
         signs = dict(_checks.signs(patient))
-    names = {"check": tuple(row.name for row in rows)}
+    names = {"quantity": tuple(row.name for row in rows)}
     curves = {
-        row.name: Labelled(row.values, {"step": tuple(str(int(at)) for at in row.steps)}, row.unit)
-        for row in rows
-        if len(row.steps)
+        row.name: Labelled(row.values, {"step": row.steps.astype(int)}, row.unit) for row in rows if len(row.steps)
     }
     met = np.array([np.nan if at is None else at for at in signs.values()], dtype=float)
     return Health(
@@ -63,7 +74,7 @@ def health(run: Run, *, step: int = -1, member: int = 0) -> Health:
         curves=curves,
         judged=Labelled(np.array([row.value for row in rows]), names),
         limits=Labelled(np.array([row.limit for row in rows]), names),
-        signs=Labelled(met, {"sign": tuple(signs)}, "step"),
+        signs=Labelled(met, {"quantity": tuple(signs)}, "step"),
         verdicts=tuple(row.verdict for row in rows),
         units=tuple(row.unit for row in rows),
         ill_above=tuple(row.ill_above for row in rows),
@@ -79,30 +90,3 @@ def diagnose(run: Run) -> list[tuple[int, Finding]]:
     """(member, finding) for every member, serious findings first."""
     found = [(member, finding) for member in range(run.members) for finding in health(run, member=member).found]
     return sorted(found, key=lambda each: not each[1].serious)
-
-
-def say(seen: Health) -> Words:
-    """What ails it, or that it is well."""
-    ill = [finding for finding in seen.found if finding.serious]
-    notes = [finding for finding in seen.found if not finding.serious]
-    steps = thousands(seen.last)
-    if not any(np.isfinite(seen.judged.values)):
-        title = "Nothing was logged during this training, so nothing can be said of its health"
-    elif ill:
-        title = f"Ill after {steps} steps: {listed([finding.illness for finding in ill])}"
-    else:
-        rest = f", but note: {listed([finding.illness for finding in notes])}" if notes else ""
-        past = [f"“{name}”" for name, verdict, finding in
-                zip(seen.judged.axes["check"].labels, seen.verdicts, seen.findings, strict=True)
-                if verdict == "note" and finding is None]  # fmt: skip
-        rest += f"; beyond a limit: {listed(past)}" if past else ""
-        title = f"After {steps} steps none of {len(seen.verdicts)} checks finds an illness{rest}"
-    caption = (
-        "One row per check: its curve over the training, the limit as a dashed line with the unhealthy side shaded, "
-        "the number judged, the verdict, and for what was found the evidence and something to try. Limits are rules of "
-        "thumb, chosen on runs made ill on purpose; a run that has learnt its task is not called ill for "
-        "the road it took. Losses and gradients are as logged; neurons, attention and signal are measured on "
-        "up to 64 held-out windows at a few kept steps. Below: four usual signs that it is time to stop, and the "
-        "first logged step at which each was met."
-    )
-    return Words(title, caption, f"A table of {len(seen.verdicts)} checks with small curves and verdicts. {title}.")

@@ -1,11 +1,14 @@
 """What training costs: steps per second, memory and operations of every part, counted and, on request, measured."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
+from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, thousands, result
+from glassformer.analyses import _applies
+from glassformer.analyses._options import Option
+from glassformer.analyses._result import Array, Labelled, Result, percent, result
 from glassformer.architecture import Architecture
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -13,12 +16,7 @@ from glassformer.run import Run
 ORDER = 40
 ANSWERS = ("2.§5.5",)
 COST = "a"
-
-
-def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
-    return "this model has no attention, whose cost is compared here" if run.architecture.attention == "off" else None
-
+APPLIES = (_applies.attention,)
 
 BYTES = 4  # of a number in single precision
 FACTORS = (0.25, 0.5, 1, 2, 4)
@@ -33,15 +31,18 @@ class Runtime(Result):
     speed: Labelled  # (step,): steps per second since the logged line before
     memory: Labelled  # (part,): bytes in one training step, counted from the shapes
     operations: Labelled  # (part,): multiplications and additions of one step, forwards and backwards
-    counted: dict[
-        str, Labelled
-    ]  # context, width → (size, number): operations of one window's step, bytes of its activations
-    measured: dict[str, Labelled]  # context, width → (size, number): seconds and bytes; empty if not asked for
-    attention: Labelled | None  # (context, number): seconds and bytes of attention alone, per window; None: as above
-    attention_slopes: Labelled | None  # (number,): of log cost against log context
+    counted: dict[str, Labelled]  # context, width → (size, quantity): operations and bytes of one window's step
+    measured: dict[str, Labelled]  # context, width → (size, quantity): seconds and bytes; empty if not asked for
+    attention: Labelled | None  # (size, quantity): seconds and bytes of attention alone, per window; None: as above
+    attention_slopes: Labelled | None  # (quantity,): of log cost against log context
     repeats: int  # of each measured step, of which the quickest counts; 0: none
-    parts: Labelled | None  # (part, number): seconds and bytes of each part alone; None if not asked for
-    slopes: dict[str, Labelled]  # context, width → (number,): of log cost against log size
+    parts: Labelled | None  # (part, quantity): seconds and bytes of each part alone; None if not asked for
+    slopes: dict[str, Labelled]  # context, width → (quantity,): of log cost against log size
+    held: float  # bytes of one step, all parts together
+    attention_held: float  # share of them that attention takes
+    activations_held: float  # share of them that is kept for the backward pass
+    busiest: str  # the part with the most operations
+    busiest_share: float
     seconds: float
     usual: float  # steps per second, the middle one
     batch: int
@@ -52,12 +53,25 @@ class Runtime(Result):
     overtakes: float  # the context from which attention costs more operations than all else in a block
     device: str
 
+    @property
+    def title(self) -> str:
+        """How fast it went, and where memory and operations go."""
+        pace = f"{_speed(self.usual)} steps a second; a" if np.isfinite(self.usual) else "A"
+        takes = "takes" if self.busiest in ("attention", "feed-forward") else "take"
+        return (
+            f"{pace} step holds {size(self.held)}, of which attention takes {percent(self.attention_held)}; "
+            f"{self.busiest} {takes} {percent(self.busiest_share)} of the operations"
+        )
 
-def runtime(run: Run, *, measure: bool = False) -> Runtime:
+
+def runtime(
+    run: Run,
+    *,
+    measure: Annotated[bool, Option("also time steps at other contexts and widths, on the machine at hand")] = False,
+) -> Runtime:
     """Speed as logged, costs as counted; `measure` trains a few steps at other contexts and widths and times them."""
+    _applies.must(run, *APPLIES)
     a, train = run.architecture, run.experiment.train
-    if a.attention == "off":
-        raise CallError("this model has no attention, whose cost is compared here")
     at, seconds = run.times.get("step", np.zeros(0)), run.times.get("seconds", np.zeros(0))
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = np.diff(at) / np.diff(seconds) if len(at) > 1 else np.zeros(0)
@@ -68,15 +82,16 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
     counted = {
         name: Labelled(
             np.array([_per_window(b) for b in several]),
-            {name: tuple(str(getattr(b, name)) for b in several), "number": ("operations", "activations")},
+            {"size": [getattr(b, name) for b in several], "quantity": ("operations", "activations")},
         )
         for name, several in sizes.items()
     }
     measured = {name: _measured(several, name) for name, several in sizes.items()} if measure else {}
     attention = _measured(sizes["context"], "context", alone=True) if measure else None
+    whole, busiest = sum(memory.values()), max(operations, key=lambda part: operations[part])
     late = speed[int(FIRST * len(speed)) :]
     return Runtime(
-        speed=Labelled(speed, {"step": tuple(str(int(step)) for step in at[1:])}, "steps per second"),
+        speed=Labelled(speed, {"step": at[1:].astype(int)}, "steps per second"),
         memory=Labelled(np.array(list(memory.values()), dtype=float), {"part": tuple(memory)}, "bytes"),
         operations=Labelled(
             np.array(list(operations.values()), dtype=float), {"part": tuple(operations)}, "operations"
@@ -88,6 +103,11 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
         repeats=_repeats() if measure else 0,
         parts=_parts(a, train.batch) if measure else None,
         slopes={name: _slopes(counted[name], measured.get(name)) for name in sizes},
+        held=whole,
+        attention_held=memory["attention"] / whole,
+        activations_held=1 - (memory["parameters"] + memory["optimiser"]) / whole,
+        busiest=busiest,
+        busiest_share=operations[busiest] / sum(operations.values()),
         seconds=float(seconds[-1]) if len(seconds) else float("nan"),
         usual=float(np.nanmedian(late)) if np.isfinite(late).any() else float("nan"),
         batch=train.batch,
@@ -101,11 +121,11 @@ def runtime(run: Run, *, measure: bool = False) -> Runtime:
 
 
 def _parts(a: Architecture, batch: int) -> Labelled:
-    """(part, number): seconds and bytes of one step, each part trained alone."""
+    """(part, quantity): seconds and bytes of one step, each part trained alone."""
     from glassformer.analyses import _stopwatch
 
     found = _stopwatch.parts(a, batch)
-    return Labelled(np.array(list(found.values())), {"part": tuple(found), "number": ("seconds", "bytes")})
+    return Labelled(np.array(list(found.values())), {"part": tuple(found), "quantity": ("seconds", "bytes")})
 
 
 def costs(a: Architecture, batch: int, state: int = 2) -> tuple[dict[str, float], dict[str, float]]:
@@ -179,7 +199,7 @@ def _repeats() -> int:
 
 
 def _measured(several: list[Architecture], name: str, alone: bool = False) -> Labelled:
-    """(size, number): seconds of one window's training step, and the bytes that the compiled step sets aside for it.
+    """(size, quantity): seconds of one window's training step, and the bytes that the compiled step sets aside for it.
 
     `alone`: of the attention of one block, without anything else.
     """
@@ -190,8 +210,7 @@ def _measured(several: list[Architecture], name: str, alone: bool = False) -> La
         batch = max(1, TOKENS // a.context)
         seconds, held = _stopwatch.attention(a, batch) if alone else _stopwatch.whole(a, batch)
         rows.append([seconds / batch, held / batch])
-    axes = {name: tuple(str(getattr(a, name)) for a in several), "number": ("seconds", "bytes")}
-    return Labelled(np.array(rows), axes)
+    return Labelled(np.array(rows), {"size": [getattr(a, name) for a in several], "quantity": ("seconds", "bytes")})
 
 
 def slope(sizes: Array, cost: Array) -> float:
@@ -205,88 +224,22 @@ def _slopes(counted: Labelled, measured: Labelled | None) -> Labelled:
 
 
 def _fitted(tables: dict[str, Labelled]) -> Labelled:
-    """(number,): the slope of each column of each table over its sizes."""
+    """(quantity,): the slope of each column of each table over its sizes."""
     found: dict[str, float] = {}
     for kind, table in tables.items():
-        sizes = np.array([float(label) for label in next(iter(table.axes.values()))])
-        found |= {f"{kind} {name}": slope(sizes, table.values[:, k]) for k, name in enumerate(table.axes["number"].labels)}
-    return Labelled(np.array(list(found.values())), {"number": tuple(found)}, "slope")
-
-
-def say(seen: Runtime) -> Words:
-    """How fast it went, and where memory and operations go."""
-    held = dict(zip(seen.memory.axes["part"].labels, seen.memory.values, strict=True))
-    done = dict(zip(seen.operations.axes["part"].labels, seen.operations.values, strict=True))
-    whole, work = sum(held.values()), sum(done.values())
-    kept = whole - held["parameters"] - held["optimiser"]
-    most = max(done, key=lambda part: done[part])
-    pace = f"{_speed(seen.usual)} steps a second; a" if np.isfinite(seen.usual) else "A"
-    title = (
-        f"{pace} step holds {_bytes(whole)}, of which attention takes {percent(held['attention'] / whole)}; {most} "
-        f"take{'s' if most in ('attention', 'feed-forward') else ''} {percent(done[most] / work)} of the operations"
-    )
-    context, width = seen.slopes["context"], seen.slopes["width"]
-    measured = ""
-    if seen.measured:
-        m, n = (dict(zip(each.axes["number"].labels, each.values, strict=True)) for each in (context, width))
-        measured = (
-            f" Measured on this machine with random weights, the quickest of {seen.repeats} gradient steps at each "
-            f"size, per window: time grows with context as its power {m['measured seconds']:.2f} and with width as its "
-            f"power {n['measured seconds']:.2f}, temporary memory as powers {m['measured bytes']:.2f} and "
-            f"{n['measured bytes']:.2f}; a small step costs time whatever its size, so measured slopes lie below. "
-            + _alone(seen)
-            + _told(seen)
-        )
-    caption = (
-        (
-            "Steps per second between logged lines, the first of which waits for compiling. "
-            if np.isfinite(seen.usual)
-            else "No times were logged, so no speed is shown. "
-        )
-        + "Bytes and operations of one training step are counted from the shapes (activations, which the backward pass "
-        f"needs, are {percent(kept / whole)} of the bytes): with B = {seen.batch} windows of L = "
-        f"{seen.context} tokens, H = {seen.heads} heads, width d = {seen.width} and {seen.blocks} block"
-        f"{'s' if seen.blocks > 1 else ''}, attention holds 2·B·H·L² numbers a block (O(B·H·L²)) and costs O(B·L²·d) "
-        "operations; all else grows with L. Attention would cost more operations than the matrices of its block from "
-        f"a context of {thousands(round(seen.overtakes))} on. Below: cost of one window at other contexts and widths, "
-        "with the fitted slope of each line (feed-forward in proportion to the width)."
-        + (measured or " The option `measure=true` measures all of this on the machine at hand.")
-        + " That attention dominates would be refuted by its small bar."
-    )
-    return Words(title, caption, f"A curve of speed, bars of memory and operations, lines of cost by size. {title}.")
-
-
-def _alone(seen: Runtime) -> str:
-    """How attention itself grows with the context, beside the square that theory gives."""
-    if seen.attention_slopes is None:
-        return ""
-    seconds, held = seen.attention_slopes.values
-    return (
-        f"Attention alone, without the matrices around it: time grows as the power {seconds:.2f} of the context L and "
-        f"temporary memory as its power {held:.2f}, where L² would give 2. "
-    )
-
-
-def _told(seen: Runtime) -> str:
-    """What the parts cost alone, beside what was counted for them."""
-    if seen.parts is None:
-        return ""
-    names, (seconds, held) = seen.parts.axes["part"].labels, seen.parts.values.T
-    counted = dict(zip(seen.memory.axes["part"].labels, seen.memory.values, strict=True))
-    k = names.index("attention")
-    return (
-        "Diamonds: each part alone, forwards and backwards, with this batch. Attention sets aside "
-        f"{_bytes(float(held[k]))} where {_bytes(counted['attention'])} were counted, and takes "
-        f"{percent(float(seconds[k] / seconds.sum()))} of the time of all parts."
-    )
+        sizes = np.array(table.axes["size"].values, dtype=float)
+        names = table.axes["quantity"].labels
+        found |= {f"{kind} {name}": slope(sizes, cost) for name, cost in zip(names, table.values.T, strict=True)}
+    return Labelled(np.array(list(found.values())), {"quantity": tuple(found)}, "slope")
 
 
 def _speed(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def _bytes(value: float) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g}\u202f{unit}"
+def size(value: float) -> str:
+    """2.5 MB: so many bytes, three digits that count."""
+    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= least:
+            return f"{value / least:.3g}\u202f{unit}"
     return f"{value:.0f} bytes"

@@ -1,12 +1,11 @@
 """How large the stream and its branches are by depth, and whether blocks begin as the identity."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from glassformer import reference
-from glassformer.analyses import _clock, _decide
-from glassformer.analyses._result import Array, Labelled, Result, Words, percent, shared, thousands, result
+from glassformer import editing, reference
+from glassformer.analyses import _applies, _clock, _decide
+from glassformer.analyses._options import Member, Steps
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, shared
 from glassformer.architecture import Architecture, nest
 from glassformer.run import Run
 
@@ -14,26 +13,29 @@ ORDER = 30
 ANSWERS = ("1.P1", "1.P10")
 COST = "a"
 
+WINDOWS = 64
+IDENTITY = 0.1  # branch over stream below which a block hardly changes what passes through it
+MOST = 3  # steps shown
+SAID = {
+    "embedded": "embedding", "attended": "attention", "fed": "feed-forward", "middle": "+ attention",
+    "out": "+ feed-forward", "normed_1": "norm 1", "normed_2": "norm 2", "final": "final norm",
+}  # fmt: skip
+
 
 def applies(run: Run) -> str | None:
-    """Why there is nothing to draw."""
+    """That something is added to the stream."""
     a = run.architecture
     return None if a.attention != "off" or a.feed_forward else "the model has neither attention nor feed-forward"
 
 
-WINDOWS = 64
-IDENTITY = 0.1  # branch over stream below which a block hardly changes what passes through it
-MOST = 3  # steps shown
-
-
 @result
-class Signal(Result):
+class StreamSize(Result):
     """Sizes along the depth at some steps: root mean square over windows, positions and features."""
 
     stream: Labelled  # (step, point): of the stream at each point
-    branch: Labelled  # (step, branch): of what each branch adds
-    ratio: Labelled  # (step, branch): branch over the stream it is added to
-    kept: Labelled  # (step, branch): cosine between the stream before and after the branch, mean over positions
+    branch: Labelled  # (step, point): of what each branch adds
+    ratio: Labelled  # (step, point): branch over the stream it is added to
+    kept: Labelled  # (step, point): cosine between the stream before and after the branch, mean over positions
     mean: Labelled  # (step, point): mean over features, root mean square over windows and positions
     spread: Labelled  # (step, point): standard deviation over features, the same
     differs: Labelled  # (step, point): how much of the stream depends on the window, 0 to 1
@@ -41,28 +43,49 @@ class Signal(Result):
     windows: int
     residual: bool
     blocks: int
+    block_of: dict[str, int]  # point → block; of those that are in one
+
+    @property
+    def title(self) -> str:
+        """Whether the blocks begin as the identity, and how much they add in the end."""
+        if not np.isfinite(self.stream.values).all():
+            return fate("the stream is not a number", self.steps[-1])
+        first, last = self.ratio.values[[0, -1]]
+        met = "the stream" if self.residual else "what came in"
+        start, end = (_between(float(each.min()), float(each.max()), met) for each in (first, last))
+        if not self.residual:
+            return f"Without residual paths each branch replaces the stream; its size is {end}"
+        if first.max() < IDENTITY:
+            return (
+                f"At the start attention and feed-forward add only {start}, so blocks begin as the identity; at the "
+                f"end {end}"
+            )
+        return f"Attention and feed-forward write {start} at the start and {end} at the end"
 
 
 @shared
-def stream_size(run: Run, *, steps: tuple[int, ...] | None = None, member: int = 0) -> Signal:
+def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamSize:
     """Size of stream and branches by depth on validation windows; without a norm, mean and spread say the same."""
+    _applies.must(run, applies)
     a = run.architecture
     chosen = _clock.chosen(run, steps, MOST, member)
-    given = _decide.examples(run, _decide.affordable(run, WINDOWS))
+    inputs = _decide.examples(run, _decide.affordable(run, WINDOWS)).windows[:, :-1]
     rows = []
     for step in chosen:
         with np.errstate(all="ignore"):
             params = nest(run.weights(step, member))
-            rows.append(_sizes(reference.forward(params, given.windows[:, :-1], a)[1], a))
-    points, branches = tuple(rows[0]["size"]), tuple(rows[0]["branch"])
-    labels = tuple(map(str, chosen))
+            edits = editing.compiled(run, inputs, step, member) or None
+            rows.append(_sizes(reference.forward(params, inputs, a, edits)[1], a))
+
+    where = {each: f" {each[1]}" if each[1] >= 0 and a.blocks > 1 else "" for name in rows[0] for each in rows[0][name]}
 
     def table(name: str, unit: str = "") -> Labelled:
-        along = {"branch": branches} if name in ("branch", "ratio", "kept") else {"point": points}
-        values = np.array([list(row[name].values()) for row in rows]).reshape(len(rows), -1)
-        return Labelled(values, {"step": labels, **along}, unit)
+        points = tuple(f"{each[0]}{where[each]}" for each in rows[0][name])
+        words = tuple(SAID[each[0]] + (f", block{where[each]}" if where[each] else "") for each in rows[0][name])
+        values = np.array([list(row[name].values()) for row in rows])
+        return Labelled(values, {"step": chosen, "point": Axis(points, words)}, unit)
 
-    return Signal(
+    return StreamSize(
         step=None,
         clock=_clock.text(run, chosen[-1], member),
         stream=table("size"),
@@ -73,19 +96,19 @@ def stream_size(run: Run, *, steps: tuple[int, ...] | None = None, member: int =
         spread=table("spread"),
         differs=table("differs", "share"),
         steps=tuple(chosen),
-        windows=len(given.windows),
+        windows=len(inputs),
         residual=a.residual,
         blocks=a.blocks,
+        block_of={f"{point}{many}": block for (point, block), many in where.items() if block >= 0},
     )
 
 
-def _sizes(seen: reference.Trace, a: Architecture) -> dict[str, dict[str, float]]:
-    """Every number of one step by name of point or branch, in the order of computation."""
-    stream: dict[str, Array] = {"embedded": seen["embedded"]}
-    branches: dict[str, tuple[Array, Array, Array]] = {}  # what is added, the stream before, the stream after
+def _sizes(seen: reference.Trace, a: Architecture) -> dict[str, dict[tuple[str, int], float]]:
+    """Every number of one step by point and block (-1: in none), in the order of computation."""
+    stream: dict[tuple[str, int], Array] = {("embedded", -1): seen["embedded"]}
+    branches: dict[tuple[str, int], tuple[Array, Array, Array]] = {}  # what is added, the stream before and after
     x = seen["embedded"]
     for block in range(a.blocks):
-        many = f" {block}" if a.blocks > 1 else ""
         for branch, after, norm, there in (
             ("attended", "middle", "normed_1", a.attention != "off"),
             ("fed", "out", "normed_2", bool(a.feed_forward)),
@@ -95,15 +118,15 @@ def _sizes(seen: reference.Trace, a: Architecture) -> dict[str, dict[str, float]
             added, summed = seen[branch][:, block], seen[after][:, block]
             normed = a.norm != "none" and norm in seen
             if normed and a.norm_place == "pre":
-                stream[f"{norm}{many}"] = seen[norm][:, block]
-            branches[f"{branch}{many}"] = (added, x, summed)
-            stream[f"{after}{many}"] = summed
+                stream[norm, block] = seen[norm][:, block]
+            branches[branch, block] = (added, x, summed)
+            stream[after, block] = summed
             x = summed
             if normed and a.norm_place == "post":
                 x = seen[norm][:, block]
-                stream[f"{norm}{many}"] = x
+                stream[norm, block] = x
     if a.final_norm:
-        stream["final"] = seen["final"]
+        stream["final", -1] = seen["final"]
     return {
         "size": {name: _rms(value) for name, value in stream.items()},
         "mean": {name: _rms(value.mean(-1)) for name, value in stream.items()},
@@ -129,34 +152,3 @@ def _between(low: float, high: float, met: str) -> str:
     """27 % to 47 % of the stream, 0.75 to 13 times the stream: what is much larger than it is counted in it."""
     ends = [percent(each) if high < 2 else f"{each:.2g}" for each in (low, high)]
     return f"{' to '.join(dict.fromkeys(ends))} {'of' if high < 2 else 'times'} {met}"
-
-
-def say(seen: Signal) -> Words:
-    """Whether the blocks begin as the identity, and how much they add in the end."""
-    first, last = seen.ratio.values[0], seen.ratio.values[-1]
-    names = seen.ratio.axes["branch"].labels
-    if not len(names):
-        title = "This model has no branches: the stream goes from embedding to read-out unchanged"
-    elif not np.isfinite(seen.stream.values).all():
-        title = f"At step {thousands(seen.steps[-1])} the stream is not a number: the training has diverged"
-    else:
-        met = "the stream" if seen.residual else "what came in"
-        start, end = (_between(float(each.min()), float(each.max()), met) for each in (first, last))
-        if not seen.residual:
-            title = f"Without residual paths each branch replaces the stream; its size is {end}"
-        elif first.max() < IDENTITY:
-            title = (
-                f"At the start attention and feed-forward add only {start}, so blocks begin as the "
-                f"identity; at the end {end}"
-            )
-        else:
-            title = f"Attention and feed-forward write {start} at the start and {end} at the end"
-    caption = (
-        "Top left: root mean square of the stream along the depth, at several steps (by shade of time); those of the "
-        "branches are in the table. Top right: the branch over the stream it is added to; near 0 the block is the "
-        "identity. Below: mean and spread over the features of one position, before and after norms, and the share of "
-        f"the stream that depends on the window. {seen.windows} validation windows; all values are exact for them. A "
-        "norm after the sum rescales everything, so there a small ratio alone does not make a block the identity: the "
-        "cosine between the stream before and after is in the table."
-    )
-    return Words(title, caption, f"Charts of sizes by depth at {len(seen.steps)} steps. {title}.")

@@ -5,9 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.health.generalisation import Generalisation, generalisation, say
+from glassformer.analyses.health.generalisation import Generalisation
 from glassformer.figures import _draw, _style
-from glassformer.run import Run
 
 LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear
 FEW = 40  # logged lines under which each is marked
@@ -15,33 +14,42 @@ SMALL = 0.03  # share of the highest excess under which the last one needs a log
 TICKS = (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10)
 
 
-@_draw.drawing
-def plot_generalisation(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: Generalisation, look: _draw.Look) -> Figure:
     """Excess of train, validation and test with the gap shaded; accuracy by how new a question is; what leaked."""
-    seen = generalisation(run, step=step, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=7.6, least=60)
+    alt = f"Curves of excess by part, and bars of accuracy. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=60)
     top = sheet.panels(1, 1, left=6.5, right=12, bottom=4.2, top=2.2, within=(0, 0.42, 1, 1))[0, 0]
     _excess(top, seen, sheet)
     names = min(17.0, 0.24 * sheet.room[0])
     right = sheet.panels(1, 1, left=names, right=8.5, bottom=4.2, top=2.4, within=(0, 0, 1, 0.42))[0, 0]
     _accuracy(right, seen, sheet, names)
     sheet.note(_leak(seen))
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: Generalisation) -> str:
+    return (
+        f"Top: loss above {seen.least} on the same windows, on training (solid), validation (dashed) and test windows "
+        "(dotted); the gap between training and validation is shaded; the axis is straight below 0.001 and logarithmic "
+        "above where little is left at the end. The foot is the leak meter: the share of "
+        f"held-out {'questions' if seen.questions else 'windows, next token included,'} that also occur in training; "
+        "only the rest can show that something was learned. Below: the share of right answers at step "
+        f"{thousands(seen.at)} with intervals of 95 %"
+        + (
+            ", by how new a question is: seen in training; never seen; of these, seen with its values in another "
+            "order, with values never seen together, and with a repeated value (a tie)."
+            if seen.unseen == "never seen"
+            else ", on training windows and on held-out ones that training does not have, where the answer is in view."
+        )
+        + " A gap that grows while training improves would mean memorising."
+    )
 
 
 def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
     t = sheet.theme
     names, low, high = [], 0.0, 10 * LINEAR
     for part, curve in seen.excess.items():
-        steps = [int(s) for s in curve.axes["step"].labels]
+        steps = curve.axes["step"].values
         colour = t.train if part == "train" else t.validation
         ax.plot(steps, curve.values, color=colour, linestyle=_style.LINE[part], linewidth=sheet.size.line,
                 marker="o" if len(steps) < FEW else "", markersize=0.36 * sheet.size.text)  # fmt: skip
@@ -50,9 +58,8 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
             low, high = min(low, float(known.min())), max(high, float(known.max()))
             names.append((float(known[-1]), f"{part}  {known[-1]:.3f}", colour))
     if {"train", "validation"} <= set(seen.excess):
-        steps = [int(s) for s in seen.gap.axes["step"].labels]
-        ax.fill_between(steps, seen.excess["train"].values, seen.excess["validation"].values, color=t.validation,
-                        alpha=0.25, linewidth=0)  # fmt: skip
+        both = (seen.excess[part].values for part in ("train", "validation"))
+        ax.fill_between(seen.gap.axes["step"].values, *both, color=t.validation, alpha=0.25, linewidth=0)
     ends = [abs(height) for height, _, _ in names]
     if names and min(ends) < SMALL * high:  # what is left at the end could not be seen on a plain axis
         ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
@@ -89,9 +96,8 @@ def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) 
         ax.hlines([k], low, high, color=t.ink, linewidth=0.8 * sheet.size.line)
         text = f"{percent(float(right))} of {thousands(int(seen.judged.values[k]))}"
         ax.annotate(text, (high, k), xytext=(0.5 * sheet.size.text, 0), textcoords="offset points", va="center")
-    labels = [
-        "\n".join(_draw.wrap(name, sheet.size.text, (names - 1) * sheet.em)) for name in seen.accuracy.axes["kind"].labels
-    ]
+    kinds = seen.accuracy.axes["kind"].labels
+    labels = ["\n".join(_draw.wrap(name, sheet.size.text, (names - 1) * sheet.em)) for name in kinds]
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)

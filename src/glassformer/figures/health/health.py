@@ -5,9 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import thousands
-from glassformer.analyses.health.health import Health, health, say
+from glassformer.analyses.health.health import Health
 from glassformer.figures import _draw, _life
-from glassformer.run import Run
 
 GLYPH = {"healthy": "✓", "ill": "✗", "note": "○", "not measured": "–"}
 LOGARITHMIC = ("size of updates", "gradient reach", "signal reach")
@@ -16,20 +15,21 @@ NAMES, VALUE, VERDICT = 11.5, 6.5, 8.0  # ems across; the curve gets a fifth of 
 LEAST = 14.0  # ems, under which findings are left to the title
 
 
-@_draw.drawing
-def plot_health(
-    run: Run,
-    *,
-    step: int = -1,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+CAPTION = (
+    "One row per check: its curve over the training, the limit as a dashed line with the unhealthy side shaded, "
+    "the number judged, the verdict, and for what was found the evidence and something to try. Limits are rules of "
+    "thumb, chosen on runs made ill on purpose; a run that has learnt its task is not called ill for "
+    "the road it took. Losses and gradients are as logged; neurons, attention and signal are measured on "
+    "up to 64 held-out windows at a few kept steps. Below: four usual signs that it is time to stop, and the "
+    "first logged step at which each was met."
+)
+
+
+def draw(seen: Health, look: _draw.Look) -> Figure:
     """One row per check: small curve, limit, verdict and advice; then the signs to stop and when each was met."""
-    seen = health(run, step=step, member=member)
     rows = len(seen.verdicts)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=9.2)
+    alt = f"A table of {rows} checks with small curves and verdicts. {seen.title}."
+    sheet = look.sheet(seen, CAPTION, alt, height=9.2)
     wide, high = sheet.room
     line = (high - 2.4 - FOOT) / rows  # ems from one row to the next
     curve = float(np.clip(0.2 * wide, 5, 18))
@@ -52,14 +52,14 @@ def plot_health(
         page.axhline(2.2 + k * line, color=sheet.theme.faint, linewidth=0.4 * sheet.size.line)
         _words(page, seen, k, y, columns, wide, line, sheet)
         place = (columns[1] + 0.3, y - 0.4 * line, columns[2] - columns[1] - 2.0, 0.8 * line)
-        if seen.judged.axes["check"].labels[k] in seen.curves:
+        if seen.judged.axes["quantity"].labels[k] in seen.curves:
             _curve(sheet, seen, k, place)
         else:
             once = "– (once)" if np.isfinite(seen.judged.values[k]) else "–"
             page.text(columns[1] + 0.3, y, once, va="center", color=sheet.theme.quiet)
     page.axhline(2.2 + rows * line, color=sheet.theme.faint, linewidth=0.4 * sheet.size.line)
     _signs(page, seen, 2.2 + rows * line, high, wide, sheet)
-    return sheet.done(seen, member=member)
+    return sheet.done()
 
 
 def _words(
@@ -67,7 +67,7 @@ def _words(
 ) -> None:
     t, text = sheet.theme, sheet.size.text
     colour = {"healthy": t.right, "ill": t.wrong, "note": t.quiet}.get(seen.verdicts[k], t.quiet)
-    name = _draw.wrap(seen.judged.axes["check"].labels[k], text, (columns[1] - columns[0] - 0.5) * sheet.em)
+    name = _draw.wrap(seen.judged.axes["quantity"].labels[k], text, (columns[1] - columns[0] - 0.5) * sheet.em)
     ax.text(columns[0], y, "\n".join(name), va="center", linespacing=1.1)
     ax.text(columns[2], y, _number(seen, k, line), va="center", color=t.quiet, linespacing=1.1)
     verdict = f"{GLYPH[seen.verdicts[k]]} {seen.verdicts[k]}"
@@ -118,12 +118,12 @@ def _short(value: float, digits: int) -> str:
 
 def _curve(sheet: _draw.Sheet, seen: Health, k: int, place: tuple[float, float, float, float]) -> None:
     """The small curve of a check, in a frame given in ems from the top left of the page."""
-    name = seen.judged.axes["check"].labels[k]
+    name = seen.judged.axes["quantity"].labels[k]
     t, (wide, high), (x, y, width, height) = sheet.theme, sheet.room, place
     share = high / (sheet.inches[1] / sheet.em)  # of the sheet that lies under the title
     ax = sheet.place((x / wide, share * (1 - (y + height) / high), width / wide, share * height / high))
     curve, limit = seen.curves[name], float(seen.limits.values[k])
-    steps, values = np.array([int(s) for s in curve.axes["step"].labels]), curve.values.astype(float)
+    steps, values = np.array(curve.axes["step"].values), curve.values.astype(float)
     log = name in LOGARITHMIC
     values = np.maximum(values, 1e-20) if log else values
     colour = t.wrong if seen.verdicts[k] == "ill" else t.ink
@@ -162,7 +162,7 @@ def _signs(ax: Axes, seen: Health, top: float, high: float, wide: float, sheet: 
     head = "signs that it is time to stop, and the first logged step at which each was met"
     head = head if _draw.text_width(head, sheet.size.text) < (wide - 2) * sheet.em else "signs that it is time to stop"
     ax.text(1, top + 1.3, head, va="center", color=t.quiet)
-    names = seen.signs.axes["sign"].labels
+    names = seen.signs.axes["quantity"].labels
     each = (wide - 2) / len(names)
     for k, (name, at) in enumerate(zip(names, seen.signs.values, strict=True)):
         met = f"step {thousands(int(at))}" if np.isfinite(at) else "not met"

@@ -9,27 +9,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._result import Labelled, thousands
-from glassformer.analyses.health.runtime import Runtime, runtime, say
+from glassformer.analyses._result import Labelled, percent, thousands
+from glassformer.analyses.health.runtime import Runtime, size
 from glassformer.figures import _draw
-from glassformer.run import Run
 
 BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "bytes"))
 OPERATIONS = ((1e9, "billion operations"), (1e6, "million operations"), (1e3, "thousand operations"), (1, "operations"))
 
 
-@_draw.drawing
-def plot_runtime(
-    run: Run,
-    *,
-    measure: bool = False,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
-    """Speed, memory and operations of a training; `measure` also times steps at other contexts and widths."""
-    seen = runtime(run, measure=measure)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), height=7.6, least=70)
+def draw(seen: Runtime, look: _draw.Look) -> Figure:
+    """Speed, memory and operations of a training, and what was measured at other contexts and widths."""
+    alt = f"A curve of speed, bars of memory and operations, lines of cost by size. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=70)
     wide = max(_draw.text_width(part, 72) for part in seen.memory.axes["part"].labels) + 1.2
     timed = bool(np.isfinite(seen.speed.values).any())
     top = sheet.panels(1, 2 + timed, widths=[1.2, 1, 1][-2 - timed :], left=6 if timed else wide + 1, right=3,
@@ -51,11 +42,56 @@ def plot_runtime(
                       Line2D([], [], **_diamond(sheet), label="measured, each part alone")])  # fmt: skip
     for panel, name in zip(low, ("context", "width"), strict=True):
         _growth(panel, seen, name, sheet)
-    return sheet.done(seen, measure=measure)
+    return sheet.done()
+
+
+def _caption(seen: Runtime) -> str:
+    speed = (
+        "Steps per second between logged lines, the first of which waits for compiling. "
+        if np.isfinite(seen.usual)
+        else "No times were logged, so no speed is shown. "
+    )
+    return (
+        f"{speed}Bytes and operations of one training step are counted from the shapes (activations, which the "
+        f"backward pass needs, are {percent(seen.activations_held)} of the bytes): with B = {seen.batch} windows of L "
+        f"= {seen.context} tokens, H = {seen.heads} heads, width d = {seen.width} and {seen.blocks} block"
+        f"{'s' if seen.blocks > 1 else ''}, attention holds 2·B·H·L² numbers a block (O(B·H·L²)) and costs O(B·L²·d) "
+        "operations; all else grows with L. Attention would cost more operations than the matrices of its block from "
+        f"a context of {thousands(round(seen.overtakes))} on. Below: cost of one window at other contexts and widths, "
+        "with the fitted slope of each line (feed-forward in proportion to the width)."
+        + (_measured(seen) or " The option `measure=true` measures all of this on the machine at hand.")
+        + " That attention dominates would be refuted by its small bar."
+    )
+
+
+def _measured(seen: Runtime) -> str:
+    """What was measured, whole, of attention alone and part by part; empty where nothing was."""
+    if not seen.measured or seen.attention_slopes is None or seen.parts is None:
+        return ""
+    m, n = (_named(seen.slopes[name]) for name in ("context", "width"))
+    alone, whole = seen.attention_slopes.values
+    held, spent = _beside(seen.parts)
+    return (
+        f" Measured on this machine with random weights, the quickest of {seen.repeats} gradient steps at each "
+        f"size, per window: time grows with context as its power {m['measured seconds']:.2f} and with width as its "
+        f"power {n['measured seconds']:.2f}, temporary memory as powers {m['measured bytes']:.2f} and "
+        f"{n['measured bytes']:.2f}; a small step costs time whatever its size, so measured slopes lie below. "
+        f"Attention alone, without the matrices around it: time grows as the power {alone:.2f} of the context L and "
+        f"temporary memory as its power {whole:.2f}, where L² would give 2. Diamonds: each part alone, forwards and "
+        f"backwards, with this batch. Attention sets aside {size(held['attention'])} where "
+        f"{size(seen.attention_held * seen.held)} were counted, and takes {percent(spent['attention'])} of the time of "
+        "all parts."
+    )
+
+
+def _named(each: Labelled) -> dict[str, float]:
+    """Name → number of an array with one axis."""
+    (axis,) = each.axes.values()
+    return dict(zip(axis.labels, each.values.tolist(), strict=True))
 
 
 def _speed(ax: Axes, seen: Runtime, sheet: _draw.Sheet) -> None:
-    steps = [int(label) for label in seen.speed.axes["step"].labels]
+    steps = seen.speed.axes["step"].values
     values = seen.speed.values
     ax.plot(steps, values, color=sheet.theme.train, marker="o" if len(steps) < 30 else "",
             markersize=0.35 * sheet.size.text)  # fmt: skip
@@ -116,32 +152,31 @@ def _three(value: float) -> str:
 def _growth(ax: Axes, seen: Runtime, name: str, sheet: _draw.Sheet) -> None:
     """Costs relative to the model as it is, so that all lines meet there."""
     t, names = sheet.theme, []
-    here = str(getattr(seen, name))
-    told = dict(zip(seen.slopes[name].axes["number"].labels, seen.slopes[name].values, strict=True))
+    here, told = int(getattr(seen, name)), _named(seen.slopes[name])
     for kind, table, style in (("counted", seen.counted[name], "-"), ("measured", seen.measured.get(name), "--")):
         if table is None:
             continue
-        sizes = np.array([float(label) for label in table.axes[name].labels])
-        own = table.axes[name].labels.index(here)
-        for k, (number, colour) in enumerate(zip(table.axes["number"].labels, (t.ink, t.quiet), strict=True)):
+        sizes = table.axes["size"].values
+        own = sizes.index(here)
+        for k, (number, colour) in enumerate(zip(table.axes["quantity"].labels, (t.ink, t.quiet), strict=True)):
             values = table.values[:, k] / table.values[own, k]
             ax.plot(sizes, values, color=colour, linestyle=style, marker="o" if k == 0 else "s",
                     markersize=0.4 * sheet.size.text)  # fmt: skip
             names.append((float(values[-1]), f"{kind} {number}, slope {told[f'{kind} {number}']:.2f}", colour))
     if name == "context" and seen.attention is not None and seen.attention_slopes is not None:
-        seconds, own = seen.attention.values[:, 0], seen.attention.axes[name].labels.index(here)
-        sizes = np.array([float(label) for label in seen.attention.axes[name].labels])
+        seconds, sizes = seen.attention.values[:, 0], seen.attention.axes["size"].values
+        own = sizes.index(here)
         ax.plot(sizes, seconds / seconds[own], color=t.query, linestyle=":", marker="D",
                 markersize=0.4 * sheet.size.text)  # fmt: skip
         said = "attention alone, slope {:.2f} (bytes {:.2f})".format(*seen.attention_slopes.values)
         names.append((float(seconds[-1] / seconds[own]), said, t.query))
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
-    at = [int(label) for label in seen.counted[name].axes[name].labels]
-    ax.set_xticks(at, [thousands(each) for each in at])
+    at = np.array(seen.counted[name].axes["size"].values)
+    ax.set_xticks(at, [thousands(int(each)) for each in at])
     ax.minorticks_off()
     ax.yaxis.set_major_formatter(lambda value, _: f"× {value:g}")
-    ax.axvline(float(here), color=t.quiet, linewidth=0.5 * sheet.size.line)
+    ax.axvline(here, color=t.quiet, linewidth=0.5 * sheet.size.line)
     ax.set_xlabel(name)
     ax.set_ylabel("cost of a window")
     _draw.heading(ax, f"by {name}")

@@ -6,10 +6,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._result import Labelled, percent, thousands
-from glassformer.analyses.health.stream_size import IDENTITY, Signal, say, stream_size
+from glassformer.analyses._result import Axis, Labelled, percent, thousands
+from glassformer.analyses.health.stream_size import IDENTITY, StreamSize
 from glassformer.figures import _draw, _life, _style
-from glassformer.run import Run
 
 LOST = 0.02  # a share under which the axis is logarithmic
 DEEP = 4  # blocks, beyond which points are not named one by one
@@ -17,19 +16,10 @@ UPRIGHT = 3.3  # ems under a panel, beyond which its names stand upright
 FAR = 15  # times between branches, beyond which their axis is logarithmic
 
 
-@_draw.drawing
-def plot_stream_size(
-    run: Run,
-    *,
-    steps: tuple[int, ...] | None = None,
-    member: int = 0,
-    ax: _draw.Host = None,
-    theme: str = "light",
-    size: str = "screen",
-) -> Figure:
+def draw(seen: StreamSize, look: _draw.Look) -> Figure:
     """Stream and branches by depth; branch over stream; mean, spread and dependence on the input by depth."""
-    seen = stream_size(run, steps=steps, member=member)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=8.6, least=60)
+    alt = f"Charts of sizes by depth at {len(seen.steps)} steps. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=8.6, least=60)
     below = _below(seen, (sheet.room[0] - 13.5) / 2)
     upright = below > UPRIGHT
     panels = sheet.panels(
@@ -37,15 +27,15 @@ def plot_stream_size(
     )
     end = 0.85 if sheet.theme.name == "light" else 1.0  # away from the colour of the paper
     shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, end, len(seen.steps)))
-    _lines(panels[0, 0], seen.stream, shades, sheet, "size", log=True)
+    _lines(panels[0, 0], seen, seen.stream, shades, sheet, "size", log=True)
     if upright:
         panels[0, 0].set_xticklabels([])  # they stand under the panel below
     _draw.heading(panels[0, 0], "size of the stream by depth")
     _branches(panels[0, 1], seen, shades, sheet)
-    _lines(panels[1, 0], seen.spread, shades, sheet, "size")
-    _lines(panels[1, 0], seen.mean, shades, sheet, "size", style=":")
+    _lines(panels[1, 0], seen, seen.spread, shades, sheet, "size")
+    _lines(panels[1, 0], seen, seen.mean, shades, sheet, "size", style=":")
     _draw.heading(panels[1, 0], "over the features: spread (solid), mean (dotted)")
-    _lines(panels[1, 1], seen.differs, shades, sheet, "share")
+    _lines(panels[1, 1], seen, seen.differs, shades, sheet, "share")
     low = float(np.nanmin(seen.differs.values, initial=1.0))
     if low < LOST:
         panels[1, 1].set_ylim(max(low, 1e-9) / 2, 2)
@@ -55,13 +45,25 @@ def plot_stream_size(
     _draw.heading(panels[1, 1], "share of the stream that depends on the window")
     sheet.legend([Line2D([], [], color=shade, marker=".", label=f"step {thousands(step)}")
                   for shade, step in zip(shades, seen.steps, strict=True)])  # fmt: skip
-    return sheet.done(seen, member=member)
+    return sheet.done()
+
+
+def _caption(seen: StreamSize) -> str:
+    return (
+        "Top left: root mean square of the stream along the depth, at several steps (by shade of time); those of the "
+        "branches are in the table. Top right: the branch over the stream it is added to; near 0 the block is the "
+        "identity. Below: mean and spread over the features of one position, before and after norms, and the share of "
+        f"the stream that depends on the window. {seen.windows} validation windows; all values are exact for them. A "
+        "norm after the sum rescales everything, so there a small ratio alone does not make a block the identity: the "
+        "cosine between the stream before and after is in the table."
+    )
 
 
 def _lines(
-    ax: Axes, table: Labelled, shades: np.ndarray, sheet: _draw.Sheet, unit: str, log: bool = False, style: str = "-"
-) -> None:
-    names = table.axes["point"].labels
+    ax: Axes, seen: StreamSize, table: Labelled, shades: np.ndarray, sheet: _draw.Sheet, unit: str, log: bool = False,
+    style: str = "-",
+) -> None:  # fmt: skip
+    names = table.axes["point"]
     for row, shade in zip(table.values, shades, strict=True):
         ax.plot(range(len(names)), row, color=shade, linestyle=style, marker=".", linewidth=0.8 * sheet.size.line)
     finite = table.values[np.isfinite(table.values)]
@@ -71,20 +73,18 @@ def _lines(
         ax.set_ylim(bottom=0)
     ax.set_ylabel(unit)
     ax.set_xlim(-0.4, len(names) - 0.6)
-    _depth(ax, names, sheet)
+    _depth(ax, seen, names, sheet)
 
 
-def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet, kind: str = "point") -> None:
+def _depth(ax: Axes, seen: StreamSize, points: Axis, sheet: _draw.Sheet, cut: str = ", ") -> None:
     """Names of points along the depth, upright where they would touch; of many blocks only the numbers."""
-    blocks = [name.rpartition(" ")[2] for name in names]
-    names = tuple(spoken(name) for name in names)
-    if kind == "branch":
-        names = tuple(name.replace(", ", "\n") for name in names)
+    names = [name.replace(", ", cut) for name in points.labels]
     wide = ax.get_window_extent().width / ax.figure.dpi
-    if len(names) * 1.3 * sheet.em > wide or len(set(blocks)) > DEEP:
-        first = {block: k for k, block in reversed(list(enumerate(blocks))) if block.isdigit()}
-        every = -(-len(first) * 2 * sheet.em // wide)
-        ax.set_xticks(list(first.values())[:: -int(every)], list(first)[:: -int(every)])
+    if seen.blocks > 1 and (len(names) * 1.3 * sheet.em > wide or seen.blocks > DEEP):
+        blocks = [seen.block_of.get(str(point), -1) for point in points.values]
+        first = {block: blocks.index(block) for block in sorted(set(blocks) - {-1})}
+        every = int(-(-len(first) * 2 * sheet.em // wide))
+        ax.set_xticks(list(first.values())[::every], [str(block) for block in first][::every])
         ax.set_xlabel("block")
         return
     longest = max((_draw.text_width(line, sheet.size.text) for name in names for line in name.split("\n")), default=0)
@@ -92,30 +92,18 @@ def _depth(ax: Axes, names: tuple[str, ...], sheet: _draw.Sheet, kind: str = "po
     ax.tick_params(axis="x", length=0)
 
 
-SAID = {
-    "embedded": "embedding", "attended": "attention", "fed": "feed-forward", "middle": "+ attention",
-    "out": "+ feed-forward", "normed_1": "norm 1", "normed_2": "norm 2", "final": "final norm",
-}  # fmt: skip
-
-
-def spoken(name: str) -> str:
-    """`middle 0` → + attention, block 0: the stream with what attention added."""
-    stem, _, block = name.partition(" ")
-    return SAID.get(stem, stem) + (f", block {block}" if block else "")
-
-
-def _below(seen: Signal, across: float) -> float:
+def _below(seen: StreamSize, across: float) -> float:
     """Ems that the names under a panel so many ems wide take."""
     names = seen.stream.axes["point"].labels
-    if seen.blocks > DEEP or len(names) * 1.3 > across:
+    if seen.blocks > 1 and (seen.blocks > DEEP or len(names) * 1.3 > across):
         return 3.2
-    longest = max((_draw.text_width(spoken(name), 72) for name in names), default=0.0)
+    longest = max((_draw.text_width(name, 72) for name in names), default=0.0)
     return longest + 1.0 if longest > 0.95 * across / max(len(names), 1) else 1.8
 
 
-def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) -> None:
+def _branches(ax: Axes, seen: StreamSize, shades: np.ndarray, sheet: _draw.Sheet) -> None:
     """What each branch adds, as a share of the stream it meets: bars, or dots where the axis has no zero."""
-    names = seen.ratio.axes["branch"].labels
+    names = seen.ratio.axes["point"]
     wide = 0.8 / max(len(seen.steps), 1)
     tall = seen.ratio.values[np.isfinite(seen.ratio.values) & (seen.ratio.values > 0)]
     far = bool(len(tall) and tall.max() > FAR * tall.min())
@@ -129,7 +117,7 @@ def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) ->
         ax.axhline(IDENTITY, color=sheet.theme.rung, linestyle="--", linewidth=0.6 * sheet.size.line)
         sheet.note(f"dashed: {percent(IDENTITY)}, under which a branch hardly changes the stream")
     ax.set_xlim(-0.6, max(len(names), 1) - 0.4)
-    _depth(ax, names, sheet, "branch")
+    _depth(ax, seen, names, sheet, cut="\n")
     if far:
         ax.set_ylim(min(float(tall.min()), IDENTITY) / 1.5, 1.5 * float(tall.max()))
         _life.logarithmic(ax)
@@ -140,5 +128,3 @@ def _branches(ax: Axes, seen: Signal, shades: np.ndarray, sheet: _draw.Sheet) ->
     ax.set_ylabel("of the stream")
     _draw.heading(ax, "what each branch adds to the stream" if seen.residual
                   else "size of a branch against what it replaces")  # fmt: skip
-
-
