@@ -16,6 +16,8 @@ from architectures import architectures
 from glassformer import reference
 from glassformer.analyses import _clock, _decide, _stages
 from glassformer.analyses._pairs import shown
+from glassformer.analyses._reel import strip
+from glassformer.analyses._verdicts import CODES
 from glassformer.analyses.decide.residual import residual
 from glassformer.architecture import nest
 from glassformer.figures import _style
@@ -31,7 +33,7 @@ WORDS = SimpleNamespace(title="A title", caption="", alt="")
 @pytest.fixture
 def stage():
     with matplotlib.rc_context(_style.rc("light", "film")):
-        yield _film.Stage(run_of("plus_last_even"), WORDS, "light", 0, _film.WIDTH)
+        yield _film.Stage(strip(run_of("plus_last_even")), WORDS, "light", _film.WIDTH)
 
 
 def covered(at, halves):
@@ -126,7 +128,7 @@ def test_the_mark_stays_on_the_curve_of_the_loss():
     """Between two logged steps, too, and for a population on the median."""
     run = run_of(POPULATION)
     with matplotlib.rc_context(_style.rc("light", "film")):
-        made = _film.Stage(run, WORDS, "light", None, 640)
+        made = _film.Stage(strip(run, None), WORDS, "light", 640)
     steps, middle = run.metrics["step"], np.median(run.metrics["validation_loss"], axis=1)
     for k in (0, len(steps) - 1):
         made.tick(int(steps[k]), "")
@@ -245,7 +247,7 @@ def test_clock_and_mark_tell_the_same_loss(name):
     run = run_of(name)
     logged = run.metrics["step"]
     with matplotlib.rc_context(_style.rc("light", "film")):
-        made = _film.Stage(run, WORDS, "light", 0, 640)
+        made = _film.Stage(strip(run), WORDS, "light", 640)
     for step in run.steps[:: max(1, len(run.steps) // 7)].tolist():
         made.tick(step, "")
         height = made._dot.get_ydata()[0]
@@ -260,17 +262,24 @@ def test_the_strip_draws_the_floor_that_excess_is_counted_from():
     rule = [rung.nats for rung in _clock.ladder(run) if rung.reachable][-1]
     assert abs(floor - rule) > 0.05, "these windows are not the average ones"
     with matplotlib.rc_context(_style.rc("light", "film")):
-        strip = _film.Stage(run, WORDS, "light", 0, 1280).strip
-    heights = [line.get_ydata()[0] for line in strip.lines if line.get_linestyle() == ":"]
+        drawn = _film.Stage(strip(run), WORDS, "light", 1280).strip
+    heights = [line.get_ydata()[0] for line in drawn.lines if line.get_linestyle() == ":"]
     assert heights == [pytest.approx(floor)]
-    assert any("floor of these windows" in text.get_text() for text in strip.texts)
+    assert any("floor of these windows" in text.get_text() for text in drawn.texts)
 
 
 def scene_of(made):
-    """The stage of a film and its update."""
+    """The stage of a film, and what moves it to a frame, whose numbers come back."""
     with matplotlib.rc_context(_style.rc("light", "film")):
-        stage = _film.Stage(made.run, made.words, "light", made.member, 1280)
-        return stage, made.scene(stage)
+        stage = _film.Stage(made.reel.strip, made.words, "light", 1280)
+        update = made.scene(stage, made.reel)
+
+    def show(frame):
+        seen = made.reel.at(frame)
+        update(seen)
+        return seen
+
+    return stage, show
 
 
 def test_the_loss_begins_with_a_dot_and_ends_its_curve_where_the_clock_stands():
@@ -362,9 +371,8 @@ def test_generated_counts_the_signs_on_the_frame():
     for step in (int(run.steps[0]), int(run.steps[-1])):
         codes = update(step).verdicts.values[0, 0]
         (told,) = [text.get_text() for text in stage._moving if "in these six" in getattr(text, "get_text", str)()]
-        wrong, judged = int((codes == 3).sum()), int(np.isin(codes, (2, 3)).sum())
-        assert f"{wrong} of {judged} answers are wrong" in told
-        hidden = int((codes == 4).sum())
+        right, wrong, hidden = (int((codes == CODES[each]).sum()) for each in ("right", "wrong", "not_in_view"))
+        assert f"{wrong} of {right + wrong} answers are wrong" in told
         assert (f"{hidden} more lie out of view" in told) == (hidden > 0)
 
 
@@ -375,7 +383,7 @@ def test_confusion_has_a_column_for_every_guess_and_a_row_for_every_answer():
     _, update = scene_of(film_confusion(run))
     for step in run.steps.tolist():
         table = update(step).share
-        assert table.axes["predicted"].labels == tuple(run.task.vocabulary)
+        assert table.axes["answer"].labels == tuple(run.task.vocabulary)
         np.testing.assert_allclose(table.values.sum(axis=1), 1, err_msg="no guess is dropped")
 
 
