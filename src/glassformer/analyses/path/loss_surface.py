@@ -60,7 +60,7 @@ class LossSurface(Result):
         true = self.on_path.values[0]
         by = f"at most {self.apart:.2g} nats" if self.apart < 0.1 else f"{self.apart_mean:.2g} nats on average"
         return (
-            f"The path falls from {true[0]:.2f} to {true[-1]:.2f} nats; the plane keeps {percent(self.kept)} of its "
+            f"The path {'falls' if true[-1] < true[0] else 'rises'} from {true[0]:.2f} to {true[-1]:.2f} nats; the plane keeps {percent(self.kept)} of its "
             f"variance, and the loss there differs by {by}"
         )
 

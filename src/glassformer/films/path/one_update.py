@@ -70,8 +70,9 @@ def _legend(stage: Stage, ax: Axes, word: str) -> None:
 def _arrows(stage: Stage, ax: Axes, walk: Walk) -> Callable[[Pull], None]:
     """The point, its path, and the pulls of the examples, put where they are in an update."""
     t, line, points = stage.theme, stage.size.line, walk.drawn.values
-    thin = [stage.moving(ax.plot([], [], color=t.train, linewidth=line, marker="o", markevery=[-1],
-                                 markersize=0.35 * stage.size.text, zorder=3)[0]) for _ in range(walk.batch)]  # fmt: skip
+    look = {"color": t.train, "linewidth": line, "marker": "o", "markevery": [-1], "zorder": 3}
+    look["markersize"] = 0.35 * stage.size.text
+    thin = [stage.moving(ax.plot([], [], **look)[0]) for _ in range(walk.batch)]
     thick = stage.moving(ax.plot([], [], color=t.validation, linewidth=3 * line, zorder=4)[0])
     trail = stage.moving(ax.plot([], [], color=t.ink, linewidth=0.8 * line, zorder=2)[0])
     dot = stage.moving(ax.plot([], [], marker="o", color=t.ink, markersize=DOT * stage.size.text, zorder=5)[0])
