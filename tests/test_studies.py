@@ -90,7 +90,7 @@ def test_a_study_gives_cells_that_can_be_trained_and_a_sentence(name, tmp_path):
     assert not sentence[0].islower()
     assert sentence.endswith(".")
     assert "nan" not in sentence
-    assert getattr(file, "FIGURE", "cells") in _discover.names(gf.figures)
+    assert getattr(file, "FIGURE", "study_cells") in _discover.names(gf.figures)
 
 
 def test_a_conclusion_says_when_nothing_was_learnt_and_when_the_seeds_are_too_few(tmp_path, monkeypatch):
@@ -267,7 +267,7 @@ def test_the_figure_sorts_by_harm_and_marks_what_the_seeds_tell_apart(tmp_path):
     seen = study_parts(study)
     middle = seen.spreads["accuracy"].values[:, 0]
     assert_array_equal(middle, [*sorted(middle[:-1], reverse=True), nan])  # half of its seeds diverged
-    assert seen.values["accuracy"].axes["cell"][0] == "full model"
+    assert seen.values["accuracy"].axes["cell"].values[0] == "full model"
     assert set(seen.harmed) == {cell.name for cell in study.cells[1:]}
     assert np.isfinite(seen.bounds.values).sum() == 2
 

@@ -9,10 +9,22 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from glassformer.analyses._result import Array, Labelled, thousands
+from glassformer.analyses._study import OfStudy
 from glassformer.figures import _draw, _style
 from glassformer.study import Metric
 
 DOT = 0.5  # of the text's size
+
+
+def footing(seen: OfStudy) -> str:
+    """How dots, bars and what is missing are to be read, and what follows; the same in every figure of a study."""
+    text = (
+        f"Each dot is one seed, the bar their median; {seen.interval}. "
+        "A cross is a seed that never got there, or whose loss is no longer a number; it counts as the worst. "
+        "All seeds share the data and differ in first weights and in the order of batches."
+    )
+    lost = f" Not trained: {', '.join(seen.missing)}." if seen.missing else ""
+    return f"{text}{lost} {seen.conclusion}".strip()
 
 
 def scale(ax: Axes, which: str, metric: Metric, values: Array, *, ticks: int = 5) -> float | None:
@@ -170,10 +182,11 @@ def curves(ax: Axes, found: dict[str, Labelled], metric: Metric, sheet: _draw.Sh
     scale(ax, "y", metric, every[np.isfinite(every)])
     made = []
     for k, ((cell, each), colour) in enumerate(zip(found.items(), shades(len(found), sheet), strict=True)):
-        steps = np.array([int(s) for s in each.axes["step"].labels])
-        (line,) = ax.plot(steps, each.values, color=colour, linestyle=LINES[k % 4], gid="curve", label=cell)
+        (line,) = ax.plot(
+            each.axes["step"].values, each.values, color=colour, linestyle=LINES[k % 4], gid="curve", label=cell
+        )
         made.append(line)
-    ax.set_xlim(0, max(int(each.axes["step"].labels[-1]) for each in found.values()) or 1)
+    ax.set_xlim(0, max(each.axes["step"].values[-1] for each in found.values()) or 1)
     ax.locator_params(axis="x", nbins=4)
     _draw.steps_axis(ax)
     return made

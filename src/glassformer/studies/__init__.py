@@ -4,7 +4,7 @@ A file `studies/NAME.py` holds `NAME(experiment)`, which gives its cells (each a
 `conclude(study)`, a sentence computed from the table. It may also hold `needs(experiment)` (why it cannot be asked of
 this experiment), `METRICS`, or `metrics(experiment)` where they depend on it, and `measure(run)` (numbers of its own),
 `MAIN` (the metric that answers its question), `follow(experiment, study)` (cells that depend on the results of the
-first ones) and `FIGURE` (who draws it; `cells` if none). All the rest is shared.
+first ones) and `FIGURE` (who draws it; `study_cells` if none). All the rest is shared.
 """
 
 from types import ModuleType

@@ -12,7 +12,7 @@ from glassformer.run import Run
 from glassformer.studies import _measure
 from glassformer.study import Cell, Floats, Metric, Study, Trained
 
-FIGURE = "components"
+FIGURE = "study_parts"
 WITHOUT = True  # takes --without
 FULL, UNPLACED = "full model", "without positions"
 

@@ -4,7 +4,7 @@ from glassformer.experiment import Experiment
 from glassformer.studies._say import best, compared, quickest
 from glassformer.study import Cell, Study
 
-FIGURE = "optimisers"
+FIGURE = "study_optimisers"
 MAIN = "excess"
 TITLES = {"sgd": "SGD", "momentum": "momentum", "adam": "Adam", "adamw": "AdamW"}
 GRID = {

@@ -10,7 +10,7 @@ from glassformer.studies import _measure
 from glassformer.studies._say import best
 from glassformer.study import Cell, Floats, Metric, Study
 
-FIGURE = "rates"
+FIGURE = "study_rates"
 FACTORS = (0.001, 0.01, 0.1, 0.3, 1, 3, 10, 30, 100)
 MAIN = "excess"
 METRICS = {"jump": Metric("largest jump", "nats")}

@@ -5,7 +5,7 @@ import math
 from glassformer.experiment import Experiment
 from glassformer.study import Cell, Study
 
-FIGURE = "data_size"
+FIGURE = "study_sizes"
 QUESTIONS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # shares of the distinct training questions
 SEQUENCES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # of a rule's sequences; a tenth of them is kept for validation
 

@@ -1,13 +1,11 @@
 """Four optimisers, each at its best rate, and what each makes of one and the same sequence of gradients."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from glassformer.analyses import _study
-from glassformer.analyses._result import Labelled, Result, Words, result
-from glassformer.analyses.trust.study_rates import _middle
-from glassformer.analyses.path.ten_gradients import GRADIENTS, KINDS, RATE, fed
+from glassformer.analyses._result import Labelled, result
+from glassformer.analyses.path.ten_gradients import GRADIENTS, KINDS, fed
+from glassformer.analyses.trust.study_rates import middle_of
 from glassformer.errors import CallError
 from glassformer.study import Study
 
@@ -18,37 +16,44 @@ NEEDS = "study"
 
 
 @result
-class Optimisers(Result):
+class StudyOptimisers(_study.OfStudy):
     """The optimisers at their best rates, the search for these, and the worked example."""
 
-    excess: Labelled  # (cell, seed)
+    excess: Labelled  # (cell, member)
     spread: Labelled  # (cell, statistic)
-    steps_to_95: Labelled  # (cell, seed)
+    steps_to_95: Labelled  # (cell, member)
     curve: dict[str, Labelled]  # cell → (step,): median excess
     search: dict[str, Labelled]  # optimiser → (rate,): median excess of the search
-    fed: Labelled  # (optimiser, update): how far one number has moved after so many gradients
-    conclusion: str
-    footing: str
+    fed: Labelled  # (optimiser, step): how far one number has moved after so many gradients
+
+    @property
+    def title(self) -> str:
+        """Who ends lowest."""
+        middle, names = self.spread.values[:, 0], self.spread.axes["cell"].labels
+        if not np.isfinite(middle).any():
+            return f"None of {len(names)} optimisers has a number left for its loss"
+        order = np.argsort(np.nan_to_num(middle, nan=np.inf), kind="stable")
+        top, last = order[0], order[-1]
+        said = f"{_study.begun(names[top])} ends lowest, with an excess of {middle[top]:.2g} nats"
+        more = len(order) > 1 and np.isfinite(middle[last])
+        return f"{said}; {names[last]} ends with {middle[last]:.2g}" if more else said
 
 
-def study_optimisers(study: Study) -> Optimisers:
+def study_optimisers(study: Study) -> StudyOptimisers:
     """A study of optimisers."""
     rows = study.rows()
     if not rows:
         raise CallError(f"no optimiser of {study.path} is trained at its best rate yet")
     train = study.experiment.train
     moved = np.stack([np.cumsum(fed(GRADIENTS, kind, train)) for kind in KINDS])
-    return Optimisers(
-        clock=_study.clock(study),
+    return StudyOptimisers(
+        **_study.about(study),
         excess=_study.values(study, "excess", rows),
         spread=_study.spreads(study, "excess", rows),
         steps_to_95=_study.values(study, "steps_to_95", rows),
-        curve={name: _middle(each) for name, each in _study.curves("excess", rows).items()},
+        curve={name: middle_of(each) for name, each in _study.curves("excess", rows).items()},
         search={title: each for kind, title in KINDS.items() if (each := _searched(study, kind)) is not None},
-        fed=Labelled(moved, {"optimiser": tuple(KINDS.values()),
-                             "update": tuple(str(k + 1) for k in range(len(GRADIENTS)))}, "change"),
-        conclusion=str(study.result.get("conclusion", "")),
-        footing=_study.footing(study),
+        fed=Labelled(moved, {"optimiser": tuple(KINDS.values()), "step": range(1, len(GRADIENTS) + 1)}, "change"),
     )  # fmt: skip
 
 
@@ -58,26 +63,4 @@ def _searched(study: Study, kind: str) -> Labelled | None:
     if not rows:
         return None
     middle = np.array([study.spread(row, "excess").median for row in rows])
-    return Labelled(middle, {"rate": tuple(f"{row.cell.x:g}" for row in rows)}, "nats per token")
-
-
-def say(seen: Optimisers) -> Words:
-    """Who ends lowest."""
-    middle, names = seen.spread.values[:, 0], seen.spread.axes["cell"].labels
-    if np.isfinite(middle).any():
-        order = list(np.argsort(np.nan_to_num(middle, nan=np.inf), kind="stable"))
-        top, last = order[0], order[-1]
-        title = f"{names[top][0].upper()}{names[top][1:]} ends lowest, with an excess of {middle[top]:.2g} nats"
-        if len(order) > 1 and np.isfinite(middle[last]):
-            title += f"; {names[last]} ends with {middle[last]:.2g}"
-    else:
-        title = f"None of {len(names)} optimisers has a number left for its loss"
-    ratio = seen.fed.values[2, -1] / seen.fed.values[0, -1]
-    caption = (
-        "Top left: the search, median excess of few seeds against the rate. Top right: the median excess on the way, "
-        "each at its best rate. Bottom left: where every seed ends. Bottom right: the ten gradients of the worked "
-        f"example, about {np.mean(GRADIENTS):.4f} each, fed to all four at a rate of {RATE:g}: the sum of their steps. "
-        f"Adam has moved {ratio:.0f} times as far as SGD, because it divides by the size of the gradients. "
-        f"{seen.footing} {seen.conclusion}"
-    )
-    return Words(title, caption.strip(), f"Four charts of optimisers. {title}.")
+    return Labelled(middle, {"rate": [row.cell.x for row in rows]}, "nats per token")

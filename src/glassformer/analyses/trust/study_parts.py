@@ -1,11 +1,10 @@
 """What each part of a model is worth: trained again without it, over seeds."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
-from glassformer.analyses._result import Labelled, Words, listed, result
-from glassformer.analyses.trust.study_cells import Cells, study_cells
+from glassformer.analyses import _study
+from glassformer.analyses._result import Axis, Labelled, listed, result
+from glassformer.analyses.trust.study_cells import StudyCells, study_cells
 from glassformer.study import Study
 
 ORDER = 50
@@ -17,14 +16,31 @@ MOST_NAMED = 3  # parts in a title
 
 
 @result
-class Components(Cells):
+class StudyParts(StudyCells):
     """The cells in order of harm; the whole model first."""
 
     harmed: tuple[str, ...]  # cells whose interval lies wholly on the worse side of the whole model's
     main: str
 
+    @property
+    def title(self) -> str:
+        """What is lost without which part."""
+        metric, middle = self.metrics[self.main], self.spreads[self.main]
+        labels, first = middle.axes["cell"].labels, _study.begun(metric.title)
+        number = dict(zip(labels, map(metric.text, middle.values[:, 0]), strict=True))
+        whole = number[labels[0]]
+        if len(labels) == 1:
+            return f"{first} of the whole model is {whole}"
+        if not self.harmed:
+            return f"No part is missed: {metric.title} is {whole} for the whole model and for those without a part"
+        worst = self.harmed[-MOST_NAMED:]  # the last are the worst
+        rest, more = len(labels) - 1 - len(self.harmed), len(self.harmed) - len(worst)
+        said = f"{first}: {whole} for the whole model, {listed([f'{number[name]} {_part(name)}' for name in worst])}"
+        said += f"; {more} more {'is' if more == 1 else 'are'} worse" if more else ""
+        return said + (f"; the other {rest} are not worse than the whole model" if rest > 1 else "")
 
-def study_parts(study: Study) -> Components:
+
+def study_parts(study: Study) -> StudyParts:
     """An ablation by retraining, the least harmful part first."""
     seen = study_cells(study, metrics=tuple(dict.fromkeys([study.main, "steps_to_95"])))
     rows = study.rows()
@@ -36,50 +52,23 @@ def study_parts(study: Study) -> Components:
     order = sorted(range(len(rows)), key=lambda k: (first[k], harm[k], slow[k], k))
     whole = next((row for row in rows if not row.cell.settings), None)
     harmed = tuple(rows[k].cell.name for k in order if whole and study.better(study.main, whole, rows[k]))
-    ordered = {name: getattr(seen, name) for name in seen.__dataclass_fields__}
-    ordered["values"] = {name: _taken(each, order) for name, each in seen.values.items()}
-    ordered["spreads"] = {name: _taken(each, order) for name, each in seen.spreads.items()}
-    ordered["bounds"] = _taken(seen.bounds, order)
-    return Components(**ordered, harmed=harmed, main=study.main)
+    return StudyParts(
+        **_study.about(study),
+        values={name: _taken(each, order) for name, each in seen.values.items()},
+        spreads={name: _taken(each, order) for name, each in seen.spreads.items()},
+        metrics=seen.metrics,
+        bounds=_taken(seen.bounds, order),
+        harmed=harmed,
+        main=study.main,
+    )
 
 
 def _taken(each: Labelled, order: list[int]) -> Labelled:
-    axes = {**each.axes, "cell": tuple(each.axes["cell"].labels[k] for k in order)}
-    return replace(each, values=each.values[order], axes=axes)
-
-
-def say(seen: Components) -> Words:
-    """What is lost without which part."""
-    metric, middle = seen.metrics[seen.main], seen.spreads[seen.main]
-    labels = list(middle.axes["cell"].labels)
-    number = {name: metric.text(value) for name, value in zip(labels, middle.values[:, 0], strict=True)}
-    whole = number[labels[0]]
-    if seen.harmed:
-        worst = seen.harmed[-MOST_NAMED:]  # the last are the worst
-        lost = listed([f"{number[name]} {_part(name)}" for name in worst])
-        rest = len(labels) - 1 - len(seen.harmed)
-        more = len(seen.harmed) - len(worst)
-        title = f"{_begun(metric.title)}: {whole} for the whole model, {lost}"
-        title += f"; {more} more {'is' if more == 1 else 'are'} worse" if more else ""
-        title += f"; the other {rest} are not worse than the whole model" if rest > 1 else ""
-    elif len(labels) > 1:
-        title = f"No part is missed: {metric.title} is {whole} for the whole model and for those without a part"
-    else:
-        title = f"{_begun(metric.title)} of the whole model is {whole}"
-    bound = np.isfinite(seen.bounds.values).any()
-    caption = (
-        "Every model is trained from the start without the part named. "
-        + ("An open triangle is a bound that no training can beat, by listing all questions. " if bound else "")
-        + f"{seen.footing} {seen.conclusion}"
-    )
-    return Words(title, caption.strip(), f"Dots for every seed of {len(labels)} models. {title}.")
+    cells = {"cell": Axis(tuple(each.axes["cell"].values[k] for k in order))}
+    return Labelled(each.values[order], each.axes | cells, each.unit)
 
 
 def _part(name: str) -> str:
     if name.startswith("without"):
         return name
     return f"with the {name}" if name.startswith("mean") else f"with {name}"
-
-
-def _begun(text: str) -> str:
-    return text[0].upper() + text[1:]

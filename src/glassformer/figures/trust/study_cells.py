@@ -3,17 +3,16 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses.trust.study_cells import study_cells, say
+from glassformer.analyses.trust.study_cells import StudyCells
 from glassformer.figures import _draw, _study
-from glassformer.study import Study
 
 
-@_draw.drawing
-def plot_study_cells(study: Study, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: StudyCells, look: _draw.Look) -> Figure:
     """A dot per seed and a bar at the median, for the metrics that answer the study's question."""
-    seen = study_cells(study)
-    names = next(iter(seen.values.values())).axes["cell"]
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.6 + 0.42 * len(names))
+    names = seen.bounds.axes["cell"].labels
+    caption = f"One row per cell, one panel per metric. {_study.footing(seen)}"
+    alt = f"Dots for every seed of {len(names)} cells. {seen.title}."
+    sheet = look.sheet(seen, caption, alt, height=2.6 + 0.42 * len(names))
     left = min(_study.names_width(names), 0.4 * sheet.room[0])
     panels = sheet.panels(1, len(seen.metrics), left=left, right=1.5, bottom=3.6, top=1.8, gap=(3.2, 0))[0]
     for k, (name, metric) in enumerate(seen.metrics.items()):
@@ -22,4 +21,4 @@ def plot_study_cells(study: Study, *, ax: _draw.Host = None, theme: str = "light
             panels[k], seen.values[name], seen.spreads[name], metric, sheet, named=k == 0,
             bounds=seen.bounds.values if known else None,
         )  # fmt: skip
-    return sheet.done(seen)
+    return sheet.done()

@@ -3,19 +3,23 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from glassformer.analyses.trust.study_parts import study_parts, say
+from glassformer.analyses.trust.study_parts import StudyParts
 from glassformer.figures import _draw, _study
-from glassformer.study import Study
 
 
-@_draw.drawing
-def plot_study_parts(study: Study, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: StudyParts, look: _draw.Look) -> Figure:
     """The whole model, then the models without a part in order of harm; bounds that no training can beat."""
-    seen = study_parts(study)
     names = seen.values[seen.main].axes["cell"].labels
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=2.8 + 0.42 * len(names))
+    known = bool(np.isfinite(seen.bounds.values).any())
+    caption = (
+        "Every model is trained from the start without the part named. "
+        + ("An open triangle is a bound that no training can beat, by listing all questions. " if known else "")
+        + _study.footing(seen)
+    )
+    alt = f"Dots for every seed of {len(names)} models. {seen.title}."
+    sheet = look.sheet(seen, caption, alt, height=2.8 + 0.42 * len(names))
     left = min(_study.names_width(names), 0.4 * sheet.room[0])
-    bounded = bool(np.isfinite(seen.bounds.values).any()) and seen.main == "accuracy"
+    bounded = known and seen.main == "accuracy"
     bottom = 5.4 if bounded else 3.6
     panels = sheet.panels(1, 2, widths=(1.5, 1), left=left, right=1.5, bottom=bottom, top=1.8, gap=(3.2, 0))[0]
     for panel, (name, metric) in zip(panels, seen.metrics.items(), strict=True):
@@ -25,4 +29,4 @@ def plot_study_parts(study: Study, *, ax: _draw.Host = None, theme: str = "light
         )  # fmt: skip
     if bounded:
         sheet.note("◁ bound that no training can beat; red: worse; bar: median")
-    return sheet.done(seen)
+    return sheet.done()

@@ -4,16 +4,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.trust.study_sizes import study_sizes, say
+from glassformer.analyses.trust.study_sizes import StudySizes
 from glassformer.figures import _draw, _study
-from glassformer.study import Study
 
 
-@_draw.drawing
-def plot_study_sizes(study: Study, *, ax: _draw.Host = None, theme: str = "light", size: str = "screen") -> Figure:
+def draw(seen: StudySizes, look: _draw.Look) -> Figure:
     """Dots per seed against the size of the training set; below each size, the share of all there are."""
-    seen = study_sizes(study)
-    sheet = _draw.Sheet(ax, theme, size, say(seen), seen.clock, height=4.8, least=60)
+    alt = f"Dots for every seed against the size of the training set. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), alt, height=4.8, least=60)
     shares, sizes = seen.share.values, seen.examples.values
     known = bool(np.isfinite(shares).all())
     panels = sheet.panels(1, 2, left=6.5, right=1.5, bottom=6.6 if known else 3.8, top=1.0, gap=(7.5, 0))[0]
@@ -26,4 +24,14 @@ def plot_study_sizes(study: Study, *, ax: _draw.Host = None, theme: str = "light
         _study.few_ticks(panel, sizes, texts, sheet)
         wide = panel.get_window_extent().width / panel.figure.dpi
         panel.set_xlabel("\n".join(_draw.wrap(label, sheet.size.text, wide)))
-    return sheet.done(seen)
+    return sheet.done()
+
+
+def _caption(seen: StudySizes) -> str:
+    """How to read the two charts."""
+    share, last = seen.share.values[-1], thousands(round(seen.examples.values[-1]))
+    whole = f"The most, {last}, are {percent(share)} of all {seen.what} there are. " if np.isfinite(share) else ""
+    return (
+        f"Left: {next(iter(seen.metrics.values())).title}. Right: excess over the floor. "
+        f"The number of steps is the same for all. {whole}{_study.footing(seen)}"
+    )
