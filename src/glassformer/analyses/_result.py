@@ -29,7 +29,6 @@ Table = tuple[list[str], Iterator[tuple[Any, ...]]]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-STRICT = False
 REMEMBERED = 64  # results per run that `shared` keeps
 
 
@@ -100,9 +99,8 @@ class Labelled:
 
 def _axis(name: str, places: Axis | Iterable[Any]) -> Axis:
     kind = glossary.kind(name)
-    if kind is None and STRICT:
+    if kind is None:
         raise unknown(name, "the axes of the glossary", [*glossary.AXES, *(f"{each}..." for each in glossary.AGAIN)])
-    kind = kind or "category"
     if isinstance(places, Axis):
         return places if places.kind == kind else replace(places, kind=kind)
     listed = places.tolist() if isinstance(places, np.ndarray) else places

@@ -26,8 +26,6 @@ def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
     from glassformer.figures import _draw
 
     file = _discover.file(folder, name)
-    if hasattr(file, f"plot_{name}"):
-        return getattr(file, f"plot_{name}")
     analyse = getattr(analyses, name)
     asked = signature(analyse)
 

@@ -3,7 +3,7 @@
 from matplotlib.axes import Axes
 
 from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis
-from glassformer.figures._draw.drawn import Drawn, drawing, drawn, of
+from glassformer.figures._draw.drawn import Drawn, drawn, of
 from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, save, save_numbers
 from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, numbers_fit, outline
 from glassformer.figures._draw.label import labels
@@ -32,7 +32,6 @@ __all__ = [
     "cells",
     "data",
     "dots",
-    "drawing",
     "drawn",
     "frame",
     "handle",

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
-from inspect import signature
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 from matplotlib.axes import Axes as Axes
@@ -15,8 +13,6 @@ from glassformer.figures import _style
 
 if TYPE_CHECKING:
     from glassformer.figures._draw.look import Look
-
-P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -34,20 +30,6 @@ class Drawn:
     def page(self) -> int:
         """Which of them this is, counted from 0."""
         return int(self.options.get("page", 0))
-
-
-def drawing(plot: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Run a figure's function with Matplotlib's defaults for its theme and size, and leave them as they were."""
-    names = signature(plot)
-
-    @wraps(plot)
-    def within(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        given = names.bind(*args, **kwargs)
-        given.apply_defaults()
-        with matplotlib.rc_context(_style.rc(given.arguments["theme"], given.arguments["size"])):
-            return plot(*args, **kwargs)
-
-    return within
 
 
 def drawn(draw: Callable[[Any, "Look"], Figure], seen: Result, look: "Look") -> Figure:
