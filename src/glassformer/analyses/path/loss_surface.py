@@ -57,11 +57,11 @@ class LossSurface(Result):
         """How much of the path the plane keeps, and how far its loss is from the true one."""
         if self.diverged:
             return fate(f"the plane up to step {thousands(self.looked_at[-1])}, after which the loss is not a number")
-        true = self.on_path.values[0]
+        first, last = self.on_path.values[0, [0, -1]]
         by = f"at most {self.apart:.2g} nats" if self.apart < 0.1 else f"{self.apart_mean:.2g} nats on average"
         return (
-            f"The path {'falls' if true[-1] < true[0] else 'rises'} from {true[0]:.2f} to {true[-1]:.2f} nats; the plane keeps {percent(self.kept)} of its "
-            f"variance, and the loss there differs by {by}"
+            f"The path {'falls' if last < first else 'rises'} from {first:.2f} to {last:.2f} nats; the plane keeps "
+            f"{percent(self.kept)} of its variance, and the loss there differs by {by}"
         )
 
 
