@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
+from inspect import get_annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeAlias, TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary
@@ -119,7 +120,7 @@ class Words:
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def result(kind: type[R]) -> type[R]:
     """A class of results: frozen, its fields given by name, each of a type that can be given as plain values."""
-    for name in kind.__dict__.get("__annotations__", {}):
+    for name in get_annotations(kind):
         if any(name in vars(above) and name not in above.__annotations__ for above in kind.__mro__[1:-1]):
             raise TypeError(f"{kind.__name__}.{name}: every result has something of this name")
     made = dataclass(frozen=True, kw_only=True, eq=False)(kind)
