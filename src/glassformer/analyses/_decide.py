@@ -32,7 +32,7 @@ class Asked:
 
     @property
     def right(self) -> tuple[tuple[int, ...], ...]:
-        """The ids that are right at each position; none where nothing is asked, or what is in view does not settle it."""
+        """The ids that are right at each position; none where nothing is asked or what is in view settles nothing."""
         settled = self.constrained & self.answerable
         return tuple(
             tuple(np.flatnonzero(each).tolist()) if sure else ()

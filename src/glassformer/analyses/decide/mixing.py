@@ -1,6 +1,7 @@
 """What attention carries away: the values of one input, and the mixes it makes of them."""
 
 from collections.abc import Sequence as Places
+from typing import Any
 
 import numpy as np
 
@@ -83,12 +84,14 @@ def mixing(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Memb
     else:
         other, names = np.zeros((a.heads, 0, a.per_head)), Axis(())
     planes = tuple(plane_of(np.concatenate([other[h], value[h], mixed[h]])) for h in range(a.heads))
-    heads, axes = {"head": numbers(a.heads)}, {"direction": DIRECTIONS}
+    heads: dict[str, Any] = {"head": numbers(a.heads)}
     here, feature = placed(tokens), {"feature": numbers(a.per_head)}
     want = _decide.asked(run, seen.tokens)
 
     def on(points: np.ndarray, place: dict[str, Axis]) -> Labelled:
-        return Labelled(np.stack([planes[h].points(points[h]) for h in range(a.heads)]), heads | place | axes)
+        return Labelled(
+            np.stack([planes[h].points(points[h]) for h in range(a.heads)]), heads | place | {"direction": DIRECTIONS}
+        )
 
     return Mixing(
         step=seen.step,

@@ -1,6 +1,6 @@
 """Where the difference travels: what each value carries between two inputs that differ in one token."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def patching(
             moved = gap(logits) - float(gap(corrupt)) if way == 0 else float(gap(clean)) - gap(logits)
             found[way, k] = moved / whole if abs(whole) > LEAST else np.nan
     tokens = tuple(run.task.vocabulary[token] for token in ids)
-    axes = {"quantity": WAYS, "point": _decide.points(points, a.blocks, PLAIN)}
+    axes: dict[str, Any] = {"quantity": WAYS, "point": _decide.points(points, a.blocks, PLAIN)}
     return Patching(
         step=step,
         clock=_clock.text(run, step, member),

@@ -1,5 +1,7 @@
 """What attention can reach: one position held, and every push that could be added to it."""
 
+from typing import Any
+
 import numpy as np
 
 from glassformer import reference
@@ -105,8 +107,8 @@ def reachable(
     within = _decide.inside(np.stack(np.meshgrid(ticks["horizontal"], ticks["vertical"]), -1), corners)
     reach = np.bincount(chances.argmax(0)[within], minlength=len(chances)) / max(int(within.sum()), 1)
     tokens, words = tuple(run.task.vocabulary[token] for token in seen.tokens), regions.words
-    keys = {"head": numbers(a.heads), "key_position": Axis(tuple(view), tuple(tokens[k] for k in view))}
-    directions = {"direction": DIRECTIONS}
+    keys: dict[str, Any] = {"head": numbers(a.heads), "key_position": Axis(tuple(view), tuple(tokens[k] for k in view))}
+    directions: dict[str, Any] = {"direction": DIRECTIONS}
     unmoved = reference.softmax(_decide.onward(w, held, a).astype(np.float64))
     said = seen["probabilities"][place]
     kept = _picked(said, reach, want.right[place])
@@ -118,7 +120,7 @@ def reachable(
         values=Labelled(drawn, keys | directions),
         weights=Labelled(seen["attention"][block][:, place, list(view)], keys, "share"),
         push=Labelled(push, directions),
-        corners=Labelled(corners, {"rank": numbers(len(corners))} | directions),
+        corners=Labelled(corners, {"rank": numbers(len(corners)), "direction": DIRECTIONS}),
         reachable=Labelled(reach, {"token": words}, "share"),
         said=Labelled(said, {"token": words}, "probability"),
         unmoved=Labelled(unmoved, {"token": words}, "probability"),

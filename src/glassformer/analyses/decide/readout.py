@@ -1,5 +1,7 @@
 """From the last point to the answer: what the read-out reads, its logits and probabilities, and its vectors."""
 
+from typing import Any
+
 import numpy as np
 
 from glassformer.analyses import _clock, _decide
@@ -81,7 +83,8 @@ def readout(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Mem
     else:
         kept = list(range(a.answers))
     flat = plane_of(np.concatenate([matrix[kept], np.zeros((1, a.width))])) if a.width > 2 else plane_of(matrix)
-    here, words = {"position": placed(tokens)}, {"token": tuple(run.task.vocabulary[k] for k in kept)}
+    here: dict[str, Any] = {"position": placed(tokens)}
+    words = {"token": tuple(run.task.vocabulary[k] for k in kept)}
     looked = seen["attention"][-1].mean(0) if "attention" in seen else np.full((length, length), np.nan)
     want = _decide.asked(run, seen.tokens)
     group = _decide.group_of(run.task)

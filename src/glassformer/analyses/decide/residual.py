@@ -1,6 +1,6 @@
 """How attention moves each position: the stream before, what is added, and the stream after."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
@@ -84,26 +84,24 @@ def residual(
     seen = run.trace(sequence, step=step, member=member)
     w, block, flat = found.ground.weights, a.blocks - 1, found.ground.plane
     points, near = found.fields.pop("points"), found.fields.pop("near")
-    here = {"position": points["end"].axes["position"]}
+    here: dict[str, Any] = {"position": points["end"].axes["position"]}
     features, directions = {"feature": numbers(a.width)}, {"direction": DIRECTIONS}
-    streams = {
-        "before": _decide.entering(seen, block, a),
-        "attended": seen["attended"][block],
-        "middle": seen["middle"][block],
-        "out": seen["out"][block],
-    }
-    held = streams["before"] * a.residual  # without a residual nothing else is passed on
+    before, attended = _decide.entering(seen, block, a), seen["attended"][block]
+    held = before * a.residual  # without a residual nothing else is passed on
     first = reference.softmax(_decide.onward(w, held, a).astype(np.float64))
     heads = {"head": numbers(a.heads), "key_position": here["position"]}
     return Residual(
         **found.fields,
         points={name: points[name] for name in ("begin", "end", "value")}
         | {
-            "attended": Labelled(flat.zero + flat.directions(streams["attended"]), here | directions),
-            "out": Labelled(flat.points(streams["out"]), here | directions),
+            "attended": Labelled(flat.zero + flat.directions(attended), here | directions),
+            "out": Labelled(flat.points(seen["out"][block]), here | directions),
         },
         near={name: near[name] for name in ("begin", "end", "value")},
-        **{name: Labelled(each, here | features) for name, each in streams.items()},
+        before=Labelled(before, here | features),
+        attended=Labelled(attended, here | features),
+        middle=Labelled(seen["middle"][block], here | features),
+        out=Labelled(seen["out"][block], here | features),
         value=Labelled(_decide.pushes(w, seen, block, a), heads | features),
         first=Labelled(first, here | {"token": found.fields["words"]}, "probability"),
         style=style,

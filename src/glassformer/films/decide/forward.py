@@ -1,7 +1,6 @@
 """One input through the model: the clock is depth, from token to probability, with the operands of each step shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,109 +8,58 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from glassformer.analyses import _clock, _decide
-from glassformer.analyses._pairs import drawn, placed, shown
-from glassformer.analyses._result import Array, Labelled, Result, numbers, percent, result
-from glassformer.analyses._stages import Table, parts
+from glassformer.analyses._pairs import drawn
+from glassformer.analyses._reel import Reel
+from glassformer.analyses._result import Array
+from glassformer.analyses._stages import Table
+from glassformer.analyses.decide.forward import Forward
 from glassformer.figures import _draw, _style
-from glassformer.films import _film
-from glassformer.films._film import Film, Stage, Update
-from glassformer.run import Run
-from glassformer.trace import Trace
+from glassformer.films._film import Stage, Update
 
-ANSWERS = ("3.§3.3.2", "3.§8", "3.§9")
-HOLD = 4  # frames a finished stage stands still
 MOST_COLUMNS = 64
 MOST_NAMES = 21  # rows or columns with a name each
 KINDS = ("signed", "share", "probability")
+CALLED = {"token": "next token", "key_position": "key position", "head_feature": "feature", "quantity": ""}  # columns
 
 
-@result
-class Seen(Result):
-    """One frame: the stage and what of its result has been computed."""
-
-    value: Labelled
-    stage: str
-
-
-@_film.film
-def film_forward(
-    run: Run,
-    *,
-    sequence: str | None = None,
-    step: int = -1,
-    member: int = 0,
-    frames: int = 0,
-    theme: str = "light",
-) -> Film:
-    """Every named point of one pass in turn, filled position by position; `frames` above 0 thins the film."""
-    seen = run.trace(sequence, step=step, member=member)
-    tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
-    stages = parts(run, seen, member)
-    each = len(tokens) + HOLD
-    total = len(stages) * each
-    shown_frames = list(range(total))
-    if 2 <= frames < total:
-        shown_frames = sorted({round(k) for k in np.linspace(0, total - 1, frames)})
-
-    def scene(stage: Stage) -> Update:
-        box = stage.panels(1, 1, left=0, right=0, bottom=0, top=0, within=(0, 0.86, 1, 1))[0, 0]
-        _draw.bare(box)
-        head = stage.text(box, 0.012, 0.45, transform=box.transAxes, fontsize=stage.size.title, va="center")
-        foot = stage.text(box, 0.4, 0.45, transform=box.transAxes, va="center", color=stage.theme.quiet)
-        words = tuple(shown(word) for word in run.task.vocabulary)
-
-        def slots_of(*widths: float) -> list[Slot]:
-            panels = stage.panels(
-                1, len(widths), widths=widths, left=4, right=1.5, bottom=3.4, top=3.2, gap=(5, 3), within=(0, 0, 1, 0.9)
-            )
-            return [Slot(stage, panel, drawn(placed(tokens)), words) for panel in panels[0]]
-
-        three, two = slots_of(1, 1, 1.25), slots_of(1, 1)
-
-        def update(frame: int) -> Result:
-            part, filled = stages[frame // each], min(frame % each + 1, len(tokens))
-            head.set_text(f"{frame // each + 1} of {len(stages)} · {part.result.name}")
-            foot.set_text(part.says)
-            most = _largest([table for table in (*part.operands, part.result) if table.rows is None])
-            slots, others = (three, two) if len(part.operands) == 2 else (two, three)
-            for slot in others:
-                slot.show(None, most)
-            for slot, operand in zip(slots, part.operands, strict=False):
-                slot.show(operand, most)
-            slots[-1].show(part.result, most, filled, f"= {part.result.name}")
-            values = part.result.values
-            axes = {"position": placed(tokens)[:filled], "column": numbers(values.shape[1])}
-            return Seen(step=frame, stage=part.result.name, value=Labelled(values[:filled], axes))
-
-        return update
-
-    text = _clock.text(run, seen.step, member)
-    return Film(
-        run, scene, title=_title(run, seen, tokens),
-        caption="Each stage of one pass, in order: one or two operands at the left, the result at the right, filled "
+def caption(reel: Reel) -> str:  # noqa: ARG001
+    """How to read a stage."""
+    return (
+        "Each stage of one pass, in order: one or two operands at the left, the result at the right, filled "
         "position by position. Signed numbers share one scale within a stage, 0 at the centre, and weights have their "
         "own; the number after ± is that of the full colours. Shares and probabilities run from 0 to 1. Cross-hatched "
-        "places are masked; frames mark the position that holds the answer and the tokens that are right.",
-        steps=shown_frames, frames=max(len(shown_frames), 2), theme=theme, member=member,
-        clock=lambda _: text, mark=lambda _: seen.step,
-    )  # fmt: skip
-
-
-def _title(run: Run, seen: Trace, tokens: tuple[str, ...]) -> str:
-    """What the model says at the last position that has an answer, and whether that is right."""
-    want, chances = _decide.asked(run, seen.tokens), seen["probabilities"]
-    text = " ".join(map(shown, tokens))
-    if not np.isfinite(chances).all():
-        return f"What the model computes on {text} is not a number"
-    place = _decide.place(want, None)
-    best = int(chances[place].argmax())
-    verdict = want.verdicts(chances.argmax(-1))[place]
-    said = f", {verdict}" if verdict in ("right", "wrong") else ""
-    return (
-        f"How {text} becomes {shown(run.task.vocabulary[best])} after {drawn(placed(tokens))[place]} "
-        f"({percent(float(chances[place, best]))}{said}), step by step"
+        "places are masked; frames mark the position that holds the answer and the tokens that are right."
     )
+
+
+def scene(stage: Stage, reel: Reel) -> Update:  # noqa: ARG001
+    """Every named point of one pass in turn, filled position by position."""
+    box = stage.panels(1, 1, left=0, right=0, bottom=0, top=0, within=(0, 0.86, 1, 1))[0, 0]
+    _draw.bare(box)
+    head = stage.text(box, 0.012, 0.45, transform=box.transAxes, fontsize=stage.size.title, va="center")
+    foot = stage.text(box, 0.4, 0.45, transform=box.transAxes, va="center", color=stage.theme.quiet)
+
+    def slots_of(*widths: float) -> list[Slot]:
+        panels = stage.panels(
+            1, len(widths), widths=widths, left=4, right=1.5, bottom=3.4, top=3.2, gap=(5, 3), within=(0, 0, 1, 0.9)
+        )
+        return [Slot(stage, panel) for panel in panels[0]]
+
+    three, two = slots_of(1, 1, 1.25), slots_of(1, 1)
+
+    def update(seen: Forward) -> None:
+        part = seen.part
+        head.set_text(f"{seen.stage + 1} of {seen.stages} · {part.result.name}")
+        foot.set_text(part.says)
+        most = _largest([table for table in (*part.operands, part.result) if not table.of_model])
+        slots, others = (three, two) if len(part.operands) == 2 else (two, three)
+        for slot in others:
+            slot.show(None, most)
+        for slot, operand in zip(slots, part.operands, strict=False):
+            slot.show(operand, most)
+        slots[-1].show(part.result, most, seen.filled, f"= {part.result.name}")
+
+    return update
 
 
 def _largest(tables: Sequence[Table]) -> float:
@@ -124,9 +72,8 @@ def _largest(tables: Sequence[Table]) -> float:
 class Slot:
     """A place for a table, which may be another one in every frame."""
 
-    def __init__(self, stage: Stage, panel: Axes, positions: list[str], words: tuple[str, ...]) -> None:
-        self.theme, self.size, self.positions, self.words = stage.theme, stage.size.text, positions, words
-        self.panel = panel
+    def __init__(self, stage: Stage, panel: Axes) -> None:
+        self.theme, self.size, self.panel = stage.theme, stage.size.text, panel
         _draw.bare(panel)
         panel.set_xlim(0, 1)
         panel.set_ylim(1, 0)
@@ -154,7 +101,7 @@ class Slot:
 
         Weights have a scale of their own: they are multiplied with the others, not compared.
         """
-        most = _largest([table]) if table is not None and table.rows is not None else most
+        most = _largest([table]) if table is not None and table.of_model else most
         values = np.array(table.values[:, :MOST_COLUMNS], dtype=float) if table else np.zeros((1, 0))
         values[filled if filled is not None else len(values) :] = np.nan
         for kind, picture in self.pictures.items():
@@ -176,9 +123,9 @@ class Slot:
         return {"signed": f"  ±{most:.2g}", "plain": ""}.get(table.kind, ", 0 to 1")
 
     def _names(self, table: Table | None, shape: tuple[int, ...]) -> None:
-        rows = self.positions if table is None or table.rows is None else list(table.rows)
-        what = table.columns if table else ""
-        columns = {"next token": list(self.words), "key position": self.positions}.get(what, list(numbers(shape[1])))
+        axes = table.data.axes if table else {}
+        rows, columns = (drawn(axis) for axis in axes.values()) if axes else ([], [])
+        what = CALLED.get(name, name) if (name := next(reversed(axes), "")) else ""
         for texts, names, size, along in ((self.rows, rows, shape[0], 1), (self.columns, columns, shape[1], 0)):
             every = self._every(names[:size], along) if what or along else 0
             for k, text in enumerate(texts):
