@@ -11,7 +11,8 @@ from glassformer.figures import _draw, _style
 from small_runs import run_of
 
 FIGURES = (
-    "point_atlas", "embedding_paths", "embeddings", "landscape", "landscape_summary", "sequence_embeddings", "token_counts",
+    "embedding_paths", "embeddings", "landscape", "landscape_summary", "point_atlas", "sequence_embeddings",
+    "token_counts",
 )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class Probes(Result):
 
 def probes(run: Run, *, steps: Steps = None, step: Step = -1, member: Member = 0) -> Probes:
     """Train a linear reader on training windows and judge it on validation windows, for each target, point and step."""
-    last = _clock.resolve(run, step)
+    last, steps = _clock.resolve(run, step), steps or None
     chosen = _clock.chosen(run, steps, MOST_STEPS if run.parameters < LARGE else 4, member)
     if steps is None:
         chosen = [*(at for at in chosen if at < last), last]
