@@ -1,5 +1,7 @@
 """From tokens to the head's output in nine pictures."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from glassformer.analyses import _applies
@@ -26,7 +28,7 @@ class QkvOverview(Result):
 
     parts: dict[str, Labelled]  # token, position: (token or position, direction)
     planes: dict[str, Plane]  # of these
-    images: Qkv  # embedding, queries, keys and values of all pairs
+    images: Qkv  # embedding, queries, keys and values of all pairs, without their exact features
     scored: Scoring  # the attention of the input, and queries and keys on one plane
     mixed: Labelled  # (query_position, direction) on the plane of the values: what the head passes on
 
@@ -73,7 +75,7 @@ def qkv_overview(
             for name, values in parts.items()
         },
         planes=planes,
-        images=images,
+        images=replace(images, exact={}),
         scored=scored,
         mixed=Labelled(
             on(images.planes["value"], mixed), {"query_position": placed(scored.tokens), "direction": DIRECTIONS}
