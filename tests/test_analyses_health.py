@@ -9,22 +9,21 @@ import pytest
 
 import hand_wired
 from glassformer.analyses import _clock
-from glassformer.analyses import signal as signals
-from glassformer.analyses import timeline as timelines
 from glassformer.analyses._judged import Judged
 from glassformer.analyses._result import Labelled, Words
 from glassformer.analyses._symptoms import Symptoms
-from glassformer.analyses.path.birth import birth
+from glassformer.analyses.attend.head_roles import head_roles
+from glassformer.analyses.health.generalisation import _leaked, _questions, generalisation, windows_of
+from glassformer.analyses.health.stream_size import stream_size
+from glassformer.analyses.know.similarity import _in_order, similarity
 from glassformer.analyses.learn.by_kind import by_kind
 from glassformer.analyses.learn.confusion import _credited
 from glassformer.analyses.learn.every_question import every_question
-from glassformer.analyses.health.generalisation import _leaked, _questions, generalisation, windows_of
-from glassformer.analyses.attend.head_roles import head_roles
 from glassformer.analyses.learn.loss import loss
-from glassformer.analyses.health.stream_size import stream_size
-from glassformer.analyses.know.similarity import _in_order, similarity
-from glassformer.figures import _draw
-from glassformer.figures import timeline as figure_of_timeline
+from glassformer.analyses.path import timeline as timelines
+from glassformer.analyses.path.birth import birth
+from glassformer.figures import _draw, plot_stream_size
+from glassformer.figures.path import timeline as figure_of_timeline
 from glassformer.tasks import find
 from small_runs import run_of
 
@@ -41,7 +40,7 @@ def copying(folder, gain):
 @pytest.mark.parametrize("gain", [0.0, 0.05, 2.0])
 def test_a_branch_that_adds_a_multiple_of_the_stream_has_that_ratio(tmp_path, gain):
     seen = stream_size(copying(tmp_path / "run", gain))
-    assert seen.ratio.axes["branch"].labels == ("attended",)
+    assert seen.ratio.axes["point"].values == ("attended",)
     np.testing.assert_allclose(seen.ratio.values[0, 0], gain, atol=1e-6)
     np.testing.assert_allclose(seen.kept.values[0, 0], 1, atol=1e-6)  # the direction is kept
     size = 3 / np.sqrt(12)  # one feature of twelve is 3
@@ -49,22 +48,34 @@ def test_a_branch_that_adds_a_multiple_of_the_stream_has_that_ratio(tmp_path, ga
     np.testing.assert_allclose(seen.mean.values[0], [3 / 12, (1 + gain) * 3 / 12], rtol=1e-5)
     spread = np.std([3] + [0] * 11)
     np.testing.assert_allclose(seen.spread.values[0], [spread, (1 + gain) * spread], rtol=1e-5)
-    identity = "begin as the identity" in signals.say(seen).title and "no block" not in signals.say(seen).title
-    assert identity == (gain < 0.1)
+    assert ("begin as the identity" in seen.title) == (gain < 0.1)
     said = {0.0: "add only 0 % of the stream", 0.05: "add only 5 % of the stream", 2.0: "write 2 times the stream"}
-    assert said[gain] in signals.say(seen).title
+    assert said[gain] in seen.title
 
 
 def test_sizes_are_those_of_the_trace():
     run = run_of("five_operations")
     seen = stream_size(run, steps=(0,))
-    points = seen.stream.axes["point"].labels
+    points = seen.stream.axes["point"].values
     trace = run.trace(run.task.examples(8, "validation", 64).windows[:, :-1], step=0)
     middle = trace["middle"][:, 1].astype(np.float64)
     at = points.index("middle 1")
     assert seen.stream.values[0, at] == pytest.approx(np.sqrt((middle**2).mean()), rel=1e-5)
     differs = np.sqrt(((middle - middle.mean(0)) ** 2).mean() / (middle**2).mean())
     assert seen.differs.values[0, at] == pytest.approx(differs, rel=1e-5)
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 5])
+def test_points_are_named_along_the_depth_or_blocks_are_numbered(tmp_path, blocks):
+    """With a norm before each branch; of more than four blocks there is room for their numbers alone."""
+    eye = np.eye(4)
+    each = dict.fromkeys(("query", "key", "value", "output", "expand", "contract"), eye)
+    each |= {"norm_1": np.ones(4), "norm_2": np.ones(4)}
+    run = hand_wired.write_run(tmp_path / "run", token=np.eye(12, 4), blocks=[each] * blocks, context=4, norm="rms")
+    ticks = [text.get_text() for text in plot_stream_size(run).axes[2].get_xticklabels()]
+    assert len(ticks) == (1 + 4 * blocks if blocks < 5 else blocks)
+    assert ("+ attention, block 2" in ticks) == (blocks == 3)
+    assert ("4" in ticks) == (blocks == 5)
 
 
 def test_a_constant_stream_does_not_depend_on_the_window(tmp_path):
@@ -208,8 +219,7 @@ def test_right_answers_are_dated_apart_from_right_probabilities(tmp_path):
     seen = timelines.timeline(run)
     assert seen.right == 40
     assert seen.rungs.values[-1] == 100
-    title = timelines.say(seen).title
-    assert title.startswith(
+    assert seen.title.startswith(
         "95 % of answers in view are right by step 40, probabilities (rung “the rule”) by step 100;"
     )
     np.testing.assert_array_equal(

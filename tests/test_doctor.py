@@ -19,7 +19,7 @@ from command import call
 from glassformer.analyses import _checks
 from glassformer.analyses._result import thousands
 from glassformer.analyses._symptoms import Symptoms
-from glassformer.analyses.health.health import diagnose, health, say
+from glassformer.analyses.health.health import diagnose, health
 from glassformer.errors import DivergedError
 from glassformer.experiment import load
 from glassformer.record import Recorder
@@ -72,7 +72,7 @@ def test_an_ill_run_is_named(illness):
     for finding in found.values():
         assert len(finding.evidence.split()) > 3
         assert finding.remedy
-    assert illness in say(health(run)).title
+    assert illness in health(run).title
 
 
 def test_the_evidence_of_a_trained_illness_is_what_its_weights_and_lines_say():
@@ -116,7 +116,7 @@ def test_a_healthy_run_is_called_healthy(name):
     assert seen.healthy, [finding.illness for finding in seen.found]
     assert all(not finding.serious for finding in seen.found)
     assert seen.learnt
-    assert "none of 12 checks finds an illness" in say(health(run)).title
+    assert "none of 12 checks finds an illness" in health(run).title
 
 
 # ---- made-up lives: every curve is known -----------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_nobody_is_told_to_stop_before_the_last_rung(tmp_path):
     assert late <= note.step <= late + 60
     seen = health(run)
     np.testing.assert_array_equal(seen.curves["converged"].values, losses)
-    row = seen.judged.axes["check"].labels.index("converged")
+    row = seen.judged.axes["quantity"].labels.index("converged")
     assert seen.judged.values[row] == pytest.approx(losses[-1])
     assert seen.limits.values[row] == pytest.approx(losses.min() + 0.02 * height)
 
@@ -195,8 +195,8 @@ def test_nobody_is_told_to_stop_before_the_last_rung(tmp_path):
 def test_what_lies_beyond_a_limit_is_in_the_title(tmp_path):
     floor = load("plus_last_even").floor
     once = falling(floor) + 0.4 * (STEPS == 1000)
-    assert "beyond a limit: “attention moves” and “spikes”" in say(health(made(tmp_path / "once", once))).title
-    assert say(health(made(tmp_path / "smooth", falling(floor)))).title.endswith("beyond a limit: “attention moves”")
+    assert "beyond a limit: “attention moves” and “spikes”" in health(made(tmp_path / "once", once)).title
+    assert health(made(tmp_path / "smooth", falling(floor))).title.endswith("beyond a limit: “attention moves”")
 
 
 def test_a_gap_is_overfitting_unless_the_held_out_loss_still_falls(tmp_path):
@@ -234,7 +234,7 @@ def test_a_run_that_learnt_its_task_is_not_ill_for_the_road_it_took(tmp_path):
     jumping = np.where(STEPS < 1000, falling(floor) + 0.5 * (STEPS % 200 == 100), floor + 0.001)
     run = made(tmp_path / "run", jumping, ratio=0.5, gradient={"embedding": 1e-9})
     assert illnesses(run) == set()
-    verdicts = dict(zip(health(run).judged.axes["check"].labels, health(run).verdicts, strict=True))
+    verdicts = dict(zip(health(run).judged.axes["quantity"].labels, health(run).verdicts, strict=True))
     assert verdicts["spikes"] == verdicts["size of updates"] == "note"
 
 
@@ -289,6 +289,20 @@ def test_check_of_a_folder_without_lines_or_with_lost_weights_still_answers(tmp_
     assert "health: not known yet" in call("check", run.path).out
 
 
+def test_the_name_of_a_piece_is_not_taken_by_its_room():
+    import glassformer.analyses.health.runtime  # noqa: F401 - which loads the room
+
+    run = run_of("plus_last_even")
+    assert gf.analyses.health(run) == gf.analyses.health(run) == health(run)
+
+
+def test_a_finding_comes_back_as_it_was():
+    seen = health(trained(*HOT))
+    again = type(seen).from_plain(json.loads(json.dumps(seen.plain())))
+    assert [each.illness for each in again.found] == [each.illness for each in seen.found] != []
+    assert again.findings == seen.findings
+
+
 def test_numbers_on_the_command_line_have_commas():
-    said = _checks.Finding("late", f"at step {thousands(13_600)}", "x", f"stop at {thousands(1_013_600)}").plain()
+    said = _checks.Finding("late", f"at step {thousands(13_600)}", "x", f"stop at {thousands(1_013_600)}").told()
     assert (said["evidence"], said["try"]) == ("at step 13,600", "stop at 1,013,600")

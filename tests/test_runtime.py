@@ -8,8 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from glassformer.analyses import _stopwatch
-from glassformer.analyses.health.runtime import costs, overtakes, runtime, say, slope
+from glassformer.analyses.health.runtime import costs, overtakes, runtime, slope
 from glassformer.architecture import Architecture
+from glassformer.figures import plot_runtime
+from glassformer.figures._draw import of
 from small_runs import run_of
 
 MODEL = Architecture(vocabulary=50, context=16, width=8, heads=2, feed_forward=32, blocks=2, biases=())
@@ -63,15 +65,16 @@ def test_speed_is_what_was_logged():
 def test_measured_costs_grow_with_the_context():
     seen = runtime(run_of("plus_last_even"), measure=True)
     table = seen.measured["context"]
-    assert table.axes["context"].labels == ("2", "4", "8", "16", "32")
+    assert table.axes["size"].values == (2, 4, 8, 16, 32)
     assert (table.values[:, 0] > 0).all()
     assert table.values[-1, 1] > table.values[0, 1]
     assert np.isfinite(seen.slopes["context"].values).all()
     sizes = np.log([2, 4, 8, 16, 32])
     fitted = [np.polyfit(sizes, np.log(column), 1)[0] for column in seen.attention.values.T]
     assert_allclose(seen.attention_slopes.values, fitted)
-    assert f"quickest of {_stopwatch.REPEATS} gradient steps" in say(seen).caption
-    assert f"its power {fitted[1]:.2f}, where L² would give 2" in say(seen).caption
+    caption = of(plot_runtime(seen)).words.caption
+    assert f"quickest of {_stopwatch.REPEATS} gradient steps" in caption
+    assert f"its power {fitted[1]:.2f}, where L² would give 2" in caption
 
 
 def test_memory_of_attention_grows_with_the_square_of_the_context():

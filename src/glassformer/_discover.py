@@ -4,6 +4,7 @@ import pkgutil
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from warnings import warn
@@ -78,11 +79,22 @@ def piece(folder: ModuleType, name: str, attribute: str) -> Any:
     return getattr(file(folder, name), attribute)
 
 
+class _Folder(ModuleType):
+    """A folder one of whose pieces may be called like its room: `analyses.health` is always the piece."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        inside = getattr(value, "__path__", ()) if isinstance(value, ModuleType) else ()
+        if not any(Path(path, f"{name}.py").exists() for path in inside):
+            super().__setattr__(name, value)
+
+
 def public(
     package: str, prefix: str = "", make: Callable[[ModuleType, str], Any] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a folder whose pieces are its public names, each imported when first used."""
     make = make or (lambda folder, name: piece(folder, name, prefix + name))
+    if not prefix:
+        sys.modules[package].__class__ = _Folder
 
     def found(name: str) -> Any:
         here = sys.modules[package]
