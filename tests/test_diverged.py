@@ -8,8 +8,9 @@ from glassformer.analyses.learn.accuracy import accuracy
 from glassformer.analyses.learn.by_kind import by_kind
 from glassformer.analyses.learn.confusion import confusion
 from glassformer.analyses.learn.every_question import every_question
-from glassformer.analyses.learn.generated import generated
+from glassformer.analyses.learn.generated import NOTHING, generated
 from glassformer.analyses.learn.rule_error import rule_error
+from glassformer.analyses.learn.unrolled import unrolled
 from glassformer.experiment import load
 from glassformer.figures import plot_confusion, plot_generated
 from glassformer.films import film_confusion, film_generated
@@ -75,6 +76,14 @@ def test_what_judges_a_life_says_that_it_went_wrong(name: str) -> None:
     assert "diverged" in analyse(run).title
     if name not in ("loss_surface", "timeline", "accuracy"):
         assert "diverged" not in analyse(run, step=0).title
+
+
+def test_no_token_is_drawn_from_what_are_no_numbers(lost: Run) -> None:
+    seen = unrolled(lost)
+    assert set(seen.tokens[seen.prompt :]) == {NOTHING}
+    assert set(seen.verdict) == {"none"}
+    assert "diverged" in seen.title
+    assert NOTHING not in unrolled(lost, step=0).tokens
 
 
 def test_errors_without_answers_are_not_known(lost: Run) -> None:

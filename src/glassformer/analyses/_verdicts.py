@@ -10,6 +10,7 @@ VERDICTS = {  # what each means; their order is their code in arrays
     "not_in_view": "the rule speaks, but what is in view does not settle the answer",
 }
 NONE = "none"
+SAID = {None: "unconstrained", True: "right", False: "wrong"}  # by what a task verifies
 CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
 UNIT = ", ".join(f"{code} {verdict}" for verdict, code in CODES.items())  # of an array of codes
 

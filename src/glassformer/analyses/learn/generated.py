@@ -9,7 +9,7 @@ from glassformer.analyses import _applies, _clock
 from glassformer.analyses._options import Frames, Member, Option, Pace, Seed, Shown, Step, Steps
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, thousands
-from glassformer.analyses._verdicts import CODES, UNIT
+from glassformer.analyses._verdicts import CODES, SAID, UNIT
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._rule import Rule
@@ -19,7 +19,6 @@ ANSWERS = ("4.04", "3.§11")
 COST = "b"
 REEL_APPLIES = (_applies.next_token,)  # one answer is soon written
 Starts = Annotated[tuple[str, ...] | None, Option("texts to go on from, equally long in tokens; none: the task's own")]
-SAID = {None: CODES["unconstrained"], True: CODES["right"], False: CODES["wrong"]}  # by what a task verifies
 NOTHING = "–"  # written where the probabilities are not numbers; its id is one more than the last token's
 CHOICES = ("sampled", "arg-max")
 SHOWN, COUNTED, QUESTIONS = 6, 40, 30  # sequences drawn, sequences counted, questions asked
@@ -104,13 +103,13 @@ def generated(
             wrong = sum(said.count(False) for said in judged)
             counts.append([wrong, wrong + sum(said.count(True) for said in judged)])
             codes = [
-                [CODES["none"] if p < begun.shape[1] and not one else SAID[v] for p, v in enumerate(said)]
+                [CODES["none"] if p < begun.shape[1] and not one else CODES[SAID[v]] for p, v in enumerate(said)]
                 for said in judged
             ]
             kept = np.where(lost[:, -1:] if one else lost, CODES["none"], codes)
             kept = kept if one else kept[:SHOWN]
             if not one and run.task.measure == "rule_error":
-                asked = np.isin(kept, [SAID[True], SAID[False]])
+                asked = np.isin(kept, [CODES["right"], CODES["wrong"]])
                 kept[_out_of_view(run, texts[:SHOWN], judged[:SHOWN]) & asked] = CODES["not_in_view"]
             verdicts.append(kept)
     shape = (len(at), len(choices))

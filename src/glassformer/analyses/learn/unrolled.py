@@ -7,7 +7,8 @@ import numpy as np
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._options import Member, Seed, Sequence, Step
 from glassformer.analyses._result import Axis, Labelled, Result, fate, result, thousands
-from glassformer.analyses.learn.generated import pick
+from glassformer.analyses._verdicts import NONE, SAID
+from glassformer.analyses.learn.generated import NOTHING, pick
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -27,7 +28,7 @@ class Unrolled(Result):
     likeliest: tuple[tuple[str, ...], ...]  # per position the three likeliest tokens
     chance: Labelled  # (position,): probability of the token that was drawn
     surprise: Labelled  # (position,): minus its logarithm
-    verdict: tuple[str, ...]  # per position: right, wrong, unconstrained
+    verdict: tuple[str, ...]  # per position: right, wrong, unconstrained; none where nothing is drawn
     tokens: tuple[str, ...]  # prompt, then what was written
     prompt: int  # tokens of the prompt
     context: int
@@ -50,7 +51,7 @@ class Unrolled(Result):
 
 
 def unrolled(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, seed: Seed = 0) -> Unrolled:
-    """Twelve tokens after a prompt (default: the first token of the first showcase), drawn at temperature 1."""
+    """Twelve tokens after a prompt (default: the first two of the first showcase), drawn at temperature 1."""
     if why := _applies.next_token(run):
         raise CallError(why)
     now, context = _clock.resolve(run, step), run.architecture.context
@@ -71,22 +72,25 @@ def unrolled(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Me
         likeliest.append(np.argsort(-chances, kind="stable")[:TOP])
         drawn.append(chances[token])
         text = np.append(text, token)
-    verdicts = run.task.verify(text)[prompt:]
-    words, chances = run.task.vocabulary, np.array(rows)
-    written: dict[str, Any] = {
-        "position": Axis(tuple(range(prompt, len(text))), tuple(words[token] for token in text[prompt:]))
-    }
+    chances, known = np.array(rows), [*[True] * prompt, *np.isfinite(drawn)]  # of no numbers, none is drawn or likely
+    words = run.task.vocabulary
+    tokens = tuple(words[token] if there else NOTHING for token, there in zip(text, known, strict=True))
+    verdicts = [SAID[said] if there else NONE for said, there in zip(run.task.verify(text), known, strict=True)]
+    written: dict[str, Any] = {"position": Axis(tuple(range(prompt, len(text))), tokens[prompt:])}
     ranks = {"rank": range(1, len(likeliest[0]) + 1)}
     return Unrolled(
         step=now,
         clock=_clock.text(run, step, member),
         chances=Labelled(chances, written | {"token": words[: chances.shape[1]]}, "probability"),
         top=Labelled(np.take_along_axis(chances, np.array(likeliest), axis=1), written | ranks, "probability"),
-        likeliest=tuple(tuple(words[token] for token in some) for some in likeliest),
+        likeliest=tuple(
+            tuple(words[token] if there else NOTHING for token in some)
+            for some, there in zip(likeliest, known[prompt:], strict=True)
+        ),
         chance=Labelled(np.array(drawn), written, "probability"),
         surprise=Labelled(-np.log(np.maximum(drawn, 1e-30)), written, "nats"),
-        verdict=tuple("unconstrained" if v is None else "right" if v else "wrong" for v in verdicts),
-        tokens=tuple(words[int(t)] for t in text),
+        verdict=tuple(verdicts[prompt:]),
+        tokens=tokens,
         prompt=prompt,
         context=context,
     )

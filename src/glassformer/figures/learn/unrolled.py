@@ -74,7 +74,7 @@ def draw(seen: Unrolled, look: _draw.Look) -> Figure:
         drawn = False
         for k in range(top):
             each, p = seen.likeliest[row][k], seen.top.values[row, k]
-            mine = each == word
+            mine = each == word and bool(p == p)
             drawn = drawn or mine
             bars.add_patch(
                 Rectangle(
