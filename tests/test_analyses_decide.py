@@ -8,20 +8,19 @@ import pytest
 
 import hand_wired
 from glassformer import reference
-from glassformer.analyses import _decide, _logged
-from glassformer.analyses.decide.ablation import WAYS, ablation, order
-from glassformer.analyses.decide.ablation import say as say_ablation
+from glassformer.analyses import _decide, _land, _logged
+from glassformer.analyses.decide.ablation import WAYS, ablation
 from glassformer.analyses.decide.attribution import attribution
-from glassformer.analyses.decide.reachable import reachable
-from glassformer.analyses.decide.landscape import astray, closer, landscape
+from glassformer.analyses.decide.landscape import landscape
+from glassformer.analyses.decide.landscape_winners import closer, landscape_winners
 from glassformer.analyses.decide.logit_lens import logit_lens
 from glassformer.analyses.decide.mixing import mixing
-from glassformer.analyses.learn.next_token import next_token
 from glassformer.analyses.decide.one_answer import one_answer
 from glassformer.analyses.decide.patching import patching
+from glassformer.analyses.decide.reachable import reachable
 from glassformer.analyses.decide.readout import readout
 from glassformer.analyses.decide.residual import residual
-from glassformer.analyses.decide.residual import say as say_residual
+from glassformer.analyses.learn.next_token import next_token
 from glassformer.errors import CallError
 from glassformer.run import Run
 from small_runs import MODULAR, run_of
@@ -82,7 +81,7 @@ def test_landscape_at_middle_is_the_trace(plain: Run) -> None:
     x, y = trace["middle"][0, 3]
     here = landscape(plain, sequence=DEMO, frame=(x - 1, x + 1, y - 1, y + 1), grid=3)
     np.testing.assert_allclose(here.probabilities.values[:, 1, 1], trace["probabilities"][3], atol=1e-5)
-    assert here.regions.values[1, 1] == trace["probabilities"][3].argmax()
+    assert here.regions.winner.values[1, 1] == trace["probabilities"][3].argmax()
     final = landscape(
         plain, sequence=DEMO, at="final", frame=(*_around(trace["final"][3, 0]), *_around(trace["final"][3, 1])), grid=3
     )
@@ -94,11 +93,13 @@ def _around(value: float) -> tuple[float, float]:
 
 
 def test_a_closer_look_at_a_landscape_is_the_landscape_of_its_frame(plain: Run) -> None:
-    seen = landscape(plain, sequence=DEMO, frame=(-40, 40, -40, 40))
-    near = closer(seen, ("end",))
-    assert near.frame[1] - near.frame[0] < seen.frame[1] - seen.frame[0]
-    assert np.array_equal(near.regions.values, landscape(plain, sequence=DEMO, frame=near.frame).regions.values)
-    x, y = near.points["end"].values.T
+    found = _land.laid(plain, sequence=DEMO, frame=(-40, 40, -40, 40))
+    near = closer(found, ("end",))
+    assert near.frame[1] - near.frame[0] < 80
+    again = landscape(plain, sequence=DEMO, frame=near.frame)
+    np.testing.assert_array_equal(near.winner.values, again.regions.winner.values)
+    np.testing.assert_array_equal(near.best.values, again.regions.best.values)
+    x, y = found.fields["points"]["end"].values.T
     assert (x > near.frame[0]).all()
     assert (x < near.frame[1]).all()
     assert (y > near.frame[2]).all()
@@ -106,7 +107,7 @@ def test_a_closer_look_at_a_landscape_is_the_landscape_of_its_frame(plain: Run) 
 
 
 def test_landscape_edges_are_where_neurons_switch(plain: Run) -> None:
-    a, b, c = landscape(plain).edges.values[2]
+    a, b, c = landscape_winners(plain).edges.values[2]
     point = np.array([1.5, -(a * 1.5 + c) / b])
     block = _decide.params(plain, 0, 0)["blocks"][0]
     assert abs((point @ block["expand"] + block["expand_bias"])[2]) < 1e-4
@@ -122,7 +123,7 @@ def test_attribution_parts_add_up_to_the_difference(name: str, request: pytest.F
         difference = logits[words.index(seen.first)] - logits[words.index(seen.second)]
         assert seen.parts.values.sum() == pytest.approx(seen.total, abs=1e-9)
         assert seen.total == pytest.approx(float(difference), abs=1e-3)
-        by_head = {head: row.sum() for head, row in zip(seen.keys.axes["head"].labels, seen.keys.values, strict=True)}
+        by_head = {head: row.sum() for head, row in zip(seen.keys.axes["part"].labels, seen.keys.values, strict=True)}
         whole = dict(zip(seen.parts.axes["part"].labels, seen.parts.values, strict=True))
         assert by_head == pytest.approx({head: whole[head] for head in by_head})
 
@@ -140,8 +141,8 @@ def test_patching_everything_restores_everything(name: str, request: pytest.Fixt
     run: Run = request.getfixturevalue(name)
     seen = patching(run, sequence=DEMO, other="4 9 + 4 8 7 + 10")
     assert (seen.changed, seen.position, seen.first, seen.second) == (4, 6, "10", "8")
-    row = dict(zip(seen.share.axes["point"].labels, np.moveaxis(seen.share.values, 1, 0), strict=True))
-    np.testing.assert_allclose(row["embedded"][:, -1], 1, atol=1e-9)
+    row = dict(zip(seen.share.axes["point"].values, np.moveaxis(seen.share.values, 1, 0), strict=True))
+    np.testing.assert_allclose(seen.at_once.values[:, 0], 1, atol=1e-9)  # the embedding of all positions
     np.testing.assert_allclose(row["embedded"][:, 4], 1, atol=1e-9)  # only there do the inputs differ
     np.testing.assert_allclose(row["embedded"][:, [0, 1, 2, 3, 5, 6, 7]], 0, atol=1e-9)
     last = [values for point, values in row.items() if point.startswith("out")][-1]
@@ -190,7 +191,7 @@ def test_ablation_of_neurons_is_that_of_a_full_pass(plain: Run, deep: Run) -> No
 def test_residual_is_a_sum(plain: Run) -> None:
     seen = residual(plain, sequence=DEMO)
     np.testing.assert_allclose(seen.before.values + seen.attended.values, seen.middle.values, atol=1e-5)
-    np.testing.assert_allclose(seen.points["before"].values, seen.before.values)
+    np.testing.assert_allclose(seen.points["begin"].values, seen.before.values)
     assert [seen.verdicts[k] in ("right", "wrong") for k in range(8)] == [k in (2, 6) for k in range(8)]
 
 
@@ -206,7 +207,7 @@ def test_without_attention_is_a_full_pass_whose_attention_adds_nothing(tmp_path:
     before, added, after = seen.points.values
     np.testing.assert_allclose(before - seen.plane.zero + added, after, atol=1e-5)  # the arrow is what attention adds
     if not has:
-        assert "to where" not in say_residual(residual(run, sequence=DEMO)).title
+        assert "to where" not in residual(run, sequence=DEMO).title
 
 
 def test_mixing_of_the_previous_token(tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ def test_mixing_of_the_previous_token(tmp_path: Path) -> None:
     np.testing.assert_allclose(seen.attention.values[0] @ seen.value.values[0], seen.mixed.values[0], atol=1e-5)
 
 
-def test_frozen_push_lies_in_the_hull(plain: Run) -> None:
+def test_the_push_lies_in_the_hull(plain: Run) -> None:
     for position in range(8):
         seen = reachable(plain, sequence=DEMO, position=position)
         if len(seen.corners.values) > 2:
@@ -278,13 +279,13 @@ def test_a_share_of_answers_is_as_sure_as_drawing_other_windows_makes_it(plain: 
 def test_the_title_of_ablation_names_the_row_on_top(plain: Run, deep: Run) -> None:
     for run in (plain, deep):
         seen = ablation(run, windows=16)
-        first = seen.loss.axes["part"].labels[order(seen)[0]]
+        first = seen.loss.axes["part"].labels[seen.order()[0]]
         mean = seen.loss.values[:, WAYS.index("mean")]
-        assert mean[order(seen)[0]] == mean.max()
-        title = say_ablation(seen).title
+        assert mean[seen.order()[0]] == mean.max()
+        title = seen.title
         assert first in title
         if title.startswith("However"):
-            assert (seen.loss.values.argmax(0) == order(seen)[0]).all()
+            assert (seen.loss.values.argmax(0) == seen.order()[0]).all()
             continue
         for way, word in (("zero", "zeroing"), ("mean", "averaging"), ("resample", "resampling")):
             cost = seen.loss.values[:, WAYS.index(way)]
@@ -293,7 +294,7 @@ def test_the_title_of_ablation_names_the_row_on_top(plain: Run, deep: Run) -> No
             assert min(abs(float(each) - cost.max()) for each in costs.split(" or ")) <= 0.05, (way, title)
 
 
-@pytest.mark.parametrize("look", [next_token, one_answer, landscape, residual, frozen, readout, logit_lens])
+@pytest.mark.parametrize("look", [next_token, one_answer, landscape, residual, reachable, readout, logit_lens])
 def test_a_question_that_ends_before_its_answer_is_refused(look) -> None:
     run = run_of(MODULAR)
     short = run.task.decode(run.tokens(None)[: run.architecture.read_position])
@@ -303,17 +304,40 @@ def test_a_question_that_ends_before_its_answer_is_refused(look) -> None:
 
 def test_undecided_is_where_no_token_has_half(plain: Run) -> None:
     seen = landscape(plain, sequence=DEMO, grid=9)
-    every = [[float(each) for each in seen.regions.axes[axis].labels] for axis in ("y", "x")]
-    x, y = np.meshgrid(np.linspace(*seen.frame[:2], len(every[1])), np.linspace(*seen.frame[2:], len(every[0])))
+    x, y = np.meshgrid(*(seen.regions.winner.axes[axis].values for axis in ("horizontal", "vertical")))
+    assert (x[0, 0], x[0, -1], y[0, 0], y[-1, 0]) == seen.frame
     logits = _decide.onward(_decide.params(plain, 0, 0), np.stack([x, y], -1), plain.architecture).astype(float)
     top = np.exp(logits.max(-1)) / np.exp(logits).sum(-1)
-    np.testing.assert_allclose(seen.best.values, top, atol=1e-5)
+    np.testing.assert_allclose(seen.regions.best.values, top, atol=1e-5)
     assert 0 < seen.undecided < 1
     assert seen.undecided == pytest.approx((top < 0.5).mean())
-    near = closer(landscape(plain, sequence=DEMO, frame=(-40, 40, -40, 40)), ("end",))
-    np.testing.assert_allclose(
-        near.best.values, landscape(plain, sequence=DEMO, frame=near.frame).best.values, atol=1e-6
-    )
+
+
+@pytest.mark.parametrize("name", ["plain", "deep"])
+def test_fine_regions_are_what_the_model_says_there(name: str, request: pytest.FixtureRequest) -> None:
+    run: Run = request.getfixturevalue(name)
+    seen = residual(run, sequence=DEMO)
+    won, best, lead = seen.regions.fine_winner, seen.regions.fine_best, seen.regions.fine_lead
+    assert won is not None
+    assert won.values.shape == ((300, 300) if name == "plain" else (150, 150))
+    rows = np.arange(0, len(won.values), 29)
+    for row, column in zip(rows, rows[::-1], strict=True):
+        point = np.array([won.axes["horizontal"].values[column], won.axes["vertical"].values[row]])
+        stream = (seen.plane.origin + seen.plane.basis @ point).astype(np.float32)
+        logits = _decide.onward(_decide.params(run, 0, 0), stream, run.architecture).astype(float)
+        second, first = np.sort(logits)[-2:]
+        assert won.values[row, column] == logits.argmax()
+        assert lead.values[row, column] == pytest.approx(first - second, rel=1e-3, abs=1e-5)
+        assert best.values[row, column] == pytest.approx(np.exp(first) / np.exp(logits).sum(), rel=1e-3)
+
+
+def test_a_frame_holds_its_points_and_has_the_shape_asked_for() -> None:
+    points = np.array([[0.0, 0.0], [4.0, 1.0], [np.nan, 9.0]])
+    for shape, ratio in ((1.0, 1.0), (1.47, 1.47), (None, 1.6)):  # their own would be 4: the widest there is
+        x0, x1, y0, y1 = _land.around([points], shape=shape)
+        assert (x1 - x0) / (y1 - y0) == pytest.approx(ratio)
+        assert x0 < 0 < 4 < x1
+        assert y0 < 0 < 1 < y1
 
 
 def test_a_tip_is_astray_where_the_slice_shows_another_token_than_the_model_says(tmp_path: Path) -> None:
@@ -324,10 +348,10 @@ def test_a_tip_is_astray_where_the_slice_shows_another_token_than_the_model_says
         for k in (k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")):
             shadow = seen.plane.origin + seen.plane.basis @ seen.plane.points(trace["middle"][0, k])
             under = _decide.onward(_decide.params(run, 0, 0), shadow.astype(np.float32), run.architecture).argmax()
-            assert (k in astray(seen)) == (under != trace["logits"][k].argmax())
-            found.add(k in astray(seen))
+            assert (k in seen.astray) == (under != trace["logits"][k].argmax())
+            found.add(k in seen.astray)
     assert found == {True, False}
-    assert not astray(landscape(random_run(tmp_path / "two"), sequence=DEMO))  # two features: nothing is off the plane
+    assert not landscape(random_run(tmp_path / "two"), sequence=DEMO).astray  # two features: nothing is off the plane
 
 
 def test_many_ends_are_those_of_held_out_windows(plain: Run) -> None:
@@ -352,7 +376,7 @@ def test_what_is_said_with_the_answer_out_of_view_stands_second() -> None:
     run = run_of("plus_last_even")
     seen = next_token(run)
     assert seen.unseen == (False, True, False)
-    prompt = seen.chances.axes["prompt"].labels[1].split()
+    prompt = seen.chances.axes["window"].labels[1].split()
     assert prompt[-1] == "+"
     assert not {"0", "2", "4", "6", "8", "10"} & set(prompt)
     even = [word in ("0", "2", "4", "6", "8", "10") for word in seen.truth.axes["token"].labels]

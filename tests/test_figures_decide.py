@@ -5,29 +5,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from glassformer.gallery.brief import BRIEF
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from glassformer import _discover, figures
-from glassformer.analyses.decide.landscape import astray
+from glassformer import _discover, figures, reference
+from glassformer.analyses import _decide
 from glassformer.analyses.decide.logit_lens import logit_lens
-from glassformer.analyses.decide.logit_lens import say as say_lens
 from glassformer.analyses.decide.mixing import mixing
-from glassformer.analyses.decide.mixing import say as say_mixing
 from glassformer.figures import (
     _draw,
     _style,
     plot_attribution,
     plot_landscape_input,
-    plot_reachable,
     plot_landscape_winners,
     plot_mixing,
     plot_probes,
+    plot_reachable,
     plot_residual,
 )
-from glassformer.gallery.story import BRIEF
 from glassformer.run import Run
 from small_runs import run_of
 from test_analyses_decide import DEMO, random_run
@@ -68,7 +66,7 @@ def test_a_sign_has_one_colour_in_both_panels_of_attribution(plain: Run) -> None
 
 
 @pytest.mark.parametrize("size", ["screen", "slide", "print"])
-def test_frozen_has_no_page_that_is_not_drawn(plain: Run, size: str) -> None:
+def test_reachable_has_no_page_that_is_not_drawn(plain: Run, size: str) -> None:
     figure = plot_reachable(plain, sequence=DEMO, size=size)
     assert _draw.of(figure).pages == 1
     assert not any("page" in text.get_text() for text in figure.findobj(Text))
@@ -79,7 +77,7 @@ def test_each_page_of_mixing_tells_of_its_own_head(heads: Run) -> None:
     for page in range(2):
         title = _draw.of(plot_mixing(heads, sequence=DEMO, size="slide", page=page)).words.title
         weights = seen.attention.values[page, 6]
-        assert title == say_mixing(seen, [page]).title
+        assert title == seen.title_of([page])
         assert f"in head {page} is the value" in title
         assert f"at position {weights.argmax()}" in title
 
@@ -88,7 +86,7 @@ def test_the_lens_counts_what_it_draws(plain: Run, tmp_path: Path) -> None:
     for run in (plain, random_run(tmp_path / "run", width=4, heads=2, blocks=2)):
         seen = logit_lens(run, sequence=DEMO)
         counts = [sum(row[k] == "right" for k in (2, 6)) for row in seen.verdicts]
-        title = say_lens(seen).title
+        title = seen.title
         assert seen.judged == (2, 6)
         assert [seen.wanted[k] for k in (2, 6)] == [("4",), ("10",)]
         if max(counts) > counts[-1]:
@@ -102,32 +100,34 @@ def test_the_lens_says_what_the_feed_forward_does(plain: Run) -> None:
     rows = [tuple(verdict if k in (2, 6) else "unconstrained" for k in range(8)) for verdict in ("wrong", "right")]
     one = tuple("right" if k == 2 else verdict for k, verdict in enumerate(rows[0]))
     for middle, before in ((one, "only 1"), (rows[0], "none")):
-        title = say_lens(replace(seen, verdicts=(rows[0], middle, rows[1]))).title
+        title = replace(seen, verdicts=(rows[0], middle, rows[1])).title
         assert title == f"2 of 2 answers are right at the end; without the feed-forward {before} would be"
 
 
 @pytest.mark.parametrize("name", ["plain", "heads"])
 def test_the_name_of_a_region_stands_in_it(name: str, request: pytest.FixtureRequest) -> None:
     figure = plot_landscape_winners(request.getfixturevalue(name), sequence=DEMO)
-    seen, panel = _draw.of(figure).result, figure.axes[1].labels
+    seen, panel = _draw.of(figure).result, figure.axes[1]
     named = [text for text in panel.texts if text.get_fontweight() == "bold"]
     assert named
+    run, plane = request.getfixturevalue(name), seen.plane
     for text in named:
-        chances = np.exp(seen.said_at(np.array(text.get_position())))
-        word = seen.words[seen.shown_tokens[int(chances.argmax())]]
+        stream = (plane.origin + plane.basis @ np.array(text.get_position())).astype(np.float32)
+        chances = reference.softmax(_decide.onward(_decide.params(run, 0, 0), stream, run.architecture))
+        word = seen.words[int(chances.argmax())]
         assert text.get_text() == (word if chances.max() >= 0.5 else f"{word} likeliest")
 
 
 def test_on_a_slice_each_tip_tells_what_is_said_and_those_astray_are_open(heads: Run) -> None:
     figure = plot_residual(heads, sequence=DEMO)
     seen = _draw.of(figure).result
-    says = [seen.words[int(seen.last.values[k].argmax())] for k in (2, 6)]
+    says = [seen.words[int(seen.at_end.values[k].argmax())] for k in (2, 6)]
     texts = {text.get_text()[:-2] for text in figure.findobj(Text)}
     assert {f"+₂ → {says[0]}", f"+₆ → {says[1]}"} <= texts
     paper = to_rgba(_style.theme("light").paper)
     dots = [each for each in figure.findobj(PathCollection) if tuple(each.get_facecolor()[0]) == paper]
     spots = [tuple(spot) for each in dots for spot in each.get_offsets()]
-    assert spots == [tuple(seen.points["middle"].values[k]) for k in astray(seen.land)]
+    assert spots == [tuple(seen.points["end"].values[k]) for k in seen.astray]
 
 
 def test_maps_of_what_attention_can_reach_are_of_the_tokens_it_can_reach(plain: Run) -> None:

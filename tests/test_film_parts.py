@@ -14,16 +14,16 @@ from PIL import Image
 
 from architectures import architectures
 from glassformer import reference
-from glassformer.analyses import _clock, _decide, _stages
+from glassformer.analyses import _clock, _decide, _land, _stages
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._reel import strip
 from glassformer.analyses._verdicts import CODES
+from glassformer.analyses.decide.forward import HOLD
 from glassformer.analyses.decide.residual import residual
 from glassformer.architecture import nest
 from glassformer.figures import _style
-from glassformer.films import _film, _frame, _labels
-from glassformer.films import forward as forward_film
-from glassformer.films import residual as residual_film
+from glassformer.films import _film, _labels
+from glassformer.films.decide import residual as residual_film
 from glassformer.trace import Trace
 from small_runs import POPULATION, RUNS, run_of
 
@@ -203,14 +203,14 @@ def test_what_is_framed_is_what_the_task_accepts():
 
 def test_the_winners_are_those_the_model_names():
     """The quick way, asking again only near borders, against asking everywhere."""
-    land = residual(run_of("plus_last_even"), grid=56).land
-    won = residual_film._winners(land)
-    side = residual_film.COARSE * residual_film.TIMES
-    assert won.shape == (side, side)
-    x, y = (land.frame[k] + (land.frame[k + 1] - land.frame[k]) * (np.arange(side) + 0.5) / side for k in (0, 2))
-    everywhere = np.array(land.shown_tokens)[land.said_at(np.stack(np.meshgrid(x, y), -1)).argmax(-1)]
+    run = run_of("plus_last_even")
+    won = residual(run, borders="sharp").regions.fine_winner
+    x, y = (np.array(won.axes[axis].values) for axis in ("horizontal", "vertical"))
+    assert won.values.shape == (len(y), len(x)) == (_land.SHARP * _land.EACH,) * 2
+    places = np.stack(np.meshgrid(x, y), -1).astype(np.float32)  # two features: the plane is the stream itself
+    everywhere = _decide.onward(_decide.params(run, -1, 0), places, run.architecture).argmax(-1)
     assert len(np.unique(everywhere)) > 1
-    assert (won != everywhere).mean() < 1e-3
+    assert (won.values != everywhere).mean() < 1e-3
 
 
 def test_a_gif_runs_in_a_circle_and_keeps_its_pace(tmp_path):
@@ -321,12 +321,12 @@ def test_dots_of_a_landscape_are_filled_with_what_the_model_says(name):
 def test_the_frame_holds_the_input_at_every_step(name):
     run = run_of(name)
     steps = run.steps.tolist()
-    plane = residual(run, grid=2).plane
+    plane = _land.fitted(run)
     for shape in (None, 1.5):
-        x0, x1, y0, y1 = _frame.around(run, plane, steps, shape=shape)
+        x0, x1, y0, y1 = _land.over_life(run, plane, steps, shape=shape)
         for step in steps:
-            seen = residual(run, step=step, plane=plane, frame=(x0, x1, y0, y1), grid=2)
-            for where in ("before", "middle"):
+            seen = residual(run, step=step, on=plane, frame=(x0, x1, y0, y1), grid=2, borders="none")
+            for where in ("begin", "end"):
                 x, y = seen.points[where].values.T
                 assert (x0 < x).all()
                 assert (x < x1).all()
@@ -355,7 +355,7 @@ def test_token_ids_are_written_and_masked_cells_hatched(name):
     update(made.steps[0])
     assert [str(token) for token in run.trace().tokens] in written
     hatched = [artist for artist in stage._moving if getattr(artist, "get_hatch", str)() == "xxxx"]
-    each, masked = len(run.trace().tokens) + forward_film.HOLD, 0
+    each, masked = len(run.trace().tokens) + HOLD, 0
     for frame in range(each - 1, len(made.steps), each):
         update(made.steps[frame])
         masked = max(masked, sum(len(boxes.get_paths()) for boxes in hatched))

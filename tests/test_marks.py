@@ -1,5 +1,6 @@
 """One fixed mark per token group in all figures of a run, and what else must not depend on a figure's size."""
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
@@ -11,7 +12,7 @@ from glassformer.figures import _draw, _style
 from small_runs import run_of
 
 FIGURES = (
-    "embedding_paths", "embeddings", "landscape", "landscape_summary", "point_atlas", "sequence_embeddings",
+    "embedding_paths", "embeddings", "landscape", "landscape_winners", "point_atlas", "sequence_embeddings",
     "token_counts",
 )  # fmt: skip
 
@@ -55,7 +56,7 @@ def test_positions_wear_no_groups_mark(name):
     assert any(len(c.get_paths()[0].vertices) == 5 and (c.get_facecolor()[0] == paper).all() for c in marks)
 
 
-@pytest.mark.parametrize("name", ["landscape", "landscape_summary"])
+@pytest.mark.parametrize("name", ["landscape", "landscape_winners"])
 @pytest.mark.parametrize("task", ["lucky7", "even_abs_diff"])
 def test_what_a_landscape_says_does_not_depend_on_its_size(name, task):
     plot = getattr(figures, f"plot_{name}")
@@ -73,12 +74,12 @@ def test_every_token_that_a_title_calls_likely_has_a_map():
         assert (f"next is {token}" in titles) == (most >= 0.25)
 
 
-@_draw.drawing
-def _crowd(*, tied: bool, theme: str = "light", size: str = "screen") -> tuple[int, int]:
+def _crowd(*, tied: bool) -> tuple[int, int]:
     """How many of nine labels of points on one another are written, and how many lines tie them."""
-    ax = _draw.Sheet(None, theme, size, Words("", "", "")).panels(1, 1)[0, 0]
-    written = _draw.labels(ax, np.full((9, 2), 0.5), list("abcdefghi"), colours="black", tied=tied)
-    return len(written), len(ax.lines)
+    with matplotlib.rc_context(_style.rc("light", "screen")):
+        ax = _draw.Sheet(None, "light", "screen", Words("", "", "")).panels(1, 1)[0, 0]
+        written = _draw.labels(ax, np.full((9, 2), 0.5), list("abcdefghi"), colours="black", tied=tied)
+        return len(written), len(ax.lines)
 
 
 def test_labels_without_room_are_tied_to_their_points():

@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import hand_wired
-from glassformer.analyses.decide.one_answer import one_answer, say
+from glassformer import reference
+from glassformer.analyses import _decide
+from glassformer.analyses.decide.one_answer import one_answer
 from small_runs import run_of
 from test_analyses_decide import random_run
 
@@ -33,7 +35,7 @@ def test_the_way_on_the_plane_is_what_attention_adds():
     seen = one_answer(run_of("plus_last_even"), sequence=DEMO)
     before, added, after = seen.points.values
     assert_allclose(before + added, after, atol=1e-5)  # two features: the plane is the stream itself
-    left, right, bottom, top = seen.land.frame
+    left, right, bottom, top = seen.regions.frame
     for x, y in (before, after):
         assert left < x < right
         assert bottom < y < top
@@ -45,7 +47,7 @@ def test_the_sentence_tells_of_the_place_that_must_look_up(tmp_path):
     assert seen.tokens[seen.place] == "+"
     assert seen.place == 6
     assert int(seen.shares.values.argmax()) == 5
-    assert say(seen).title.startswith("+₆ looks at 7₅ (")
+    assert seen.title.startswith("+₆ looks at 7₅ (")
 
 
 @pytest.mark.parametrize(("width", "has"), [(4, True), (4, False), (6, True)])
@@ -54,6 +56,8 @@ def test_on_a_wider_model_the_map_under_both_points_is_what_the_model_says(tmp_p
     seen, model = one_answer(run, sequence=DEMO), run.trace(DEMO)
     nothing = run.trace(DEMO, edits={"attended": lambda value, _: 0 * value})
     for point, says in ((seen.points.values[0], nothing), (seen.points.values[2], model)):
-        assert_allclose(np.exp(seen.land.said_at(point)), says["probabilities"][seen.place], atol=1e-5)
+        stream = (seen.plane.origin + seen.plane.basis @ point).astype(np.float32)
+        logits = _decide.onward(_decide.params(run, 0, 0), stream, run.architecture)
+        assert_allclose(reference.softmax(logits), says["probabilities"][seen.place], atol=1e-5)
     assert seen.plane.width == width
     assert_allclose(seen.points.values[0, 1], seen.points.values[2, 1], atol=1e-9)  # the push is the first axis
