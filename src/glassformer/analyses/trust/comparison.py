@@ -50,10 +50,9 @@ class Comparison(Result):
         if not np.isfinite(lowest).any():
             return f"None of the {len(names)} runs has a number: {lost('their trainings', 2)}"
         if len(names) == 1:
-            return (
-                f"One run alone, {names[0]}: its lowest {self.what} is {short(lowest[0])}, at step "
-                f"{thousands(int(at[0]))}; it ends at {short(last[0])}"
-            )
+            ends = f"it ends at {short(last[0])}" if np.isfinite(last[0]) else lost("it")
+            low = f"its lowest {self.what} is {short(lowest[0])}, at step {thousands(int(at[0]))}"
+            return f"One run alone, {names[0]}: {low}; {ends}"
         second = next(k for k in np.argsort(lowest, kind="stable") if k != self.best)
         said = (
             f"The run {names[self.best]} reaches the lowest {self.what}, {short(lowest[self.best])} at step "
@@ -89,7 +88,11 @@ def comparison(
         if values is None or not len(values):
             raise CallError(f"{run.name} has logged no {METRICS[metric]}; it cannot be compared")
         every = values.reshape(len(values), -1)
-        every = np.exp(every) if metric == "perplexity" else every / _nats_per_bit(run) if metric == "bits" else every
+        if metric == "perplexity":
+            with np.errstate(over="ignore"):  # on its way out of all bounds
+                every = np.exp(every)
+        elif metric == "bits":
+            every = every / _nats_per_bit(run)
         spread = np.stack([np.median(every, axis=1), every.min(axis=1), every.max(axis=1)], axis=1)
         steps = run.metrics["step"]
         curves[name] = Labelled(spread, {"step": steps, "statistic": ("median", "lowest", "highest")}, UNITS[metric])

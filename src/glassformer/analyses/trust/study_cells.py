@@ -31,7 +31,8 @@ class StudyCells(_study.OfStudy):
         middle, labels = self.spreads[name].values[:, 0], self.spreads[name].axes["cell"].labels
         first = _study.begun(metric.title)
         if len(labels) == 1:
-            return f"{first}: {metric.text(middle[0])} in the median of {self.values[name].values.shape[1]} seeds"
+            many = self.values[name].values.shape[1]
+            return f"{first}: {metric.text(middle[0])} in the median of {many} seed{'s' * (many > 1)}"
         known = np.where(np.isnan(middle), -np.inf if metric.higher else np.inf, middle)
         ends = [int(np.argmin(known)), int(np.argmax(known))]
         low, high = (f"{metric.text(middle[k])} ({labels[k]})" for k in (ends if metric.higher else ends[::-1]))

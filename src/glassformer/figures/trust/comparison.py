@@ -74,9 +74,9 @@ def _caption(seen: Comparison, log: bool) -> str:
     """How to read curves and table."""
     return (
         f"Above: held-out {seen.what} by step on a {'logarithmic' if log else 'plain'} axis; thick lines are "
-        "medians over members, bands reach from the lowest to the highest member. Below: best and last value, the step "
-        "of the best, parameters, seconds (– where not recorded). The best of many steps is a little lucky on the "
-        f"windows that chose it. {_ground(seen)}"
+        "medians over members, bands reach from the lowest to the highest member. Below: best and last value, the "
+        "step of the best, parameters, seconds (– where there is no number). The best of many steps is a little lucky "
+        f"on the windows that chose it. {_ground(seen)}"
     )
 
 
@@ -122,17 +122,10 @@ def _row(seen: Comparison, k: int, name: str) -> tuple[str, ...]:
     best, at, last, parameters, seconds = seen.reached.values[k]
     gap, half = seen.difference.values[k]
     words = "–" if k == seen.best else f"{_draw.number(gap, 3)}{f' ± {half:.3f}' if np.isfinite(half) else ''}"
+    first, end = (f"{value:.4g}".replace("-", "\u2212") if np.isfinite(value) else "–" for value in (best, last))
     timed = [f"{seconds:.0f}" if np.isfinite(seconds) else "–"] if np.isfinite(seen.reached.values[:, 4]).any() else []
     many = f" ({seen.members[k]} members)" if seen.members[k] > 1 else ""
-    return (
-        name + many,
-        f"{best:.4g}".replace("-", "\u2212"),
-        thousands(int(at)),
-        f"{last:.4g}".replace("-", "\u2212"),
-        thousands(int(parameters)),
-        *timed,
-        words,
-    )
+    return (name + many, first, thousands(int(at)), end, thousands(int(parameters)), *timed, words)
 
 
 def _direct(
