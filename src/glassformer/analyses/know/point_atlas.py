@@ -98,7 +98,7 @@ def point_atlas(
         raise unknown(point, "the points", POINTS)
     if not 0 <= block < run.architecture.blocks:
         raise CallError(f"block = {block} is not between 0 and {run.architecture.blocks - 1}")
-    exact = point == "embedded" or (point in EXACT and block == 0)
+    exact = not run.edits and (point == "embedded" or (point in EXACT and block == 0))  # edits let anything enter
     windows = np.zeros((0, run.architecture.context), dtype=np.int64)
     if exact:
         mean = pairs(run, step=step, member=member).at(point, head)[ids].astype(np.float64)
