@@ -1,5 +1,6 @@
 """How sure and how rightly: entropies, losses, divergences and energies against sums written out by hand."""
 
+import json
 from inspect import signature
 from math import exp, log
 
@@ -23,7 +24,7 @@ from glassformer.run import Run
 from glassformer.tasks.mary import TOKENS
 from small_runs import NAN, POPULATION, RUNS, run_of
 
-FIGURES = ("entropy", "temperature", "phase", "prediction_change", "sharpening", "attention_profile", "thermodynamics")
+FIGURES = ("entropy", "temperature", "phase", "prediction_change", "sharpening", "thermodynamics", "attention_profile")
 RNG = np.random.default_rng(0)
 KNOWN = RNG.dirichlet(np.ones(12))  # a distribution over the twelve tokens of plus_last_even
 FLAT = {"token": np.zeros((12, 2)), "read_out": np.zeros((2, 12))}
@@ -306,6 +307,16 @@ def test_every_figure_and_every_view_is_drawn(subject, size):
             words = _draw.of(figure).words
             assert "nan" not in f"{words.title} {words.caption}".split()
             assert ("diverged" in words.title) == (subject == "diverged")
+
+
+@pytest.mark.parametrize("subject", ["one_layer", "boltzmann_memory"])
+def test_a_physics_model_is_drawn_from_its_result_alone(subject):
+    life = SUBJECTS[subject]()
+    for name in FIGURES if subject == "one_layer" else FIGURES[:-1]:
+        plot, seen = getattr(gf.figures, f"plot_{name}"), getattr(gf.analyses, name)(life)
+        back = type(seen).from_plain(json.loads(json.dumps(seen.plain(), allow_nan=False)))
+        assert back == seen
+        assert _draw.data(plot(back), "svg") == _draw.data(plot(life), "svg")
 
 
 def test_views_and_pages_that_do_not_exist_are_refused():

@@ -47,7 +47,7 @@ class Uncertainty(Result):
         default_factory=dict
     )  # (rung,): price, entropy, and step at which it was crossed
     truth: Labelled  # (quantity,): what the exact predictor states on the same inputs; NaN where nobody knows
-    steps: tuple[int, ...]  # where the life was looked at
+    looked_at: tuple[int, ...]  # steps
     moments: tuple[int, ...]  # steps worth a line of their own
     not_numbers: int  # the first step whose predictions are none; -1: there is no such step
     last_entropy: float  # at the last step, as trained
@@ -65,11 +65,6 @@ class Uncertainty(Result):
     exact: bool = True  # False: nobody knows the truth, and the best table of counts stands in for it
     own_lives: bool = False  # whether every temperature had its own training
     log_steps: bool = False  # whether steps are to be drawn on a logarithmic axis
-
-    @property
-    def looked_at(self) -> Array:
-        """(step,): where the life was looked at."""
-        return np.array(self.steps)
 
     @property
     def temperatures(self) -> Array:
@@ -107,9 +102,9 @@ class Uncertainty(Result):
         """The title of a life in which there is nothing to compare; empty: there is."""
         if self.not_numbers >= 0:
             return fate("the predictions are not numbers", since=self.not_numbers)
-        if len(self.steps) == 1:
+        if len(self.looked_at) == 1:
             both = f"entropy {nats(self.last_entropy)} and loss {self.last_loss:.2f} nats"
-            return f"Only step {thousands(self.steps[0])} was kept: {both}"
+            return f"Only step {thousands(self.looked_at[0])} was kept: {both}"
         return ""
 
 

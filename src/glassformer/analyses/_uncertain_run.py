@@ -245,7 +245,7 @@ def _result(
         attention=_attention(run, todo, attention, looks),
         ladder=_ladder(run, member, examples),
         truth=_true(truth, examples, kinds),
-        steps=tuple(todo.steps),
+        looked_at=tuple(todo.steps),
         moments=tuple(todo.moments),
         not_numbers=first_bad(todo.steps, by_step["entropy"].values[0]),
         last_entropy=float(by_step["entropy"].values[0, -1]),

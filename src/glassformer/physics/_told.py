@@ -61,7 +61,7 @@ def uncertainty(life: Ensemble, temperature: float, step: int) -> Uncertainty:
         marks=_uncertain.extremes(at_moments),
         attention=_attention(life) if isinstance(life, Life) else {},
         truth=Labelled(np.array([0.0, 0.0, 1.0, 1.0]), {"quantity": ("entropy", "loss", "p_max", "p_target")}),
-        steps=tuple(life.steps.tolist()),
+        looked_at=tuple(life.steps.tolist()),
         moments=tuple(moments),
         not_numbers=_uncertain.first_bad(life.steps, by_step["entropy"]),
         last_entropy=float(by_step["entropy"][-1]),

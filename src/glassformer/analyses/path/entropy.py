@@ -49,6 +49,6 @@ def entropy(
 def _four_fifths(seen: Uncertainty, values: Array) -> tuple[int, int] | None:
     way = (values[0] - values) / ((values[0] - values[-1]) or 1)
     begin, end = (int(np.argmax(way >= share)) for share in (0.1, 0.9))
-    first, last = seen.steps[max(begin - 1, 0)], seen.steps[end]
+    first, last = seen.looked_at[max(begin - 1, 0)], seen.looked_at[end]
     told = 0 < last - first <= 0.4 * seen.total and abs(values[0] - values[-1]) >= 0.1
     return (first, last) if told else None

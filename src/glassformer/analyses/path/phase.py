@@ -45,7 +45,7 @@ class Phase(Uncertainty):
                 f"From entropy {nats(entropy[0])} and loss {nats(loss[0])} to {nats(entropy[-1])} and {nats(loss[-1])} "
                 f"nats: the model ends {end}"
             )
-        top = self.steps.index(self.first_rise)
+        top = self.looked_at.index(self.first_rise)
         return (
             f"The loss first rises from {nats(loss[0])} to {nats(loss[top])} while the entropy stays near "
             f"{nats(entropy[top])} (step {thousands(self.first_rise)}), then both fall; the model ends {end}"
@@ -66,7 +66,7 @@ def _first_rise(seen: Uncertainty, entropy: Array, loss: Array) -> int | None:
     top = int(np.argmax(loss))
     still = abs(entropy[top] - entropy[0]) < 0.05 * seen.highest
     rises = loss[top] > loss[0] + 0.1 * (np.ptp(loss) or 1)
-    return seen.steps[top] if rises and still and loss[-1] < loss[0] and entropy[-1] < entropy[0] else None
+    return seen.looked_at[top] if rises and still and loss[-1] < loss[0] and entropy[-1] < entropy[0] else None
 
 
 def reel(
@@ -90,17 +90,17 @@ def _of_life(life: Phase, frames: int, steps: Sequence[int] | None) -> Reel:
     shown = every if steps is None else [life.total if step == -1 else int(step) for step in steps]
     if not shown:
         raise CallError("a film needs at least one step")
-    if wrong := [step for step in shown if step not in life.steps]:
+    if wrong := [step for step in shown if step not in life.looked_at]:
         raise MissingError(f"step {wrong[0]} was not lived; the last is {life.total}")
 
     def at(step: int) -> Now:
         clock = f"step {thousands(step)} of {thousands(life.total)} · T = {life.temperature:.4g}"
-        return Now(step=step, clock=clock, point=point(life.path[life.steps.index(step)]))
+        return Now(step=step, clock=clock, point=point(life.path[life.looked_at.index(step)]))
 
     losses = life.by_step["loss_at"].values[:1].T
     below = Strip(
-        losses=Labelled(losses, {"step": life.steps, "member": numbers(1)}, "nats"),
-        main=Labelled(losses[:, 0], {"step": life.steps}, "nats"),
+        losses=Labelled(losses, {"step": life.looked_at, "member": numbers(1)}, "nats"),
+        main=Labelled(losses[:, 0], {"step": life.looked_at}, "nats"),
         rungs=Labelled(np.array([life.highest, 0.0]), {"rung": ("uniform guess", "always right")}, "nats"),
         own_floor=float("nan"),
         total=life.total,

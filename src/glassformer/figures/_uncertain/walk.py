@@ -81,8 +81,8 @@ def phase(
             if sound[which]:
                 said = f"step {thousands(int(seen.looked_at[which]))}"
                 _end(ax, walked[which], said, shade[which], which == 0, sheet)
-    if seen.step is not None and (seen.looked_at == seen.step).any():
-        now = walked[seen.looked_at == seen.step]
+    if seen.step in seen.looked_at:
+        now = walked[[seen.looked_at.index(seen.step)]]
         _draw.dots(ax, now, colour=t.paper, scale=2.2, zorder=6, linewidths=sheet.size.line, edgecolors=t.ink)
 
 

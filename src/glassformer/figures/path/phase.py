@@ -47,7 +47,7 @@ def caption(seen: Phase) -> str:
     )
     return (
         f"Entropy (how unsure the model says it is) against loss (how wrong it is) at T = {seen.temperature:.4g}, one "
-        f"dot for each of {len(seen.steps)} steps, dark to light in time, arrow heads along the way; "
+        f"dot for each of {len(seen.looked_at)} steps, dark to light in time, arrow heads along the way; "
         f"{_uncertain.means(seen)} On the dashed line loss equals entropy: on average the model is as right as it "
         f"says. Above it, it is too sure; below, too cautious.{rungs} Second chart: the distance from the line, loss "
         f"minus entropy, by step{exact}. A path along the line from rung to rung would be a learner that always knows "

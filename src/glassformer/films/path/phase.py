@@ -16,7 +16,7 @@ from glassformer.words import thousands
 def scene(stage: Stage, reel: Reel) -> Update:
     """The point (entropy, loss) walking past the rungs of the ladder, each lighting up as it is reached."""
     life: Phase = reel.still["life"]
-    rungs, walked = _uncertain.rung_points(life), life.path
+    rungs, walked, steps = _uncertain.rung_points(life), life.path, np.array(life.looked_at)
     t, line = stage.theme, stage.size.line
     ax = stage.panels(1, 1, left=6, right=12, bottom=5.2, top=2.4, within=(0, 0, 0.64, 1))[0, 0]
     beside = stage.panels(1, 1, left=7, right=3, bottom=5.2, top=2.4, within=(0.64, 0, 1, 1))[0, 0]
@@ -40,7 +40,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
 
     def update(seen: Now) -> None:
         (entropy, loss), step = map(float, seen.point.values), seen.step or 0
-        before = walked[life.looked_at < step]
+        before = walked[steps < step]
         trail.set_data(np.append(before[:, 0], entropy), np.append(before[:, 1], loss))
         point.set_data([entropy], [loss])
         for dot, when in zip(lit, crossed, strict=True):
