@@ -34,7 +34,7 @@ def run(folder, *words):
 
 
 def passes(folder, *words):
-    done = run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *words)
+    done = run(folder, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *words)
     assert done.returncode == 0, done.stdout[-3000:]
     return int(re.search(r"(\d+) passed", done.stdout).group(1))
 

@@ -190,6 +190,7 @@ def entries(kind: str) -> list[Entry]:
 def why_not(each: Entry, subject: Subject, root: Path = STUDIES) -> str | None:
     """Why a piece cannot be had from this, as half a sentence; None: it can. `root` is where studies are kept."""
     from glassformer import studies
+    from glassformer.analyses._applies import reason
     from glassformer.run import Run
     from glassformer.study import Study
 
@@ -207,10 +208,7 @@ def why_not(each: Entry, subject: Subject, root: Path = STUDIES) -> str | None:
         return "it is drawn from a run, not from a study" if subject else "it is drawn from a run"
     if each.needs == "population" and subject.members == 1:
         return "it needs a population; `glassformer train ... --seeds 8` makes one"
-    file = _analysis(each.name)
-    asks = [*getattr(file, "APPLIES", ()), *([file.applies] if hasattr(file, "applies") else [])]
-    asks += getattr(file, "REEL_APPLIES", ()) if each.kind == "films" else ()  # where a film asks for more
-    return next((reason for ask in asks if (reason := ask(subject))), None)
+    return reason(_analysis(each.name), subject, film=each.kind == "films")
 
 
 def overview(subject: Subject, root: Path = STUDIES) -> dict[str, Any]:

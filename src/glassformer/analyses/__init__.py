@@ -3,7 +3,9 @@
 A folder is a section of the story that they tell together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from glassformer import _discover
@@ -11,7 +13,27 @@ from glassformer import _discover
 if TYPE_CHECKING:
     from glassformer.analyses._result import Result
 
-__getattr__, __dir__ = _discover.public(__name__)
+
+@cache
+def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
+    """The public function of an analysis, which refuses what it does not apply to with the reason."""
+    from glassformer.analyses._applies import reason
+    from glassformer.errors import CallError
+    from glassformer.run import Run
+
+    file = _discover.file(folder, name)
+    analyse: Callable[..., Result] = getattr(file, name)
+
+    @wraps(analyse)
+    def asked(*subject: Any, **options: Any) -> "Result":
+        if subject and isinstance(subject[0], Run) and (why := reason(file, subject[0])):
+            raise CallError(why)
+        return analyse(*subject, **options)
+
+    return asked
+
+
+__getattr__, __dir__ = _discover.public(__name__, make=_analysis)
 
 
 def from_plain(given: Mapping[str, Any]) -> "Result":

@@ -4,9 +4,17 @@ An analysis names those it needs, `APPLIES = (attention, plane)`, beside functio
 """
 
 from collections.abc import Callable
+from types import ModuleType
 
 from glassformer.errors import CallError
 from glassformer.run import Run
+
+
+def reason(analysis: ModuleType, run: Run, *, film: bool = False) -> str | None:
+    """Why an analysis, given as its file, has nothing to say of a run; None: it has. A film may ask for more."""
+    asks = [*getattr(analysis, "APPLIES", ()), *([analysis.applies] if hasattr(analysis, "applies") else [])]
+    asks += getattr(analysis, "REEL_APPLIES", ()) if film else ()
+    return next((why for ask in asks if (why := ask(run))), None)
 
 
 def must(run: Run, *conditions: Callable[[Run], str | None]) -> None:

@@ -20,20 +20,26 @@ if TYPE_CHECKING:
 def _film(folder: ModuleType, name: str) -> "Callable[..., Film]":
     """The public function of a film: the reel of its analysis, then its scene."""
     from glassformer import analyses
+    from glassformer.analyses._applies import reason
+    from glassformer.errors import CallError
     from glassformer.films._film import FPS, Film
     from glassformer.run import Run
 
     file = _discover.file(folder, name)
     if hasattr(file, f"film_{name}"):
         return getattr(file, f"film_{name}")
-    reel = _discover.piece(analyses, name, "reel")
+    analysis = _discover.file(analyses, name)
+    reel = analysis.reel
     rate = getattr(file, "FPS", FPS)  # a film may have a pace of its own
 
     def film(subject: Any, *, theme: str = "light", fps: int = rate, **options: Any) -> "Film":
-        made = reel(subject, **options)
         recipe = None  # what is no run cannot be opened in a second process
         if isinstance(subject, Run):
-            recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options}
+            if why := reason(analysis, subject, film=True):
+                raise CallError(why)
+            recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options,
+                      "edits": [str(edit) for edit in subject.edits]}  # fmt: skip
+        made = reel(subject, **options)
         return Film(made, file.scene, file.caption(made), theme=theme, fps=fps, recipe=recipe)
 
     asked = signature(reel)

@@ -12,7 +12,6 @@ from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Labelled, Result, fate, listed, numbers, percent, result, shared, thousands
 from glassformer.analyses._sought import copied, sought, which
 from glassformer.analyses.attend.head_roles import NO_ROLE, head_roles
-from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._text import Text
 
@@ -72,8 +71,6 @@ def attention(
 
     None: the task's first showcase, of a text a window of its validation part. `roles=False` does not measure them.
     """
-    if run.architecture.attention == "off":
-        raise CallError("this model has no attention")
     seen = run.trace(looked_at(run, sequence), step=step, member=member)
     weights = seen["attention"].astype(np.float64)  # (block, head, query_position, key_position)
     tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)

@@ -10,7 +10,6 @@ from glassformer.analyses._pairs import drawn, groups, placed
 from glassformer.analyses._question import holds_answer, kind_is_written
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
 from glassformer.analyses.attend.attention import named
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 105
@@ -63,8 +62,6 @@ def applies(run: Run) -> str | None:
 
 def attention_by_kind(run: Run, *, step: Step = -1, member: Member = 0) -> AttentionByKind:
     """Mean attention of the answering position on every position and on the answer, over validation questions."""
-    if reason := _applies.attention(run) or applies(run):
-        raise CallError(reason)
     a, step = run.architecture, _clock.resolve(run, step)
     assert a.read_position is not None
     examples = run.task.examples(a.context, "validation", _judged.enough(run, QUESTIONS))

@@ -92,8 +92,6 @@ def attention_history(
     """
     a = run.architecture
     block = a.blocks - 1 if block is None else block
-    if why := _applies.attention(run):
-        raise CallError(why)
     head = checked(run, block, head, sequence, member)
     last = attention(run, sequence=sequence, member=member)
     length = len(last.tokens)

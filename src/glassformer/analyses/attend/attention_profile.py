@@ -12,7 +12,6 @@ from glassformer.analyses._result import Array, Labelled, Result, fate, numbers,
 from glassformer.analyses._sought import copied, sought
 from glassformer.analyses._uncertain_run import uncertainty
 from glassformer.analyses.attend.attention import named
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 90
@@ -85,8 +84,6 @@ def attention_profile(run: Run | Lived, *, step: Step = -1, member: Member = 0) 
     """
     if not isinstance(run, Run):
         return run.attention_profile(step)
-    if why := _applies.attention(run):
-        raise CallError(why)
     marked = -1 if step == -1 else _clock.resolve(run, step)
     return _of_run(run, _clock.resolve(run, step), member, marked)
 

@@ -8,7 +8,6 @@ from glassformer.analyses._pairs import groups
 from glassformer.analyses._question import arguments, holds_answer
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
 from glassformer.analyses._sought import copied
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 100
@@ -90,8 +89,6 @@ class HeadRoles(Result):
 def head_roles(run: Run, *, step: Step = -1, member: Member = 0, over_life: bool = True) -> HeadRoles:
     """Roles of every head at a step and over life, on 96 validation windows."""
     a = run.architecture
-    if why := _applies.attention(run):
-        raise CallError(why)
     many = _judged.enough(run, WINDOWS, 1.0)
     windows = run.task.examples(a.context, "validation", many).windows[:, : a.context]
     allowed = np.tri(a.context, dtype=bool) if a.causal else np.ones((a.context, a.context), bool)

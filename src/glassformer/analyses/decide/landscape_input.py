@@ -32,7 +32,6 @@ def landscape_input(
     run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, plane: Features = None
 ) -> LandscapeInput:
     """The probability of each token over the plane, and one input before and after the last attention on it."""
-    _applies.must(run, *APPLIES)
     found = laid(
         run, sequence=sequence, step=step, member=member, features=plane, shape=WIDE, grid=_land.GRID, borders="none"
     )

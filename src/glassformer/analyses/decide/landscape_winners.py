@@ -57,7 +57,6 @@ def landscape_winners(
     run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, plane: Features = None
 ) -> LandscapeWinners:
     """The most probable token at each point of the plane, and how undecided the model is there."""
-    _applies.must(run, *APPLIES)
     found = laid(run, sequence=sequence, step=step, member=member, features=plane, shape=None)
     group, blocks = _decide.group_of(run.task), run.architecture.blocks
     entropy = -(found.chances * np.log(np.maximum(found.chances, 1e-300))).sum(0)

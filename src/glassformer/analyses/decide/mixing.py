@@ -71,7 +71,6 @@ class Mixing(Result):
 def mixing(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, block: Block = 0) -> Mixing:
     """Attention × values = mixes, for every head of a block, on one input (the task's first showcase when None)."""
     a = run.architecture
-    _applies.must(run, *APPLIES)
     if not 0 <= block < a.blocks:
         raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
     seen = run.trace(sequence, step=step, member=member)

@@ -73,7 +73,6 @@ def one_answer(
 
     `head` as in `scoring`.
     """
-    _applies.must(run, *APPLIES)
     a = run.architecture
     asked = scoring(run, sequence=sequence, block=a.blocks - 1, head=head, step=step, member=member)
     last = _counted.place(run, run.tokens(sequence))

@@ -83,7 +83,6 @@ def reachable(
 
     Attention weights are shares, so one head can only reach the hull of the values in view, several the sums of theirs.
     """
-    _applies.must(run, *APPLIES)
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
     w, block = _decide.params(run, seen.step, member), a.blocks - 1

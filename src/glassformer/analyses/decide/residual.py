@@ -73,7 +73,6 @@ def residual(
 
     Films and other analyses pass the plane `on` which to draw and the `frame`.
     """
-    _applies.must(run, *APPLIES)
     if style not in get_args(Style):
         raise unknown(style, "style", get_args(Style))
     a = run.architecture
@@ -116,7 +115,6 @@ def reel(
     steps: Shown = None,
 ) -> Reel:  # fmt: skip
     """Each position before and after the last attention at each step, on one plane in one frame."""
-    _applies.must(run, *APPLIES)
     ages = frames_of(run, frames, pace, steps, member)
     plane = _land.fitted(run, sequence=sequence, step=ages[-1], member=member)
     frame = _land.over_life(run, plane, ages, sequence=sequence, member=member, shape=SHAPE)

@@ -70,7 +70,6 @@ def runtime(
     measure: Annotated[bool, Option("also time steps at other contexts and widths, on the machine at hand")] = False,
 ) -> Runtime:
     """Speed as logged, costs as counted; `measure` trains a few steps at other contexts and widths and times them."""
-    _applies.must(run, *APPLIES)
     a, train = run.architecture, run.experiment.train
     at, seconds = run.times.get("step", np.zeros(0)), run.times.get("seconds", np.zeros(0))
     with np.errstate(divide="ignore", invalid="ignore"):

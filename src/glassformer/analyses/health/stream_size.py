@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import editing, reference
-from glassformer.analyses import _applies, _clock, _decide
+from glassformer.analyses import _clock, _decide
 from glassformer.analyses._options import Member, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, shared
 from glassformer.architecture import Architecture, nest
@@ -66,7 +66,6 @@ class StreamSize(Result):
 @shared
 def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamSize:
     """Size of stream and branches by depth on validation windows; without a norm, mean and spread say the same."""
-    _applies.must(run, applies)
     a = run.architecture
     chosen = _clock.chosen(run, steps, MOST, member)
     inputs = _decide.examples(run, _decide.affordable(run, WINDOWS)).windows[:, :-1]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import editing, reference
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Frames, Member, Pace, Shown, Step
 from glassformer.analyses._reel import Reel, frames_of, glance, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result, shared, thousands
@@ -68,7 +68,6 @@ def applies(run: Run) -> str | None:
 @shared
 def fourier(run: Run, *, step: Step = -1, member: Member = 0) -> Fourier:
     """Spectra at a kept step, and over life what the key frequencies of that step can and cannot do."""
-    _applies.must(run, applies)
     step = _clock.resolve(run, step)
     shares = spectrum(_numbers(run, step, member))
     keys = tuple(int(k) + 1 for k in np.flatnonzero(shares >= KEY / len(shares)))
@@ -118,7 +117,6 @@ class Spectrum(Result):
 
 def spectrum_at(run: Run, *, step: int = -1, member: int = 0) -> Spectrum:
     """Share of the embedding's variance at each frequency."""
-    _applies.must(run, applies)
     step = _clock.resolve(run, step)
     shares = spectrum(_numbers(run, step, member))
     return Spectrum(step=step, clock=_clock.text(run, step, member), spectrum=_by_frequency(shares))

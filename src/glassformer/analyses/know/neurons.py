@@ -104,7 +104,6 @@ def neurons(
     member: Member = 0,
 ) -> Neurons:
     """Means, selectivity and descriptions of the neurons of one block, or of each, over validation windows."""
-    _applies.must(run, *APPLIES)
     step, a = _clock.resolve(run, step), run.architecture
     if block is not None and not 0 <= block < a.blocks:
         raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")

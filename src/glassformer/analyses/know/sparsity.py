@@ -55,7 +55,6 @@ class Sparsity(Result):
 
 def sparsity(run: Run, *, step: Step = -1, member: Member = 0) -> Sparsity:
     """Activity over the same validation windows at up to 60 kept steps, the chosen one among them."""
-    _applies.must(run, *APPLIES, applies)
     step, a = _clock.resolve(run, step), run.architecture
     windows = sample(run).windows[:, : a.context]
     work = windows.size * a.blocks * max(a.feed_forward, a.width)

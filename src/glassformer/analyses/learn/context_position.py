@@ -5,7 +5,6 @@ import numpy as np
 from glassformer.analyses import _clock, _counted, _judged
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Labelled, Result, fate, numbers, result, thousands
-from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._text import Text
 
@@ -62,8 +61,6 @@ def applies(run: Run) -> str | None:
 
 def context_position(run: Run, *, step: Step = -1, member: Member = 0) -> ContextPosition:
     """Mean and spread over windows spaced evenly; as many as a moment's work allows."""
-    if why := applies(run):
-        raise CallError(why)
     now, a, read = _clock.resolve(run, step), run.architecture, _counted.read(run)
     most = int(np.clip(WORK // (a.context * max(a.feed_forward, a.width) * a.blocks), FEWEST, MOST))
     seen = _judged.judged(run, now, member, most)

@@ -9,7 +9,6 @@ from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, power, result, thousands
 from glassformer.analyses.learn.rule_error import distances
-from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
@@ -62,8 +61,6 @@ def applies(run: Run) -> str | None:
 
 def every_question(run: Run, *, step: Step = -1, member: Member = 0) -> EveryQuestion:
     """Every question of a task that can list them; otherwise answerable positions of held-out windows, none twice."""
-    if why := applies(run):
-        raise CallError(why)
     now, operations = _clock.resolve(run, step), hasattr(run.task, "questions")
     right, count, seen = (_listed if operations else _by_distance)(run, now, member)
     asked = seen.examples.answerable

@@ -197,8 +197,6 @@ def reel(
     run: Run, *, member: Member = 0, seed: Seed = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None
 ) -> Reel:
     """Six sequences, written anew at every frame with the same random numbers."""
-    if why := _applies.next_token(run):
-        raise CallError(why)
     tokens = 24 if max(map(len, run.task.vocabulary)) <= 2 else 12
     ends = (int(run.steps[0]), _clock.resolve(run))
 

@@ -5,7 +5,6 @@ import numpy as np
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, result, thousands
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 30
@@ -60,8 +59,6 @@ def applies(run: Run) -> str | None:
 
 def rule_error(run: Run, *, step: Step = -1, member: Member = 0) -> RuleError:
     """The error over life and, at one step, by how far back the answer lies."""
-    if why := applies(run):
-        raise CallError(why)
     now = _clock.resolve(run, step)
     at, most = _judged.life(run, step, member)
     error, shares = np.full((2, 2, len(at)), np.nan), np.full((3, len(at)), np.nan)

@@ -7,7 +7,6 @@ from glassformer.analyses._judged import exactly
 from glassformer.analyses._life import steps_per_pass, steps_per_reading
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, thousands
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 15
@@ -53,8 +52,6 @@ class TrainingLog(Result):
 def training_log(run: Run, *, step: Step = -1, member: Member = 0, rows: int = ROWS) -> TrainingLog:
     """Logged lines, closest together where the loss fell; an epoch is one pass over the training examples."""
     at = run.metrics["step"]
-    if why := _applies.logged(run):
-        raise CallError(why)
     chosen = _clock.lines(run, rows, member)
     each = steps_per_pass(run)
     per_pass = each or steps_per_reading(run)

@@ -9,7 +9,6 @@ from glassformer.analyses._options import Member, Seed, Sequence, Step
 from glassformer.analyses._result import Axis, Labelled, Result, fate, result, thousands
 from glassformer.analyses._verdicts import NONE, SAID
 from glassformer.analyses.learn.generated import NOTHING, pick
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 100
@@ -52,8 +51,6 @@ class Unrolled(Result):
 
 def unrolled(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, seed: Seed = 0) -> Unrolled:
     """Twelve tokens after a prompt (default: the first two of the first showcase), drawn at temperature 1."""
-    if why := _applies.next_token(run):
-        raise CallError(why)
     now, context = _clock.resolve(run, step), run.architecture.context
     text = run.tokens(sequence)
     if sequence is None:

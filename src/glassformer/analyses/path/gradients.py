@@ -7,7 +7,6 @@ from glassformer.analyses._checks import REACH, STEEP
 from glassformer.analyses._life import called, parts, steps_per_pass
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Labelled, Result, fate, power, result, shared, thousands
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 50
@@ -52,8 +51,6 @@ class Gradients(Result):
 @shared
 def gradients(run: Run, *, step: Step = -1, member: Member = 0) -> Gradients:
     """Root-mean-square gradient of every part, from the lengths that were logged while training."""
-    if reason := applies(run):
-        raise CallError(reason)
     marked = None if step == -1 else _clock.resolve(run, step)
     counts = {name: np.arange(run.parameters)[place].size for name, place in parts(run).items()}
     counts = {"all": run.parameters, **counts}

@@ -68,8 +68,6 @@ class LossSurface(Result):
 @shared
 def loss_surface(run: Run, *, step: Step = -1, member: Member = 0) -> LossSurface:
     """Loss over the plane of the first two principal components of the kept weights, laid through the last of them."""
-    if reason := applies(run):
-        raise CallError(reason)
     size = "small" if run.parameters <= LARGE else "large"
     at = sorted({*_clock.kept(run, PATH[size], "change", member), *_even(run, PATH[size] // 2)})
     life = flat(run, at, member)

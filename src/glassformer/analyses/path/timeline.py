@@ -9,7 +9,6 @@ from glassformer.analyses._sought import copied
 from glassformer.analyses.attend.head_roles import ANSWER, NEEDED, head_roles
 from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, by_kind, logged, passed
 from glassformer.analyses.path.birth import LARGE, birth
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 10
@@ -62,8 +61,6 @@ class Timeline(Result):
 @shared
 def timeline(run: Run, *, step: Step = -1, member: Member = 0) -> Timeline:
     """Every event of a training with its step; phases end where the loss curve bends."""
-    if reason := applies(run):
-        raise CallError(reason)
     at, raw = run.metrics["step"], _clock.metric(run, "validation_loss", member)
     low = np.full(len(at), np.nan) if raw is None else _clock.smooth(raw)
     rungs = _clock.passed(run, member)

@@ -6,7 +6,6 @@ from glassformer.analyses import _applies, _clock
 from glassformer.analyses._life import flat, parts, spread, steps_per_pass
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Labelled, Result, fate, power, result, shared, thousands
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 ORDER = 40
@@ -57,8 +56,6 @@ class WeightChange(Result):
 @shared
 def weight_change(run: Run, *, step: Step = -1, member: Member = 0) -> WeightChange:
     """Mean absolute change from look to look: passes where training has them, otherwise even intervals."""
-    if reason := _applies.moved(run):
-        raise CallError(reason)
     at = spread(run, MOST_STEPS, member, whole=True)
     life, places = flat(run, at, member), {"all": slice(None), **parts(run)}
     moves, between = np.diff(life, axis=0), np.diff(at)

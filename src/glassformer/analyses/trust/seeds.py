@@ -48,7 +48,6 @@ class Seeds(Result):
 
 def seeds(run: Run, *, step: Step = -1) -> Seeds:
     """Every member's losses and its fate; a member that is never solved stays in the count."""
-    _applies.must(run, *APPLIES)
     at = run.metrics["step"]
     losses = run.metrics["validation_loss"]
     if "accuracy" in run.metrics and run.task.answers == "one":

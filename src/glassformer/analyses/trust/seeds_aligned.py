@@ -85,7 +85,6 @@ class SeedsAligned(Result):
 
 def seeds_aligned(run: Run, *, step: Step = -1, fit: int | None = None) -> SeedsAligned:
     """Align at a step, or with the turns found at another (`fit`), as films do so that nothing moves but the model."""
-    _applies.must(run, *APPLIES)
     now = _clock.resolve(run, step)
     found, turns, to = _fitted(run, now if fit is None else _clock.resolve(run, fit))
     if fit is not None and _clock.resolve(run, fit) != now:

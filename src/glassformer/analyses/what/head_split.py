@@ -44,7 +44,6 @@ class HeadSplit(Result):
 
 def head_split(run: Run, *, block: Block = 0, step: Step = -1, member: Member = 0) -> HeadSplit:
     """Query, key, value and output matrices of a block at a kept step."""
-    _applies.must(run, *APPLIES)
     a = run.architecture
     if not 0 <= block < a.blocks:
         raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")

@@ -38,7 +38,6 @@ class Mask(Result):
 
 def mask(run: Run, *, sequence: Sequence = None) -> Mask:
     """The mask of a run's model on a text (the task's first showcase when None)."""
-    _applies.must(run, *APPLIES)
     a = run.architecture
     tokens = tuple(run.task.vocabulary[token] for token in run.tokens(sequence))
     length = len(tokens)

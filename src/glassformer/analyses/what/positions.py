@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
@@ -62,7 +62,6 @@ class Positions(Result):
 
 def positions(run: Run, *, step: Step = -1, member: Member = 0) -> Positions:
     """The position embeddings at a kept step, compared with each other."""
-    _applies.must(run, applies)
     a = run.architecture
     step = _clock.resolve(run, step)
     table = run.weights(step, member)["position"] if a.positions == "learned" else sinusoids(a.context, a.width)

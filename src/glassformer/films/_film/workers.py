@@ -115,5 +115,6 @@ class Other:
 def begin(recipe: dict[str, Any]) -> Callable[[dict[str, Any]], Iterator[int]]:
     """What the second process does: make the film again, draw the part it is told to."""
     make = getattr(films, f"film_{recipe['film']}")
-    made = make(open_run(recipe["run"]), theme=recipe["theme"], **recipe["options"])
+    run = open_run(recipe["run"]).edited(recipe["edits"])
+    made = make(run, theme=recipe["theme"], **recipe["options"])
     return lambda job: segment(made, job)
