@@ -1,4 +1,4 @@
-"""One file per film: `films.film_loss(run)` takes the reel of analyses/learn/loss.py and shows it with films/learn/loss.py.
+"""One file per film: `films.film_loss(run)` shows the reel of analyses/learn/loss.py with films/learn/loss.py.
 
 A film's file holds `scene(stage, reel)` and `caption(reel)`; the reel is all they know.
 """
