@@ -1,7 +1,7 @@
 """What the analyses of uncertainty share: the numbers of one life as physics sees them, and the Boltzmann law."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import fields
 from math import isfinite
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -24,28 +24,14 @@ LogSteps = Annotated[bool, Option("steps on a logarithmic axis")]
 class Uncertainty(Result):
     """How sure a model is, and how rightly, over its life and over temperature; a part of it leaves tables empty."""
 
-    by_step: dict[str, Labelled] = field(
-        default_factory=dict
-    )  # (statistic, step): entropy, loss, p_max, p_target; *_at
-    change: dict[str, Labelled] = field(
-        default_factory=dict
-    )  # (statistic, step): divergence per step, and `same_window`
-    by_temperature: dict[str, Labelled] = field(
-        default_factory=dict
-    )  # (statistic, temperature): averaged over the life
-    at_moments: dict[str, Labelled] = field(
-        default_factory=dict
-    )  # (step, temperature): entropy, loss, energy, heat, ...
-    maps: dict[str, Labelled] = field(default_factory=dict)  # (temperature, step): entropy, loss, heat; (feature, step)
-    marks: dict[str, Labelled] = field(
-        default_factory=dict
-    )  # (step,): temperatures of least loss and most specific heat
-    attention: dict[str, Labelled] = field(
-        default_factory=dict
-    )  # (block, head, step): entropy, ...; by_position at the end
-    ladder: dict[str, Labelled] = field(
-        default_factory=dict
-    )  # (rung,): price, entropy, and step at which it was crossed
+    by_step: dict[str, Labelled]  # (statistic, step): entropy, loss, p_max, p_target; at the temperature: *_at, gap
+    change: dict[str, Labelled]  # (statistic, step): divergence since the step before, per step; physics: same_window
+    by_temperature: dict[str, Labelled]  # (statistic, temperature): averaged over the life
+    at_moments: dict[str, Labelled]  # (step, temperature): entropy, loss, energy, free_energy, heat
+    maps: dict[str, Labelled]  # (temperature, step): entropy, loss, heat, of a memory its tape; (feature, step): memory
+    marks: dict[str, Labelled]  # (step,): temperatures of the least loss and of the largest specific heat
+    attention: dict[str, Labelled]  # (block, head, step): entropy, (block, head): if_even; by_position at the end
+    ladder: dict[str, Labelled]  # (rung,) that can be reached: price, entropy, and the first logged step on or below
     truth: Labelled  # (quantity,): what the exact predictor states on the same inputs; NaN where nobody knows
     looked_at: tuple[int, ...]  # steps
     moments: tuple[int, ...]  # steps worth a line of their own

@@ -60,6 +60,7 @@ def uncertainty(life: Ensemble, temperature: float, step: int) -> Uncertainty:
         maps=_maps(life, found, cold, near),
         marks=_uncertain.extremes(at_moments),
         attention=_attention(life) if isinstance(life, Life) else {},
+        ladder={},
         truth=Labelled(np.array([0.0, 0.0, 1.0, 1.0]), {"quantity": ("entropy", "loss", "p_max", "p_target")}),
         looked_at=tuple(life.steps.tolist()),
         moments=tuple(moments),

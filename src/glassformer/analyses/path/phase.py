@@ -7,6 +7,7 @@ import numpy as np
 from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, Temperature
 from glassformer.analyses._reel import Reel, Strip, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, numbers, result
+from glassformer.analyses._scale import by_losses
 from glassformer.analyses._uncertain import CALIBRATED, Subject, Uncertainty, nats, part
 from glassformer.analyses._uncertain_run import Now, now, point, uncertainty
 from glassformer.errors import CallError, MissingError
@@ -103,7 +104,7 @@ def _of_life(life: Phase, frames: int, steps: Sequence[int] | None) -> Reel:
         main=Labelled(losses[:, 0], {"step": life.looked_at}, "nats"),
         rungs=Labelled(np.array([life.highest, 0.0]), {"rung": ("uniform guess", "always right")}, "nats"),
         own_floor=float("nan"),
-        total=life.total,
+        scale=by_losses(np.array(life.looked_at), losses[:, 0], last=life.total),
         subject=life.subject,
     )
     return Reel(life.title, shown, at, below, {"life": life})

@@ -12,9 +12,8 @@ ROWS = 3  # of names of rungs above the panel
 
 def draw(seen: PredictionChange, look: _draw.Look) -> Figure:
     """Divergence between the predictions at successive steps, per step, with the rungs of the ladder ticked."""
-    compared = not seen.no_story and seen.change["divergence"].values.size
-    what = "A chart of divergence over training steps" if compared else "A chart over training steps"
-    sheet = look.sheet(seen, _caption(seen), f"{what}. {seen.title}.", height=4.8)
+    what = f"A chart of divergence over training steps. {seen.title}."
+    sheet = look.sheet(seen, _caption(seen), what, height=4.8)
     wide = sheet.room[0] > _uncertain.NARROW
     ticked = seen.ladder and wide
     panel = sheet.panels(1, 1, left=6.8, right=2.8, bottom=5.2, top=1 + 1.3 * ROWS if ticked else 1.6)[0, 0]

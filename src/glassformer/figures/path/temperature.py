@@ -11,11 +11,9 @@ from glassformer.words import thousands
 
 def draw(seen: Temperature, look: _draw.Look) -> Figure:
     """Entropy averaged over the life and at some steps, the loss with its minimum, the specific heat with its peak."""
-    what = "Three charts over temperature" if seen.no_story else (
-        "Charts of entropy, loss and specific heat against temperature"
-    )  # fmt: skip
+    what = f"Charts of entropy, loss and specific heat against temperature. {seen.title}."
     height = 13 if look.size == "print_narrow" else 5.4
-    sheet = look.sheet(seen, _caption(seen), f"{what}. {seen.title}.", height=height)
+    sheet = look.sheet(seen, _caption(seen), what, height=height)
     narrow = sheet.room[0] < _uncertain.NARROW
     rows, columns = (3, 1) if narrow else (1, 3)
     entries = [*_uncertain.by_moments(seen, sheet), *_uncertain.spread(seen, sheet)]
