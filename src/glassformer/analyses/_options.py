@@ -17,8 +17,14 @@ class Option:
     choices: tuple[Any, ...] = ()
 
 
+STEP_AXES = ("auto", "linear", "log", "learning")
+
 Step = Annotated[int, Option("a kept step of the training; -1 is the last", least=-1)]
 Steps = Annotated[tuple[int, ...] | None, Option("kept steps, one panel each; none: those worth a look", least=-1)]
+StepAxis = Annotated[
+    Literal["auto", "linear", "log", "learning"],
+    Option("steps spaced evenly, by their logarithm, or by what the loss gains; auto: what leaves learning room"),
+]  # how to use it: `_scale.py`
 Member = Annotated[int, Option("which member of a population, counted from 0", least=0)]
 Sequence = Annotated[str | None, Option("what to look at, in place of the task's own example")]
 Block = Annotated[int, Option("the block looked at, counted from 0", least=0)]

@@ -9,6 +9,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._plane import DIRECTIONS
 from glassformer.analyses._result import Array, Labelled, Result, numbers, result
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -23,7 +24,7 @@ class Strip(Result):
     main: Labelled  # (step,): the thick curve, of one member or the median of all
     rungs: Labelled  # (rung,): nats of the reachable rungs, highest first
     own_floor: float  # what the exact predictor pays on the windows that are judged; NaN: not known
-    total: int  # steps of the whole training
+    scale: Scale  # of the steps
     subject: str  # whose life it is
 
 
@@ -45,7 +46,7 @@ class Reel:
     still: Mapping[str, Any] = field(default_factory=dict)  # what is needed beside the frames, by name
 
 
-def strip(run: Run, member: int | None = 0) -> Strip:
+def strip(run: Run, member: int | None = 0, axis: str = "auto") -> Strip:
     """The loss of a run for its films; without a member, of all members and their median."""
     steps, losses = run.metrics["step"], run.metrics.get("validation_loss")
     many = np.zeros((len(steps), 0)) if losses is None else losses if losses.ndim == 2 else losses[:, None]
@@ -58,7 +59,7 @@ def strip(run: Run, member: int | None = 0) -> Strip:
         main=Labelled(main, {"step": steps[: len(main)]}, "nats"),
         rungs=Labelled(np.array([rung.nats for rung in rungs]), {"rung": [rung.name for rung in rungs]}, "nats"),
         own_floor=_clock.window_floor(run, member or 0) if run.task.exact else float("nan"),
-        total=_clock.total(run),
+        scale=spaced(run, axis, member or 0),
         subject=run.name,
     )
 

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, Step
+from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, Step, StepAxis
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.errors import unknown
 from glassformer.run import Run
 
@@ -16,9 +17,7 @@ ANSWERS = ("4.02", "4.r03", "1.P2", "1.P3", "1.P4", "2.F3", "2.F4", "3.§10")
 COST = "a"
 APPLIES = (_applies.logged,)
 UNITS = {"nats": "nats per token", "bits": "bits per token", "perplexity": "perplexity"}
-EARLY = 0.1  # share of the training within which all is learnt that is, so that an even axis would show a wall
 Unit = Annotated[Literal["nats", "bits", "perplexity"], Option("of the losses and rungs")]
-LogSteps = Annotated[bool | None, Option("a logarithmic axis of steps; none: where the lowest rung is reached early")]
 
 
 @result
@@ -36,8 +35,7 @@ class Loss(Result):
     least_error: float  # the smallest error any model with this window can reach; NaN where that is not known
     steps: int  # the whole training
     unit: str
-    log_steps: bool  # whether the steps are read on a logarithmic axis
-    early: bool  # whether the lowest rung that can be reached is, in the first tenth of the training
+    scale: Scale  # of the steps
 
     @property
     def title(self) -> str:
@@ -71,7 +69,7 @@ class Loss(Result):
 
 
 @shared
-def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", log_steps: LogSteps = None) -> Loss:
+def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", axis: StepAxis = "auto") -> Loss:
     """Every logged loss of one member, with the exact prices of the partial understandings behind it.
 
     `unit`: nats, bits, or perplexity (of the losses and rungs; an excess is then still in nats).
@@ -100,8 +98,6 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
     prices = {"rung": tuple(rung.name for rung in ladder)}
     crossed = np.array([np.nan if passed.get(rung.name) is None else passed[rung.name] for rung in ladder], dtype=float)
     shares = getattr(run.task, "shares", None)
-    floor = crossed[max(k for k, rung in enumerate(ladder) if rung.reachable)]
-    early = bool(floor < EARLY * _clock.total(run))  # NaN, where it is never reached, is not
     return Loss(
         step=None if step == -1 else _clock.resolve(run, step),  # the whole life, with one step marked if asked for
         clock=_clock.text(run, step, member),
@@ -117,8 +113,7 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
         least_error=float(shares(run.architecture.context).least_error) if shares else float("nan"),
         steps=_clock.total(run),
         unit=unit,
-        log_steps=early if log_steps is None else log_steps,
-        early=early,
+        scale=spaced(run, axis, member),
     )
 
 
@@ -173,11 +168,19 @@ def _left(excess: float, seen: Loss) -> str:
     return f"{much} {unit} {'above' if excess > 0 else 'below'} {floor}"
 
 
-def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None) -> Reel:
+def reel(
+    run: Run,
+    *,
+    member: Member = 0,
+    axis: StepAxis = "auto",
+    frames: Frames = 200,
+    pace: Pace = "even",
+    steps: Shown = None,
+) -> Reel:
     """The whole life, which stands still, and the losses at each frame."""
-    whole, every = loss(run, member=member), frames_of(run, frames, pace, steps, member)
+    whole, every = loss(run, member=member, axis=axis), frames_of(run, frames, pace, steps, member)
 
     def at(step: int) -> Now:
         return now(run, step=step, member=member)
 
-    return Reel(whole.title, every, at, strip(run, member), {"loss": whole})
+    return Reel(whole.title, every, at, strip(run, member, axis), {"loss": whole})

@@ -9,9 +9,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Axis, thousands
+from glassformer.analyses._scale import Scale
 from glassformer.figures._draw.text import text_width, wrap
 
 MOST_LABELS = 32  # places along an axis; beyond, every n-th is labelled
+ROUND = (1, 5, 2, 3, 7, 4, 6, 8, 9)  # how the steps of an axis that is not even may begin
+SPACED = {"linear": "", "log": " (logarithmic from {} on)", "learning": " (spaced by what is learnt)"}
 
 
 def heading(ax: Axes, text: str) -> None:
@@ -20,15 +23,38 @@ def heading(ax: Axes, text: str) -> None:
     ax.set_title("\n".join(wrap(text, size, ax.get_window_extent().width / ax.figure.dpi)), parse_math=False)
 
 
-def steps_axis(ax: Axes, label: str = "step") -> None:
-    """An x axis of training steps: 5 000, never 5e3."""
+def steps_axis(ax: Axes, label: str = "step", scale: Scale | None = None) -> None:
+    """An x axis of training steps: 5 000, never 5e3; with a scale, all of the training, spaced and named as it says.
+
+    To be called when all is drawn; without a label nothing is said below the axis.
+    """
+    ems = ax.get_window_extent().width / ax.figure.dpi * 72 / float(matplotlib.rcParams["font.size"])
+    if scale and scale.kind != "linear":
+        ax.set_xscale("function", functions=(scale.place, scale.step))
+        ax.set_xticks(_marks(scale, ems))
+    elif ax.get_xscale() == "linear":  # as many numbers as fit side by side
+        ax.xaxis.set_major_locator(MaxNLocator(int(np.clip(ems / 4.5, 1, 8)), steps=[1, 2, 2.5, 5, 10], integer=True))
+    if scale:
+        ax.set_xlim(0, scale.last)
     ax.xaxis.set_major_formatter(
         FuncFormatter(lambda value, _: thousands(round(value)) if value == round(value) else "")
     )
-    ems = ax.get_window_extent().width / ax.figure.dpi * 72 / float(matplotlib.rcParams["font.size"])
-    if ax.get_xscale() == "linear":  # as many numbers as fit side by side
-        ax.xaxis.set_major_locator(MaxNLocator(int(np.clip(ems / 4.5, 1, 8)), steps=[1, 2, 2.5, 5, 10], integer=True))
-    ax.set_xlabel(label)
+    ax.set_xlabel(label + SPACED[scale.kind].format(thousands(scale.first)) if label and scale else label)
+
+
+def _marks(scale: Scale, ems: float) -> list[int]:
+    """Steps to be written along an axis so many ems wide: the roundest first, each where it has room."""
+    chosen: list[tuple[float, float, int]] = []
+    for step in [0, *(m * 10**k for m in ROUND for k in range(12) if m * 10**k <= scale.last)]:
+        half, place = 0.31 * len(thousands(step)) + 0.4, ems * float(scale.place(np.array(step)))
+        if all(abs(place - there) > half + other for there, other, _ in chosen):
+            chosen.append((place, half, step))
+    return sorted(step for _, _, step in chosen)
+
+
+def widest(labels: Axis | Sequence[str]) -> float:
+    """How many ems the longest of some labels takes, as it is drawn: the margin that a heat map must leave to them."""
+    return max((72 * text_width(label, 1) for label in drawn(labels)), default=0.0)
 
 
 def places(ax: Axes, labels: Axis | Sequence[str], which: str, *, most: int = MOST_LABELS, name: str = "") -> None:

@@ -49,19 +49,11 @@ def draw(seen: Loss, look: _draw.Look) -> Figure:
     if error:
         _errors(panels[2], seen, sheet, names)
     for panel in panels:
-        if seen.log_steps:  # straight up to the first logged step after the beginning
-            panel.set_xscale("symlog", linthresh=float(max(_second(seen), 1)), linscale=0.4)
-        panel.set_xlim(0, max(seen.steps, 1))
-        _draw.steps_axis(panel, "step" if panel is panels[-1] else "")
-        if seen.log_steps:
-            panel.set_xticks(_decades(seen))
-            panel.minorticks_off()
+        _draw.steps_axis(panel, "step" if panel is panels[-1] else "", seen.scale)
         if panel is not panels[-1]:
             panel.tick_params(labelbottom=False)
         if seen.step is not None:
             panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
-    if seen.log_steps and seen.early:
-        sheet.note("steps on a logarithmic axis: the lowest rung is reached early")
     return sheet.done()
 
 
@@ -140,16 +132,6 @@ def _curves(ax: Axes, seen: Loss, names: tuple[str, ...], sheet: _draw.Sheet) ->
                 marker="o", markevery=dots, markersize=0.36 * sheet.size.text)  # fmt: skip
         ax.plot(steps, seen.smooth[name].values, color=sheet.theme[part], linewidth=line, zorder=3,
                 linestyle=_style.LINE[part])  # fmt: skip
-
-
-def _second(seen: Loss) -> int:
-    """The second logged step, from which on an axis of steps can be logarithmic."""
-    return int(seen.at[1]) if len(seen.at) > 1 else 1
-
-
-def _decades(seen: Loss) -> list[int]:
-    """Marks of an axis that is logarithmic from the second logged step on."""
-    return [0, *(m * 10**k for k in range(8) for m in (1, 2, 5) if _second(seen) <= m * 10**k <= seen.steps)]
 
 
 def _dots(seen: Loss) -> list[int]:

@@ -98,9 +98,7 @@ class Stage(_draw.Sheet):
         self._curve: tuple[Array, Array] = np.zeros(0), np.zeros(0)
         if len(self.life.main.values):
             self._curve = loss_curves(ax, self.life, self.theme)
-        ax.set_xlim(0, max(self.life.total, 1))
-        _draw.steps_axis(ax, "")
-        ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(8, integer=True, steps=[1, 2, 2.5, 5, 10]))
+        _draw.steps_axis(ax, "", self.life.scale)
         ax.annotate("step", (1, 0), xycoords="axes fraction", xytext=(2.6 * self.size.text, -0.6 * self.size.text),
                     textcoords="offset points", va="top", ha="left", color=self.theme.quiet)  # fmt: skip
         ax.set_ylabel("loss (nats)")

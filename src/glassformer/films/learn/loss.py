@@ -45,8 +45,7 @@ def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
     """Axes, rungs and their names, which stand still; the ticks that mark what is passed come back."""
     t, line, size = stage.theme, stage.size.line, stage.size.text
     names, prices = seen.rungs.axes["rung"].labels, seen.rungs.values
-    ax.set_xlim(0, max(seen.steps, 1))
-    _draw.steps_axis(ax)
+    _draw.steps_axis(ax, scale=seen.scale)
     ax.set_ylabel("loss (nats per token)")
     finite = [v for part in PARTS if part in seen.curves for v in seen.curves[part].values if np.isfinite(v)]
     low, high = min([*finite, *prices]), max([*finite, *prices])
