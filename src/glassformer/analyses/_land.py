@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _applies, _clock, _counted, _decide
+from glassformer.analyses import _clock, _counted, _decide
 from glassformer.analyses._pairs import Pairs, at_position, paired, pairs, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._plane import plane as plane_of
@@ -381,7 +381,6 @@ def laid(
     windows, all other directions at their mean. Films pass one `plane` and one `frame` for all steps; `shape` is the
     frame's width over its height (None: by the points, the same at every size of a figure).
     """
-    _applies.must(run, few_answers)
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
     if seen.tokens.ndim != 1:

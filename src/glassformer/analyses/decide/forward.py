@@ -9,7 +9,7 @@ from glassformer.analyses import _clock, _decide
 from glassformer.analyses._options import Member, Option, Sequence, Step
 from glassformer.analyses._pairs import at_position, shown
 from glassformer.analyses._reel import MOST_FRAMES, Reel, strip
-from glassformer.analyses._result import Result, percent, result
+from glassformer.analyses._result import Result, fate, percent, result
 from glassformer.analyses._stages import Part, parts
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -39,7 +39,7 @@ class Forward(Result):
         """What the model says at the last position that has an answer, and whether that is right."""
         text = " ".join(map(shown, self.tokens))
         if not np.isfinite(self.chance):
-            return f"What the model computes on {text} is not a number"
+            return fate(f"what the model computes on {text} is not a number", self.step)
         right = f", {self.verdict}" if self.verdict in ("right", "wrong") else ""
         after = at_position(self.tokens[self.place], self.place)
         return f"How {text} becomes {shown(self.said)} after {after} ({percent(self.chance)}{right}), step by step"

@@ -1,6 +1,6 @@
 """What would be said at every point of the plane: the probability of each token from the last attention onwards."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
@@ -34,7 +34,8 @@ class Landscape(Land):
 
     probabilities: Labelled  # (token, vertical, horizontal)
     peak: Labelled  # (token,): the highest probability of each anywhere on what is drawn
-    said: Labelled  # (pair, token): probabilities if nothing were added to a pair's embedding
+    says: Labelled  # (pair,): id of what a shown pair would say if nothing were added to its embedding
+    said: Labelled  # (pair, token): with which probabilities
     shown_tokens: tuple[int, ...]  # ids on the token axis
     pair_groups: tuple[str, ...]  # of each pair's token
     at: At
@@ -85,20 +86,20 @@ def landscape(
         shape=shape, borders="none",
     )  # fmt: skip
     words, kept = ground.fields["words"], maps or most_telling(ground.chances)
-    pairs = ground.fields["points"]["embedded"].axes["pair"] if at == "middle" else ()
+    pairs: dict[str, Any] = {"pair": ()}
     said = np.zeros((0, len(words)))
-    if at == "middle":
+    if at == "middle" and points == "embedded":
+        pairs = {"pair": ground.fields["points"]["embedded"].axes["pair"]}
         embedded = ground.every.at("embedded").reshape(-1, run.architecture.width)
         logits = _decide.onward(ground.ground.weights, embedded, run.architecture)
         said = reference.softmax(logits.astype(np.float64))
-    group = _decide.group_of(run.task)
+    group, shown_words = _decide.group_of(run.task), {"token": [words[k] for k in kept]}
     return Landscape(
         **ground.fields,
-        probabilities=Labelled(
-            np.round(ground.chances[list(kept)], 6), {"token": [words[k] for k in kept]} | ground.places, "probability"
-        ),
+        probabilities=Labelled(np.round(ground.chances[list(kept)], 6), shown_words | ground.places, "probability"),
         peak=Labelled(ground.chances.reshape(len(words), -1).max(1), {"token": words}, "probability"),
-        said=Labelled(said, {"pair": pairs, "token": words}, "probability"),
+        says=Labelled(said.argmax(-1), pairs, "token id"),
+        said=Labelled(np.round(said[:, list(kept)], 6), pairs | shown_words, "probability"),
         shown_tokens=kept,
         pair_groups=tuple(group[k] for k in ground.every.ids for _ in range(ground.every.context)),
         at=at,

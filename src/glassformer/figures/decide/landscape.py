@@ -89,12 +89,12 @@ def _marked(seen: Landscape) -> str:
 
 def _unmoved(seen: Landscape) -> str:
     """What would be said if attention added nothing."""
-    if not len(seen.said.values) or not np.isfinite(seen.said.values).all():
+    if not len(seen.says.values) or not np.isfinite(seen.said.values).all():
         return ""
-    counts = np.bincount(seen.said.values.argmax(-1), minlength=len(seen.words))
+    counts = np.bincount(seen.says.values, minlength=len(seen.words))
     top = [int(k) for k in np.argsort(-counts, kind="stable")[:2] if counts[k]]
     most = [f"{counts[k]} would say {shown(seen.words[k])}" for k in top]
-    return f"If attention added nothing, of {len(seen.said.values)} such pairs {listed(most)}. "
+    return f"If attention added nothing, of {len(seen.says.values)} such pairs {listed(most)}. "
 
 
 def _half(ax: Axes, seen: Landscape, token: int) -> None:
@@ -134,11 +134,11 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
     kind = _marked(seen)
     if kind == "embedded":
         xy, groups = seen.points["embedded"].values, np.array(seen.pair_groups)
-        saying = seen.said.values.argmax(-1) == token
+        saying, at = seen.says.values == token, seen.shown_tokens.index(token)
         _draw.dots(ax, xy[~saying], colour=light, scale=0.22, alpha=0.45)
         for name, mark in marks.items():
             mine = saying & (groups == name)
-            filled = _style.colormap("probability")(seen.said.values[mine, token]) if seen.is_slice else light
+            filled = _style.colormap("probability")(seen.said.values[mine, at]) if seen.is_slice else light
             _draw.dots(
                 ax,
                 xy[mine],

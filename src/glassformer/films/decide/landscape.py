@@ -54,12 +54,12 @@ def scene(stage: Stage, reel: Reel) -> Update:
 
     def update(seen: Landscape) -> None:
         spots = seen.points[name].values
-        true = seen.at_end.values if ends else seen.said.values  # (point, token): what it says there
+        true = seen.at_end.values[:, list(seen.shown_tokens)] if ends else seen.said.values  # what it says there
         names[0].move(spots[told])
         for k, (picture, mark, label) in enumerate(zip(pictures, marks, names, strict=True)):
             picture.show(seen.probabilities.values[k])
             mark.set_offsets(spots)
-            mark.set_facecolor(palette(np.nan_to_num(true[:, seen.shown_tokens[k]])))
+            mark.set_facecolor(palette(np.nan_to_num(true[:, k])))
             label.put(*names[0].now)  # all maps are alike
 
     return update
