@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hand_wired
+from glassformer import analyses
 from glassformer.analyses import _judged
 from glassformer.analyses._result import Axis, Labelled
 from glassformer.analyses._verdicts import CODES
@@ -466,6 +467,6 @@ def test_one_shape_in_three_disguises_is_recognised(three):
 
 
 def test_one_member_is_no_population(gambler):
-    for analyse in (seeds, alignment.seeds_aligned):
+    for analyse in (analyses.seeds, analyses.seeds_aligned):
         with pytest.raises(CallError, match="one member"):
             analyse(gambler)

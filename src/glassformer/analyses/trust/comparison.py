@@ -75,8 +75,6 @@ def comparison(
     runs = [runs] if isinstance(runs, Run) else list(runs)
     if not runs:
         raise CallError("there is nothing to compare; give one run or more")
-    if len(runs) == 1:
-        _applies.must(runs[0], *APPLIES)
     same = all(r.task == runs[0].task and r.architecture.context == runs[0].architecture.context for r in runs)
     metric = metric or ("perplexity" if same else _fair(runs))
     if metric not in METRICS:
