@@ -37,7 +37,7 @@ def architectures(draw: Any) -> Architecture:
             "biases": tuple(draw(st.lists(st.sampled_from(BIASES), unique=True))),
             "tied_embedding": draw(st.booleans()),
             "score_scale": draw(st.sampled_from(["head", "width"])),
-            "linear_init": draw(st.sampled_from(["fan_in", "xavier", "normal"])),
+            "linear_init": draw(st.sampled_from(["fan_in", "xavier", "normal", "plain_normal"])),
         }
         try:
             return Architecture(**settings)

@@ -1,8 +1,10 @@
 """The five sources' models are instances of one architecture, and impossible settings are refused in a sentence."""
 
+import numpy as np
 import pytest
 
-from glassformer.architecture import Architecture, part
+from glassformer import model, reference
+from glassformer.architecture import Architecture, nest, part
 from glassformer.errors import CallError, LimitError
 from glassformer.experiment import load, names
 
@@ -53,6 +55,21 @@ def test_every_published_setting_ships():
 
 def test_five_operations_without_the_output_bias():
     assert load("five_operations", ['architecture.biases=["feed_forward", "norm"]']).architecture.parameters == 102_016
+
+
+def test_five_operations_as_published_starts_at_a_uniform_guess():
+    """Small weights behind a layer norm: the loss of twenty equal chances, and one answer for every question."""
+    made = load("five_operations_as_published")
+    asked, right = made.task.questions()
+    starts = []
+    for seed in range(6):
+        fresh = model.init(made.architecture, np.random.default_rng(seed))
+        assert {round(float(fresh[f"blocks.0.{name}"].std()), 3) for name in ("query", "output", "contract")} == {0.02}
+        _, seen = reference.forward(nest(fresh), asked[::50], made.architecture)
+        chances = seen["probabilities"][:, 0]
+        starts.append(-np.log(chances[np.arange(100), right[::50]]).mean())
+        assert len(set(chances.argmax(axis=-1).tolist())) <= 2
+    assert abs(np.mean(starts) - np.log(20)) < 0.05
 
 
 def test_every_parameter_belongs_to_a_part():

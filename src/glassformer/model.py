@@ -251,8 +251,9 @@ def _draw(name: str, shape: tuple[int, ...], a: Architecture, rng: np.random.Gen
         inputs = {"contract_bias": a.feed_forward, "output_bias": a.inner}.get(leaf, a.width)
         reach = inputs**-0.5 if a.linear_init == "fan_in" else 0.0
         return rng.uniform(-reach, reach, shape).astype(np.float32)
-    if a.linear_init == "normal":
-        spread = 0.02 / (2 * a.blocks) ** 0.5 if leaf in ("output", "contract") else 0.02
+    if a.linear_init in ("normal", "plain_normal"):
+        last = a.linear_init == "normal" and leaf in ("output", "contract")  # written into the stream
+        spread = 0.02 / (2 * a.blocks) ** 0.5 if last else 0.02
         return rng.normal(0, spread, shape).astype(np.float32)
     reach = (6 / sum(shape)) ** 0.5 if a.linear_init == "xavier" else shape[0] ** -0.5
     return rng.uniform(-reach, reach, shape).astype(np.float32)

@@ -134,6 +134,8 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
         )
     elif "accuracy" in member:
         seen = "on questions outside the training set" if run.task.answers == "one" else "of all next tokens"
+        if getattr(run.task, "draws", None):
+            seen = "on questions drawn like those of training, of which many are the same"
         yield f"accuracy: {_percent(member['accuracy'])} {seen}"
 
 

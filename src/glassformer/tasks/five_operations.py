@@ -24,7 +24,7 @@ ANSWER: dict[str, Callable[[tuple[int, ...]], int]] = {
 Operation = Literal["First", "Second", "Last", "Max", "Min"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 WORDS = ("PAD", "EOS", *map(str, range(10)), *OPERATIONS, "(", ")", ",")
-ZERO, FIRST, OPEN, CLOSE, COMMA = (WORDS.index(word) for word in ("0", "First", "(", ")", ","))
+PAD, ZERO, FIRST, OPEN, CLOSE, COMMA = (WORDS.index(word) for word in ("PAD", "0", "First", "(", ")", ","))
 LENGTH = 8  # tokens of a question with three digits
 Question = tuple[int, ...]  # operation, then the digits
 
@@ -72,7 +72,8 @@ class FiveOperations(Task):
     `split` keeps distinct questions apart, or whole multisets of digits, so that no test question was seen in any
     order. `draws` draws that many training questions with replacement instead, so that many of them leak into the test.
     `fraction` leaves that share of the training questions, `operations` leaves those of some operations; what is
-    tested stays the same. `arguments` is the number of digits in a question.
+    tested stays the same. `arguments` is the number of digits in a question. `padded` fills a question up with PAD to so
+    many tokens, which the model sees like any others.
     `shuffled` deals the training answers out anew, so that nothing is left but to memorise: an illness on purpose.
     """
 
@@ -82,6 +83,7 @@ class FiveOperations(Task):
     fraction: float = field(default=1.0, metadata={"above": 0.0, "most": 1.0})
     operations: tuple[Operation, ...] = OPERATIONS  # trained on
     arguments: int = field(default=3, metadata={"least": 2, "most": 4})
+    padded: int | None = field(default=None, metadata={"least": 6, "most": 64})
 
     vocabulary = WORDS
     showcase = ("Max(5,3,9)", "First(5,3,9)", "Min(7,1,9)", "Last(7,1,9)", "Max(9,9,5)", "Min(1,0,3)")
@@ -105,6 +107,8 @@ class FiveOperations(Task):
             raise CallError(f"arguments = {self.arguments} is not possible; allowed are 2 to 4")
         if self.draws is not None and self.draws < 50:
             raise CallError(f"draws = {self.draws} leaves a part without questions; make it 50 or more")
+        if self.padded is not None and self.padded < length(self.arguments):
+            raise CallError(f"padded = {self.padded} cuts a question of {length(self.arguments)} tokens; make it longer")
 
         if self.arguments != 3:  # the examples must be questions that such a model can be asked
             shown = {
@@ -121,7 +125,13 @@ class FiveOperations(Task):
 
     def questions(self) -> tuple[IntArray, IntArray]:
         """All questions (5 000 of three digits), (question, place), and the answer of each, as tokens."""
-        return questions(self.arguments)
+        tokens, answers = questions(self.arguments)
+        return np.pad(tokens, ((0, 0), (0, self.length - tokens.shape[1])), constant_values=PAD), answers
+
+    @property
+    def length(self) -> int:
+        """Tokens of a question, with those that fill it up."""
+        return self.padded or length(self.arguments)
 
     # ---- data --------------------------------------------------------------------------------------------------------
 
@@ -156,9 +166,10 @@ class FiveOperations(Task):
         return windows
 
     def _fitting(self, context: int) -> None:
-        long = length(self.arguments)
-        if context != long:
-            raise CallError(f"context = {context} does not fit: a question has {long} tokens; set context = {long}")
+        if context != self.length:
+            raise CallError(
+                f"context = {context} does not fit: a question has {self.length} tokens; set context = {self.length}"
+            )
 
     def data(self, context: int) -> Data:
         """Every question with its answer is a piece of one window; training goes over them in shuffled passes."""
@@ -194,16 +205,15 @@ class FiveOperations(Task):
     def allowed(self, tokens: IntArray) -> BoolArray:
         """(place, token): after a whole question its answer, elsewhere anything."""
         found = np.ones((len(tokens), len(WORDS)), dtype=bool)
-        question = read(tokens, self.arguments)
+        question = self._read(tokens)
         if question is not None:
-            found[length(self.arguments) - 1] = np.arange(len(WORDS)) == answer(question)
+            found[self.length - 1] = np.arange(len(WORDS)) == answer(question)
         return found
 
     def constrained(self, tokens: IntArray) -> BoolArray:
         """(place,): only the place after a whole question."""
         found = np.zeros(len(tokens), dtype=bool)
-        long = length(self.arguments)
-        found[long - 1 : long] = read(tokens, self.arguments) is not None
+        found[self.length - 1 : self.length] = self._read(tokens) is not None
         return found
 
     def answerable(self, tokens: IntArray) -> BoolArray:
@@ -213,13 +223,17 @@ class FiveOperations(Task):
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): after a whole question, the digit that is the answer; the first one if Max or Min is a tie."""
         found = np.full(len(tokens), -1)
-        question = read(tokens, self.arguments)
+        question = self._read(tokens)
         if question is not None:
             operation, *digits = question
             named = {"First": 0, "Second": 1, "Last": self.arguments - 1}.get(OPERATIONS[operation])
             which = digits.index(answer(question) - ZERO) if named is None else named
-            found[length(self.arguments) - 1] = 2 + 2 * which
+            found[self.length - 1] = 2 + 2 * which
         return found
+
+    def _read(self, tokens: IntArray) -> Question | None:
+        """The question that these tokens begin with, if they do and it is filled up."""
+        return read(tokens, self.arguments) if len(tokens) >= self.length else None
 
     def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:  # noqa: ARG002
         """(place, token): the chance of each answer to the question, as far as it has been read."""
@@ -241,19 +255,23 @@ class FiveOperations(Task):
     # ---- words -------------------------------------------------------------------------------------------------------
 
     def encode(self, text: str) -> IntArray:
-        """Token ids of `Max(5,3,9)`, with or without spaces, with or without an answer after it."""
+        """Token ids of `Max(5,3,9)`, with or without spaces, with or without an answer after it; filled up if need be."""
         words = re.findall(r"[A-Za-z]+|\S", text)
         for place, word in enumerate(words):
             if word not in WORDS:
                 near = get_close_matches(word.capitalize(), OPERATIONS, n=1)
                 hint = f" (did you mean {near[0]}?)" if near else ""
                 raise CallError(f"token {word!r} at position {place}{hint} is not one of: {' '.join(WORDS)}")
+        if self.padded and ")" in words:
+            words = [word for word in words if word != "PAD"]
+            end = words.index(")") + 1
+            words[end:end] = ["PAD"] * (self.padded - end)
         return np.array([WORDS.index(word) for word in words], dtype=np.int32)
 
     def decode(self, tokens: IntArray) -> str:
-        """The text of some token ids, as a person would write it: `Max(5,3,9) 9`."""
-        text = ""
-        for token in np.asarray(tokens):
+        """The text of some token ids, as a person would write it: `Max(5,3,9) 9`, without what fills it up."""
+        text, tokens = "", np.asarray(tokens)
+        for token in tokens[tokens != PAD] if self.padded else tokens:
             apart = text.endswith(")") or (text[-1:].isalpha() and WORDS[token].isalpha())
             text += (" " if apart else "") + WORDS[token]
         return text
