@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 
-from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis
+from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis, widest
 from glassformer.figures._draw.drawn import Drawn, drawn, of
 from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, save, save_numbers
 from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, numbers_fit, outline
@@ -52,5 +52,6 @@ __all__ = [
     "squares",
     "steps_axis",
     "text_width",
+    "widest",
     "wrap",
 ]
