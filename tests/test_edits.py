@@ -374,7 +374,9 @@ def test_an_edited_run_is_the_run_seen_through_its_edits(run):
     assert "edited: zero(mixed, head=1); scale(fed, 0.5)" in repr(seen)
     assert seen.unedited is run
     assert (run.edits, run.edited(()), run.edited(None)) == ((), run, run)
-    assert_array_equal(seen.weights()["token"], run.weights()["token"])
+    assert_array_equal(seen.unedited.weights()["token"], run.weights()["token"])
+    with pytest.raises(CallError, match="computed from its weights"):  # who did so would not see the edits
+        seen.weights()
     doubled = seen.trace(TEXT, edits={"fed": lambda value, _: 2 * value})  # a function comes after
     assert_allclose(doubled["logits"], run.trace(TEXT, edits="zero(mixed, head=1)")["logits"], atol=1e-6)
 

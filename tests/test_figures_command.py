@@ -5,6 +5,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import glassformer as gf
@@ -82,7 +83,7 @@ def test_a_study_is_drawn_like_a_run(tmp_path, named):
         (("STUDY", "loss"), "loss is not drawn for study: it is drawn from a run, not from a study"),
         (("STUDY", "study_parts", "--step", 5), "--sequence and --edit are for figures that are drawn from a run"),
         (("STUDY", "lost"), "nothing called 'lost' in figures (did you mean loss?)"),
-        (("STUDY", "study_rates"), "its cells are no rates"),
+        (("STUDY", "study_rates"), "the study ablation is drawn by study_parts"),
         (("study_parts",), "study_parts is not drawn: it is drawn from a study, and studies/ has none"),
         (("RUN", "study_parts"), "`glassformer study ablation plus_last_even` makes one"),
         (("RUN", "attention", "--set", "page=3"), "page = 3 is not 0"),
@@ -192,25 +193,33 @@ def test_the_contents_name_a_figure_once_however_many_pages_it_has(tmp_path):
 
 
 def test_a_figure_of_an_edited_model_shows_it_and_says_so(tmp_path):
-    run = run_of(RUN)
-    edit = "zero(value)"
-    answer = call("figures", run.path, "next_token", "mixing", "--edit", edit, "--format", "svg", "--out", tmp_path)
+    """Scores of zero are all alike, so every position looks everywhere alike."""
+    run, edit = run_of(RUN), "zero(scores)"
+    answer = call("figures", run.path, "attention", "--edit", edit, "--format", "svg", "--out", tmp_path)
     assert answer.code == 0, answer.err
-    (path,) = tmp_path.glob("mixing*.json")
+    (path,) = tmp_path.glob("attention*.json")
     told = json.loads(path.read_text("utf-8"))
     assert told["edits"] == [edit]
-    assert f"edited: {edit}" in told["result"]["clock"]
-    assert set(told["result"]["mixed"]["values"]) == {0.0}
-    assert set(gf.analyses.mixing(run).mixed.values.ravel()) != {0.0}
+    seen = gf.analyses.from_plain(told["result"])
+    assert f"edited: {edit}" in seen.clock
+    assert "loss" not in seen.clock, "the logged loss is not that of the edited model"
+    rows = np.tri(len(seen.tokens))
+    np.testing.assert_allclose(seen.attention.values[0, 0], rows / rows.sum(axis=1, keepdims=True), atol=1e-6)
 
 
-def test_an_edit_that_a_figure_cannot_show_is_refused(tmp_path):
-    answer = call("figures", run_of(RUN).path, "weights", "--edit", "zero(value)", "--out", tmp_path)
+@pytest.mark.parametrize(
+    ("name", "edit", "sentence"),
+    [
+        ("weights", "zero(value)", "and this is computed from its weights"),
+        ("landscape", "zero(value)", "and this is computed from its weights"),
+        ("loss", "zero(value)", "and this shows none of them"),
+        ("attention", "zero(valeu)", "did you mean value?"),
+    ],
+)
+def test_an_edit_that_a_figure_cannot_show_is_refused(tmp_path, name, edit, sentence):
+    answer = call("figures", run_of(RUN).path, name, "--edit", edit, "--out", tmp_path)
     assert answer.code == 2
-    assert "edits change values on their way through the model, and this shows none of them" in answer.err
-    answer = call("figures", run_of(RUN).path, "attention", "--edit", "zero(valeu)", "--out", tmp_path)
-    assert answer.code == 2
-    assert "did you mean value?" in answer.err
+    assert sentence in answer.err
     assert drawn(tmp_path) == []
 
 

@@ -39,7 +39,7 @@ RENAMED = {  # what a piece was called → what it is called now
 def places(folder: ModuleType) -> dict[str, str]:
     """Each piece of a folder and its module, nothing imported; a leading underscore marks a shared part, never listed.
 
-    A piece lies in the folder itself or in one of its rooms, a folder below: figures/attend/attention.py is `attention`.
+    A piece lies in the folder itself or in one of its rooms: figures/attend/attention.py is `attention`.
     """
     found: dict[str, str] = {}
     for each in pkgutil.iter_modules(folder.__path__):

@@ -1,7 +1,7 @@
 """What there is, and what can be shown of a subject, without drawing it: neither Matplotlib nor JAX is loaded.
 
-Every piece has a title, a place in the story, a cost, needs, and options. Figures and films have the names of the analyses
-whose numbers they show, and what is said of them stands in the files of the analyses; a folder is a section.
+Every piece has a title, a place in the story, a cost, needs, and options. Figures and films have the names of the
+analyses whose numbers they show, and what is said of them stands in the files of the analyses; a folder is a section.
 """
 
 import json

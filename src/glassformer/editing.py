@@ -63,7 +63,7 @@ def check(edit: Edit, run: "Run") -> None:
         _within(edit, axis, places[-1], there[edit.point][axis], "this model")
     if edit.verb == "patch":
         source, _ = _from(edit, run)
-        source.weights(-1 if edit.step is None else edit.step)
+        source.unedited.weights(-1 if edit.step is None else edit.step)
 
 
 def while_writing(run: "Run", step: int, member: int, more: Given) -> Callable[[Array], dict[str, Change]] | None:
@@ -153,7 +153,9 @@ def _there(edit: Edit, run: "Run", tokens: Array, step: int, member: int) -> Arr
         raise CallError(f"{edit}: its text has {given.shape[-1]} tokens and this input {length}; a patch needs as many")
     source.tokens(given.reshape(-1, length))  # as long as it can see
     with np.errstate(over="ignore", invalid="ignore"):
-        _, seen = reference.forward(nest(source.weights(step, member if own else 0)), given, source.architecture)
+        _, seen = reference.forward(
+            nest(source.unedited.weights(step, member if own else 0)), given, source.architecture
+        )
     return seen[edit.point]
 
 

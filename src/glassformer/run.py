@@ -120,6 +120,17 @@ class Run:
         known = [said if type(said) is int else 0, *self._index, *(line["step"] for line in self.lines)]
         return int(max(known))
 
+    def best_step(self, member: int = 0) -> int:
+        """The kept step at which the validation loss of a member was lowest; `--step best` on the command line."""
+        losses, steps = self.metrics.get("validation_loss"), self.metrics["step"]
+        if losses is None or not len(losses):
+            raise MissingError(f"nothing is logged yet in {self.path}, so no step is known to be the best; name one")
+        of_member = losses if losses.ndim == 1 else losses[:, self._place(member)]
+        there = np.isfinite(of_member) & np.isin(steps, self.steps)
+        if not there.any():
+            raise MissingError(f"no kept step of {self.path} has a validation loss that is a number; name one")
+        return int(steps[there][np.argmin(of_member[there])])
+
     @property
     def lines(self) -> list[dict[str, Any]]:
         """The metrics as logged, one table per line; what is not a number stands there as a text."""
@@ -191,7 +202,7 @@ class Run:
         """
         tokens = self.tokens(text)
         entry = self._entry(step)
-        params = nest(self.weights(entry.step, member))
+        params = nest(self.unedited.weights(entry.step, member))
         changes = editing.compiled(self, tokens, entry.step, member, edits)
         with np.errstate(over="ignore", invalid="ignore"):  # a diverged model is looked at like any other
             _, values = reference.forward(params, tokens, self.architecture, changes)
@@ -261,7 +272,7 @@ class Run:
         end = None if stop is None else generation.stop_token(stop, self.task.vocabulary)
         if len(text) > MOST_TEXT:
             raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
-        params = nest(self.weights(step, member))
+        params = nest(self.unedited.weights(step, member))
         rng = np.random.default_rng(seed)
         before = [int(token) for token in self.task.encode(text)]
         first = [] if before else [int(self.task.sample(rng, 1)[0])]
@@ -400,9 +411,13 @@ class Run:
         return found
 
     def _of(self, weights: dict[str, Array], member: int) -> dict[str, Array]:
+        place = self._place(member)
+        return weights if self.members == 1 else {name: array[place] for name, array in weights.items()}
+
+    def _place(self, member: int) -> int:
         if not 0 <= member < self.members:
             raise MissingError(f"there is no member {member} in {self.path}; there are 0 to {self.members - 1}")
-        return weights if self.members == 1 else {name: array[member] for name, array in weights.items()}
+        return member
 
 
 class _Edited(Run):
@@ -417,6 +432,10 @@ class _Edited(Run):
     @property
     def unedited(self) -> Run:
         return self._run
+
+    def weights(self, step: int = -1, member: int | None = None) -> dict[str, Array]:  # noqa: ARG002
+        """Refused: who computes from the weights does not see the edits; `unedited.weights` gives what was trained."""
+        raise CallError("edits change values on their way through the model, and this is computed from its weights")
 
     def newer(self) -> Run:
         return self._run.newer().edited(self.edits) if self.grown else self

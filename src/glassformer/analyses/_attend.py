@@ -1,6 +1,6 @@
 """What the analyses of attention share: the question worth asking, the head worth watching, what a query may see."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated
 
@@ -9,7 +9,7 @@ import numpy as np
 from glassformer.analyses import _applies
 from glassformer.analyses._options import Option
 from glassformer.analyses._passage import looked_at
-from glassformer.analyses._result import Array, Labelled, Result, result
+from glassformer.analyses._result import Array
 from glassformer.analyses.attend.attention import attention
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -116,21 +116,3 @@ def may_see(tokens: int, context: int, token: int, position: int, causal: bool) 
 def largest(*values: Array) -> float:
     """The largest absolute value among the finite ones; 0 where there are none."""
     return max((float(np.abs(each[np.isfinite(each)]).max(initial=0)) for each in map(np.asarray, values)), default=0.0)
-
-
-@result
-class Extent(Result):
-    """How far the points and numbers of a film go."""
-
-    corners: dict[str, Labelled]  # for each plane, (statistic, direction): the least and the most
-    largest: float  # of the absolute numbers that are drawn in colours; NaN: none are
-
-
-def extent(clouds: Mapping[str, Sequence[Array]], numbers: Sequence[Array] = ()) -> Extent:
-    """The limits that hold the points (..., 2) of each plane and these numbers, as a film shows them over time."""
-    axes, corners = {"statistic": ("least", "most"), "direction": DIRECTIONS}, {}
-    for name, points in clouds.items():
-        flat = np.vstack([each.reshape(-1, 2) for each in points])
-        known = flat[np.isfinite(flat).all(axis=1)] if np.isfinite(flat).all(axis=1).any() else np.zeros((1, 2))
-        corners[name] = Labelled(np.stack([known.min(axis=0), known.max(axis=0)]), axes)
-    return Extent(corners=corners, largest=largest(*numbers) if len(numbers) else float("nan"))

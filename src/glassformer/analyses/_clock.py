@@ -162,7 +162,8 @@ def kept(run: Run, most: int = 200, pace: Literal["even", "change"] = "even", me
         closer = np.where(wanted - steps[after - 1] < steps[after] - wanted, after - 1, after)
         return [int(step) for step in np.unique(steps[closer])]
     candidates = np.array(kept(run, 4 * most))
-    flat = [np.concatenate([w.ravel() for w in run.weights(int(step), member).values()]) for step in candidates]
+    lives = [run.unedited.weights(int(step), member) for step in candidates]
+    flat = [np.concatenate([weights.ravel() for weights in at.values()]) for at in lives]
     with np.errstate(all="ignore"):  # weights on their way out of all bounds
         moves = np.array([float(np.linalg.norm(b.astype(np.float64) - a)) for a, b in pairwise(flat)])
     moved = np.concatenate([[0], np.cumsum(np.where(np.isfinite(moves), moves, 0))])  # what is no number has no length

@@ -30,9 +30,10 @@ class Strip(Result):
 
 @result
 class Extent(Result):
-    """The corners of all places of a film, plane by plane."""
+    """How far the points and numbers of a film go."""
 
-    corners: dict[str, Labelled]  # (statistic, direction)
+    corners: dict[str, Labelled]  # for each plane, (statistic, direction): the least and the most
+    largest: float = float("nan")  # of the absolute numbers that are drawn in colours; NaN: none are
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,12 @@ def glance(frames: Sequence[int], most: int) -> list[int]:
     return [frames[k] for k in np.unique(np.round(np.linspace(0, len(frames) - 1, most)).astype(int))]
 
 
-def extent(points: Mapping[str, Array]) -> Extent:
-    """The limits of points (..., 2) in each plane; NaN where none of them has a place."""
-    corners = {}
-    for name, each in points.items():
-        flat = each.reshape(-1, 2)
-        flat = flat[np.isfinite(flat).all(axis=1)]
-        ends = np.stack([flat.min(axis=0), flat.max(axis=0)]) if len(flat) else np.full((2, 2), np.nan)
-        corners[name] = Labelled(ends, {"statistic": ("low", "high"), "direction": DIRECTIONS})
-    return Extent(corners=corners)
+def extent(planes: Mapping[str, Sequence[Array]], numbers: Sequence[Array] = ()) -> Extent:
+    """The limits that hold the points (..., 2) of each plane and these numbers, over all of a film."""
+    axes, corners = {"statistic": ("least", "most"), "direction": DIRECTIONS}, {}
+    for name, points in planes.items():
+        flat = np.vstack([each.reshape(-1, 2) for each in points])
+        known = flat[np.isfinite(flat).all(axis=1)] if np.isfinite(flat).all(axis=1).any() else np.zeros((1, 2))
+        corners[name] = Labelled(np.stack([known.min(axis=0), known.max(axis=0)]), axes)
+    most = [float(np.abs(each[np.isfinite(each)]).max(initial=0)) for each in map(np.asarray, numbers)]
+    return Extent(corners=corners, largest=max(most, default=float("nan")))

@@ -160,7 +160,8 @@ def markers(groups: Any) -> dict[str, str]:
 
     Tokens that belong to no group ("") have the shape after the last.
     """
-    return {group: GROUP_MARKERS[k % len(GROUP_MARKERS)] for k, group in enumerate([*getattr(groups, "groups", groups), ""])}
+    names = [*getattr(groups, "groups", groups), ""]
+    return {group: GROUP_MARKERS[k % len(GROUP_MARKERS)] for k, group in enumerate(names)}
 
 
 def on(colour: Any) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _film(folder: ModuleType, name: str) -> "Callable[..., Film]":
+def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
     """The public function of a film: the reel of its analysis, then its scene."""
     from glassformer import analyses
     from glassformer.analyses._applies import reason
@@ -26,8 +26,6 @@ def _film(folder: ModuleType, name: str) -> "Callable[..., Film]":
     from glassformer.run import Run
 
     file = _discover.file(folder, name)
-    if hasattr(file, f"film_{name}"):
-        return getattr(file, f"film_{name}")
     analysis = _discover.file(analyses, name)
     reel = analysis.reel
     rate = getattr(file, "FPS", FPS)  # a film may have a pace of its own
@@ -53,4 +51,4 @@ def _film(folder: ModuleType, name: str) -> "Callable[..., Film]":
     return film
 
 
-__getattr__, __dir__ = _discover.public(__name__, "film_", _film)
+__getattr__, __dir__ = _discover.public(__name__, "film_", _public)

@@ -126,7 +126,7 @@ def _edited(subject: Subject, wish: Wish) -> Subject:
 
 
 def _not_made(each: Entry, problem: Exception) -> Made:
-    if isinstance(problem, CallError):
+    if isinstance(problem, Error) and problem.exit_code == 2:  # the call was wrong, not the work
         return Made(each.name, each.section, absent=str(problem))
     sentence = str(problem) if isinstance(problem, Error) else f"{type(problem).__name__}: {problem}"
     return Made(each.name, each.section, failed=sentence)

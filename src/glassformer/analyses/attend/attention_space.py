@@ -5,11 +5,10 @@ from typing import Annotated, Literal
 import numpy as np
 
 from glassformer.analyses import _applies
-from glassformer.analyses._attend import extent
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import frequent
 from glassformer.analyses._plane import PairPlane
-from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._reel import Reel, extent, frames_of, glance, strip
 from glassformer.analyses._result import Labelled, Result, result
 from glassformer.analyses.attend.attention import attention
 from glassformer.analyses.attend.pair_scores import pair_scores

@@ -5,11 +5,11 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import DIRECTIONS, checked, example, extent, looked_up, must_ask, tokens_of, trigger
+from glassformer.analyses._attend import DIRECTIONS, checked, example, looked_up, must_ask, tokens_of, trigger
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import Pairs, groups, pairs
 from glassformer.analyses._plane import Plane, plane
-from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._reel import Reel, extent, frames_of, glance, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result, thousands
 from glassformer.analyses.attend.attention import named
 from glassformer.run import Run

@@ -12,7 +12,6 @@ from glassformer.analyses._attend import (
     Query,
     checked,
     example,
-    extent,
     largest,
     looked_up,
     may_see,
@@ -25,7 +24,7 @@ from glassformer.analyses._attend import (
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import at_position, groups, paired, pairs, read_pair, shown, these
 from glassformer.analyses._plane import PairPlane, pair_plane
-from glassformer.analyses._reel import Reel, frames_of, glance, strip
+from glassformer.analyses._reel import Reel, extent, frames_of, glance, strip
 from glassformer.analyses._result import Array, Axis, Labelled, Place, Result, fate, listed, numbers, result, thousands
 from glassformer.analyses._sought import copied
 from glassformer.analyses.attend.attention import named

@@ -72,7 +72,7 @@ def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamS
     rows = []
     for step in chosen:
         with np.errstate(all="ignore"):
-            params = nest(run.weights(step, member))
+            params = nest(run.unedited.weights(step, member))
             edits = editing.compiled(run, inputs, step, member) or None
             rows.append(_sizes(reference.forward(params, inputs, a, edits)[1], a))
 

@@ -263,6 +263,6 @@ def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "ev
         return Moved(step=step, clock=_clock.text(run, step, member), drawn=drawn)
 
     some = [at(step) for step in glance(every, GLANCE)]
-    points = {kind: np.concatenate([each.drawn[kind].values.reshape(-1, 2) for each in some]) for kind in last.drawn}
+    points = {kind: [each.drawn[kind].values for each in some] for kind in last.drawn}
     title = embedding_paths(run, member=member).title
     return Reel(title, every, at, strip(run, member), {"last": last, "extent": extent(points)})

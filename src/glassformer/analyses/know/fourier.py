@@ -217,7 +217,7 @@ def neurons(hidden: Array) -> tuple[Array, Array]:
 
 def _ask(run: Run, step: int, member: int, inner: bool) -> tuple[Array, Array | None]:
     """Logits (first, second, answer) of all questions, and the last block's neurons if asked for."""
-    a, params = run.architecture, nest(run.weights(step, member))
+    a, params = run.architecture, nest(run.unedited.weights(step, member))
     p = a.answers
     first, second = np.divmod(np.arange(p * p), p)
     questions = np.column_stack([first, second, np.full(p * p, p)])

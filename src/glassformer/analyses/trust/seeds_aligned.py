@@ -273,7 +273,7 @@ def reel(run: Run, *, frames: Frames = 200, pace: Pace = "even", steps: Shown = 
         return replace(seeds_aligned(run, step=step, fit=last.step), clock=_told(run, step))
 
     some = [at(step).points.values for step in _clock.kept(run, GLANCE)]
-    still = {"last": last, "extent": extent({"token": np.stack(some)})}
+    still = {"last": last, "extent": extent({"token": some})}
     return Reel(last.title_of("By"), frames_of(run, frames, pace, steps), at, strip(run, None), still)
 
 

@@ -68,6 +68,7 @@ def save_numbers(figure: Figure, path: Path, about: Mapping[str, Any] | None = N
     }  # fmt: skip
     text = json.dumps(plain(words), ensure_ascii=False, indent=1, allow_nan=False)
     if not shown.page:  # the numbers are those of all pages; on one line, as they are for programs
-        text = text.rstrip("\n}") + ',\n "result": ' + json.dumps(shown.result.plain(), ensure_ascii=False) + "\n}"
+        told = json.dumps(shown.result.plain(), ensure_ascii=False, allow_nan=False)
+        text = text.removesuffix("\n}") + f',\n "result": {told}\n}}'
     storage.replace(path, text.encode())
     return path

@@ -14,6 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
 from glassformer.analyses._result import Array, Result, Words
+from glassformer.errors import CallError
 from glassformer.figures import _style
 from glassformer.figures._draw.drawn import Drawn
 from glassformer.figures._draw.legend import handle
@@ -150,6 +151,8 @@ class Sheet:
 
     def done(self, result: Result | None = None, *, pages: int = 1, **options: Any) -> Figure:
         """The figure, with what it shows attached to it."""
+        if not 0 <= self.page < pages:
+            raise CallError(f"page = {self.page} is not {'0' if pages == 1 else f'between 0 and {pages - 1}'}")
         asked = {**self.options, **({"page": self.page} if self.page else {}), **options}
         drawn = Drawn(result or self.seen, self.words, self.theme.name, self.size.name, asked, pages)
         if pages > 1:

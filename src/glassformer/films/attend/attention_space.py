@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from glassformer.analyses._attend import Extent
 from glassformer.analyses._passage import brief
-from glassformer.analyses._reel import Reel
+from glassformer.analyses._reel import Extent, Reel
 from glassformer.analyses._result import Labelled
 from glassformer.analyses.attend.attention_space import AttentionSpace
 from glassformer.analyses.attend.query_key_space import QueryKeySpace

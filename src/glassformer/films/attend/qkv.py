@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses._attend import Extent
-from glassformer.analyses._reel import Reel
+from glassformer.analyses._reel import Extent, Reel
 from glassformer.analyses.attend.qkv import PARTS, Qkv
 from glassformer.figures import _attend, _draw, _style
 from glassformer.films._film import Stage, Update

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from matplotlib.axes import Axes
 
-from glassformer.analyses._attend import Extent
-from glassformer.analyses._reel import Reel
+from glassformer.analyses._reel import Extent, Reel
 from glassformer.analyses._result import Array, percent
 from glassformer.analyses.attend.attention import named
 from glassformer.analyses.attend.query_key_space import QueryKeySpace
