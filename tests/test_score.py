@@ -10,7 +10,7 @@ from glassformer.errors import CallError, LimitError
 from glassformer.experiment import for_text, load
 from glassformer.score import every_window, score
 from glassformer.tasks._task import Split
-from small_runs import run_of
+from small_runs import POPULATION, run_of
 from small_texts import SETTINGS, TEXT, random_run
 
 
@@ -113,7 +113,7 @@ def test_the_logged_loss_is_found_again(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text(TEXT, encoding="utf-8")
     run = gf.train(for_text(path, "characters", None, SETTINGS), out=tmp_path / "run")
-    judged = run.experiment.train.judged
+    judged = run.experiment.train.windows
     assert score(run, windows=judged).loss == pytest.approx(run.metrics["validation_loss"][-1], rel=1e-5)
     assert score(run, "train", windows=judged).loss == pytest.approx(run.metrics["train_loss"][-1], rel=1e-5)
 
@@ -223,3 +223,19 @@ def test_what_cannot_be_scored_is_a_sentence(letters):
     rule = call("score", run_of("plus_last_even").path, "--part", "test")
     assert rule.code == 2
     assert "no test part" in rule.err
+
+
+def test_members_asked_together_pay_for_the_mean_of_their_chances():
+    run = run_of(POPULATION)
+    found = score(run, windows=40, member=None)
+    starts, _ = every_window(run.task.data(8).validation)
+    tokens = np.asarray(run.task.data(8).validation.tokens)
+    picked = starts[np.arange(40) * len(starts) // 40]
+    windows = tokens[picked[:, None] + np.arange(9)]
+    chances = np.mean([run.trace(windows[:, :-1], member=k)["probabilities"] for k in range(run.members)], axis=0)
+    paid = -np.log(np.take_along_axis(chances, windows[:, 1:, None], axis=-1))[..., 0]
+    alone = [score(run, windows=40, member=k).loss for k in range(run.members)]
+    assert found.loss < np.mean(alone), "never worse than they are on average"
+    weights = 1 / np.repeat(run.task.data(8).validation.windows, run.task.data(8).validation.windows)
+    share = weights[np.arange(40) * len(starts) // 40]
+    assert found.loss == pytest.approx(float(share @ paid.mean(axis=1) / share.sum()), rel=1e-5)

@@ -54,11 +54,14 @@ def score(
     part: str = "validation",
     *,
     step: int = -1,
-    member: int = 0,
+    member: int | None = 0,
     windows: int | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,  # noqa: ARG005
 ) -> Score:
-    """The loss over every window of a part, or over so many of them spaced evenly."""
+    """The loss over every window of a part, or over so many of them spaced evenly.
+
+    Without a member, all of a population are asked together: what is judged is the mean of their chances.
+    """
     chosen, context = _part(part), run.architecture.context
     split = _split(run, chosen)
     starts, weights = every_window(split)
@@ -67,7 +70,7 @@ def score(
         raise LimitError(f"windows = {many} is not between 1 and the {len(starts):,} windows of the {part} part")
     picked = np.arange(many) * len(starts) // many
     share = weights[picked] / weights[picked].sum()
-    params = nest(run.weights(step, member))
+    params = [nest(run.weights(step, each)) for each in (range(run.members) if member is None else (member,))]
     each, by_position, accuracy, whole = _losses(params, run, split, starts[picked], share, progress)
     loss = float(share @ each)
     error = None if many == len(starts) else _error(each, share, loss, many * context / _predicted(split, context))
@@ -124,7 +127,7 @@ def _split(run: Run, part: Part) -> Split:
 
 
 def _losses(
-    params: dict[str, Any],
+    params: list[dict[str, Any]],
     run: Run,
     split: Split,
     starts: Array,
@@ -140,7 +143,7 @@ def _losses(
     import jax.numpy as jnp
 
     a, many = run.architecture, len(starts)
-    params, tokens = jax.device_put(params), jnp.asarray(np.asarray(split.tokens, np.int32))
+    asked, tokens = jax.device_put(params), jnp.asarray(np.asarray(split.tokens, np.int32))
     count = jax.jit(partial(_count, a, counted(a, run.task.skip).came))
     widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
     together = max(1, min(many, AT_ONCE // (a.context * widest)))
@@ -148,7 +151,7 @@ def _losses(
     for begin in range(0, many, together):
         progress(begin, many)
         rows = starts[np.minimum(np.arange(begin, begin + together), many - 1)]  # the last ones fill up, uncounted
-        losses, right = count(params, tokens, jnp.asarray(rows, dtype=jnp.int32))
+        losses, right = count(asked, tokens, jnp.asarray(rows, dtype=jnp.int32))
         here = slice(begin, min(begin + together, many))
         left = here.stop - begin
         some = np.asarray(losses[:left], dtype=np.float64)  # (window, place)
@@ -171,9 +174,18 @@ def _count(a: Architecture, came: slice, params: Any, tokens: Any, starts: Any) 
 
     windows = tokens[starts[:, None] + jnp.arange(a.context + 1)]
     with jax.default_matmul_precision("highest"):
-        logits = model.answers(params, windows[:, :-1], a)[:, came]
+        every = [model.answers(each, windows[:, :-1], a)[:, came] for each in params]
+    logits = every[0] if len(every) == 1 else _together(every)
     targets = windows[:, 1:][:, came]
     return fine_loss(logits, targets), logits.argmax(-1) == targets
+
+
+def _together(every: list[Any]) -> Any:
+    """Logits of the mean of several models' chances."""
+    import jax
+    import jax.numpy as jnp
+
+    return jax.nn.logsumexp(jnp.stack([jax.nn.log_softmax(logits) for logits in every]), axis=0)
 
 
 def _stretch(task: Text, context: int, part: Part) -> Array:

@@ -18,8 +18,11 @@ def score(
     run: _shared.RunName = None,
     part: Annotated[str, typer.Option(help="validation, train or test.")] = "validation",
     windows: Annotated[str, typer.Option(help="How many windows, spaced evenly; all is exact.")] = "all",
-    step: _shared.Step = -1,
+    step: _shared.Step = "last",
     member: _shared.Member = 0,
+    together: Annotated[
+        bool, typer.Option("--together", help="Ask all members of a population together: the mean of their chances.")
+    ] = False,
     as_json: _shared.Json = False,
 ) -> None:
     """Loss, perplexity and accuracy over all windows of a part, beside the price of simpler ways of guessing."""
@@ -28,11 +31,15 @@ def score(
     from glassformer.score import score as measure
 
     opened = find(run)
+    at = _shared.kept_step(opened, step, member)
     with terminal.counting("windows", show=not as_json) as progress:
-        found = measure(opened, part, step=step, member=member, windows=_number(windows), progress=progress)
+        who = None if together else member
+        found = measure(opened, part, step=at, member=who, windows=_number(windows), progress=progress)
     if as_json:
-        _shared.print_json({"run": str(opened.path), **_table(found)})
+        _shared.print_json({"run": str(opened.path), "together": together, **_table(found)})
     else:
+        if together:
+            typer.echo(f"{_shared.counted(opened.members, 'member')} asked together: the mean of their chances")
         typer.echo("\n".join(_lines(found, opened.task.exact)))
 
 
