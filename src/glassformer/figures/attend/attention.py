@@ -33,7 +33,8 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
     part = (0, 0, 0.62 if bars else 1, 1)
     shape = 0.6 if look.size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
     above = 4.0 if len(places) > 1 and (seen.roles or max(seen.source) >= 0) else 2.4  # headings of two lines
-    panels = sheet.panels(rows, columns, left=6, right=7.5, bottom=5 if pages == 1 else 6.6, top=above,
+    beside = max(6.0, 2.4 + _draw.widest(seen.attention.axes["key_position"]))
+    panels = sheet.panels(rows, columns, left=beside, right=7.5, bottom=5 if pages == 1 else 6.6, top=above,
                           gap=(3, above + 2.1), square=shape, within=part)  # fmt: skip
     for k, (block, head) in enumerate(places):
         _map(panels.flat[k], seen, block, head, sheet, left=k % columns == 0, bottom=k + columns >= len(places))

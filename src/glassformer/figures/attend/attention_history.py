@@ -23,7 +23,14 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
         steps_shown, values = steps_shown[some], values[some]
     names, length = seen.maps.axes["key_position"], len(seen.tokens)
     maps = sheet.panels(
-        1, len(steps_shown), left=6, right=7.5, bottom=4.2, top=2.4, gap=(1.4, 0), within=(0, 0.53, 1, 1)
+        1,
+        len(steps_shown),
+        left=max(6.0, 2.4 + _draw.widest(names)),
+        right=7.5,
+        bottom=4.2,
+        top=2.4,
+        gap=(1.4, 0),
+        within=(0, 0.53, 1, 1),
     )[0]
     future = ~np.tri(length, dtype=bool) if seen.causal else None
     for k, panel in enumerate(maps):

@@ -25,8 +25,9 @@ def draw(seen: QkvOverview, look: _draw.Look) -> Figure:
     sheet = look.sheet(seen, _caption(seen), alt, height=11, least=60)
     clouds, planes, about = seen.parts | seen.images.drawn, seen.planes | seen.images.planes, _spoken(seen)
     names = sheet.size.fixed is None
+    below = max(5.0, 2.6 + _draw.widest(seen.scored.attention.axes["key_position"]))
     panels = sheet.panels(
-        3 if names else 2, 3, left=5.6, right=3, bottom=5, top=2.4, gap=(9.6 if names else 8, 5.8 if names else 4.6)
+        3 if names else 2, 3, left=5.6, right=3, bottom=below, top=2.4, gap=(9.6 if names else 8, 5.8 if names else 4.6)
     )
     parts = list(TITLES) if names else ["embedded", "query", "key", "value"]  # a slide has six panels at most
     for panel, part in zip(panels.flat, parts, strict=False):

@@ -21,7 +21,7 @@ def draw(seen: Scoring, look: _draw.Look) -> Figure:
     )  # fmt: skip
     queries, keys = seen.drawn_query.values, seen.drawn_key.values
     grey = [each.values.reshape(-1, 2) for each in seen.others.values()]
-    top, plane, scores, attention = _panels(sheet, np.vstack([queries, keys, *grey]))
+    top, plane, scores, attention = _panels(sheet, np.vstack([queries, keys, *grey]), 2.6 + _draw.widest(names))
     limit = _draw.limits("signed", seen.query.values, seen.key.values)
     for panel, each, part in ((top[0], seen.query, "query"), (top[1], seen.key, "key")):
         features = each.axes["feature"]
@@ -103,23 +103,39 @@ def _scores_and_attention(
     _draw.bar(sheet, "share", (0.0, 1.0), "share of attention", beside=right)
 
 
-def _panels(sheet: _draw.Sheet, cloud: Array) -> tuple[list[Axes], Axes, Axes, Axes]:
+def _panels(sheet: _draw.Sheet, cloud: Array, names: float) -> tuple[list[Axes], Axes, Axes, Axes]:
     """Places for queries and keys, the plane, scores and attention, in the order of the computation.
 
-    A cloud that is taller than wide gets a tall plane in the middle; another a wide one at the top.
+    A cloud that is taller than wide gets a tall plane in the middle; another a wide one at the top. `names`: ems that
+    the names of the rows need.
     """
+    beside, below = max(5.4, names), max(4.6, names)  # names along x may stand upright
+    down = below + 2.0
     if sheet.size.name == "print_narrow":  # one column: below each other
-        first = sheet.panels(1, 2, left=5.4, right=6.8, bottom=4.4, top=2.4, gap=(5.4, 0), within=(0, 0.76, 1, 1))
-        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0, 0.5, 1, 0.76))[0, 0]
-        last = sheet.panels(2, 1, left=5.4, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 1, 0.5))
+        first = sheet.panels(1, 2, left=beside, right=6.8, bottom=4.4, top=2.4, gap=(beside, 0), within=(0, 0.76, 1, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=below, top=2.4, within=(0, 0.5, 1, 0.76))[0, 0]
+        last = sheet.panels(2, 1, left=beside, right=7, bottom=below, top=2.4, gap=(0, down), within=(0, 0, 1, 0.5))
         return list(first.flat), plane, *last.flat
     wide, high = np.ptp(cloud[np.isfinite(cloud).all(axis=1)], axis=0) if np.isfinite(cloud).any() else (1.0, 1.0)
     if high > 1.3 * wide:
-        first = sheet.panels(2, 1, left=5.4, right=5.6, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0, 0, 0.26, 1))
-        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=4.6, top=2.4, within=(0.26, 0, 0.5, 1))[0, 0]
-        last = sheet.panels(2, 1, left=6, right=7, bottom=4.6, top=2.4, gap=(0, 6.2), within=(0.5, 0, 1, 1))
+        first = sheet.panels(2, 1, left=beside, right=5.6, bottom=below, top=2.4, gap=(0, down), within=(0, 0, 0.26, 1))
+        plane = sheet.panels(1, 1, left=5.2, right=2, bottom=below, top=2.4, within=(0.26, 0, 0.5, 1))[0, 0]
+        last = sheet.panels(
+            2, 1, left=max(6.0, beside), right=7, bottom=below, top=2.4, gap=(0, down), within=(0.5, 0, 1, 1)
+        )
         return list(first.flat), plane, *last.flat
-    first = sheet.panels(1, 2, left=5, right=7.2, bottom=3.6, top=2.4, gap=(7, 0), within=(0, 0.5, 0.56, 1))
+    first = sheet.panels(
+        1, 2, left=beside, right=7.2, bottom=3.6, top=2.4, gap=(max(7.0, beside), 0), within=(0, 0.5, 0.56, 1)
+    )
     plane = sheet.panels(1, 1, left=5.4, right=1.5, bottom=3.6, top=2.4, within=(0.56, 0.5, 1, 1))[0, 0]
-    last = sheet.panels(1, 2, left=6, right=7.5, bottom=4.6, top=2.6, gap=(14, 0), within=(0, 0, 1, 0.5))
+    last = sheet.panels(
+        1,
+        2,
+        left=max(6.0, beside),
+        right=7.5,
+        bottom=below,
+        top=2.6,
+        gap=(7.5 + max(6.5, beside), 0),
+        within=(0, 0, 1, 0.5),
+    )
     return list(first.flat), plane, *last.flat

@@ -44,7 +44,8 @@ def draw(seen: Attribution, look: _draw.Look) -> Figure:
         split.set_ylabel("fetched from")
         split.set_title("attention's bar, by position")
     elif heads:
-        split = sheet.panels(1, 1, left=5.5, right=8.5, bottom=5.5, top=2.2, within=place)[0, 0]
+        names_below = _draw.widest(seen.keys.axes["key_position"])  # upright, where they would touch
+        split = sheet.panels(1, 1, left=5.5, right=8.5, bottom=max(5.5, 2.8 + names_below), top=2.2, within=place)[0, 0]
         limit = _draw.limits("signed", seen.keys.values)
         future = np.array([[k not in seen.view for k in range(len(seen.tokens))]] * heads)
         _draw.heat(split, seen.keys.values, kind="signed", theme=t, limit=limit, masked=future,

@@ -25,15 +25,19 @@ def draw(seen: Mixing, look: _draw.Look) -> Figure:
     sheet = look.sheet(seen, _caption(seen), _alt(seen, title), title=title, height=1.8 + 3.4 * len(heads), least=60)
     t, many = sheet.theme, len(heads)
     room, (length, features) = sheet.room[0], seen.value.values.shape[1:]
-    # shares of the room: attention up to begin, the two maps up to end, then the plane
-    begin = min(10.5 + float(np.clip((2.9 if length <= 8 else 1.35) * length, 10, 24)), 0.36 * room) / room
-    each = max(4.0, 3.2 * features) if features <= 4 else 6.0  # few features have room for numbers
-    end = begin + (12.1 + 2 * each) / room
-    rest: dict[str, Any] = {"bottom": 6.2, "top": 2.4}
-    looks = sheet.panels(many, 1, left=4.6, right=6.5, gap=(0, 7), within=(0, 0, begin, 1), **rest)[:, 0]
-    maps = sheet.panels(many, 2, left=4.6, right=6.5, gap=(1.6, 7), within=(begin, 0, end, 1), **rest)
-    planes = sheet.panels(many, 1, left=4.5, right=1.2, gap=(0, 7), within=(end, 0, 1, 1), **rest)[:, 0]
     names = seen.attention.axes["key_position"]
+    wide = _draw.widest(names)
+    left, below = max(4.6, wide + 2.6), max(6.2, wide + 3.8)  # the names, upright below, and the name of the axis
+    # shares of the room: attention up to begin, the two maps up to end, then the plane
+    begin = left + 5.9 + float(np.clip((2.9 if length <= 8 else 1.35) * length, 10, 24))
+    begin = min(begin, 0.36 * room + left - 4.6) / room
+    each = max(4.0, 3.2 * features) if features <= 4 else 6.0  # few features have room for numbers
+    end = begin + (left + 7.5 + 2 * each) / room
+    rest: dict[str, Any] = {"bottom": below, "top": 2.4}
+    down = below + 0.8
+    looks = sheet.panels(many, 1, left=left, right=6.5, gap=(0, down), within=(0, 0, begin, 1), **rest)[:, 0]
+    maps = sheet.panels(many, 2, left=left, right=6.5, gap=(1.6, down), within=(begin, 0, end, 1), **rest)
+    planes = sheet.panels(many, 1, left=5.4, right=1.2, gap=(0, down), within=(end, 0, 1, 1), **rest)[:, 0]
     limit = _draw.limits("signed", seen.value.values, seen.mixed.values)
     future = ~np.tri(len(names), dtype=bool) if seen.causal else None
     for head, share, (values, mixes), plane in zip(heads, looks, maps, planes, strict=True):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -19,11 +20,12 @@ def draw(seen: Readout, look: _draw.Look) -> Figure:
     alt = f"Attention, final, logits and probabilities on {text}. {seen.title}."
     sheet = look.sheet(seen, _caption(seen, text), alt, height=8.2, least=60)
     t, names, words = sheet.theme, seen.final.axes["position"], seen.words
-    longest = max(_draw.text_width(shown(word), 1) * 72 for word in words)  # ems
+    longest = _draw.widest(words)
     turned = 0.0 if longest < 1.6 or len(words) * longest < 18 else longest
     split = 0.5
     wide = min(1.0, 0.35 + 0.05 * seen.final.values.shape[1])
-    upper: dict[str, Any] = {"left": 3.6, "bottom": 3.6 + turned, "top": 2.2}
+    beside = max(3.6, 0.8 + _draw.widest(names))
+    upper: dict[str, Any] = {"left": beside, "bottom": 3.6 + max(turned, _draw.widest(names) - 2.5), "top": 2.2}
     begin, end = 0.38 if seen.heads else 0.24, 0.69 if seen.heads else 0.62
     parts = [1.0, wide] if seen.heads else [wide]
     top = list(
@@ -53,10 +55,11 @@ def draw(seen: Readout, look: _draw.Look) -> Figure:
     logits.set_title("logits")
     beyond = bool((np.abs(np.nan_to_num(seen.logits.values)) > limit[1]).any())
     _draw.bar(sheet, "signed", limit, "logit", beside=logits, beyond=beyond)
+    most = _top(seen)
     _draw.heat(chances, seen.probabilities.values, kind="probability", theme=t, columns=words, column_name=answer,
-               numbers=False)  # fmt: skip
+               numbers=False, limit=(0, most))  # fmt: skip
     chances.set_title("probabilities")
-    _draw.bar(sheet, "probability", (0, 1), "probability", beside=chances)
+    _draw.bar(sheet, "probability", (0, most), "probability", beside=chances)
     frames = [
         (k, seen.ids.index(r))
         for k, right in enumerate(seen.right)
@@ -91,6 +94,41 @@ def draw(seen: Readout, look: _draw.Look) -> Figure:
     for text in low_left.texts:
         _regions.halo_one(text, t)
     _draw.heading(low_left, f"read-out vectors{f' × {scale:.2g}' if scale > 1.001 else ''}; dots are final")
+    (_biases if seen.bias.values.any() else _likeliest)(low_right, seen, sheet, turned)
+    met = [verdict for verdict in ("right", "wrong") if verdict in seen.verdicts or (verdict == "right" and frames)]
+    following = [Line2D([], [], linestyle="", marker="o", label="comes next", **mark)] if len(after) else []
+    sheet.legend([*met, *following])
+    return sheet.done()
+
+
+def _top(seen: Readout) -> float:
+    """Where the colours of the probabilities end: at 1, or earlier where none gets half and all would be dark."""
+    most = float(np.nanmax(seen.probabilities.values, initial=0))
+    return 1.0 if not 0 < most < 0.5 else float(np.ceil(10 * most) / 10)
+
+
+def _likeliest(ax: Axes, seen: Readout, sheet: _draw.Sheet, _: float) -> None:
+    """No bias: the likeliest token after each position, and the probability of the one that comes."""
+    t, places, chances = sheet.theme, read(seen.verdicts), seen.probabilities.values
+    best = chances[places].argmax(-1)
+    ax.bar(range(len(places)), chances[places, best], color=t.unconstrained, width=0.7)
+    for at, (place, token) in enumerate(zip(places, best, strict=True)):
+        word = shown(seen.words[token])
+        ax.annotate(word, (at, chances[place, token]), xytext=(0, 2), textcoords="offset points", ha="center",
+                    va="bottom", parse_math=False)  # fmt: skip
+        if (coming := seen.coming[place]) in seen.ids:
+            ax.plot(
+                at, chances[place, seen.ids.index(coming)], marker="o", color=t.ink, markersize=0.5 * sheet.size.text
+            )
+    ax.set_ylim(0, 1.15 * max(float(np.nanmax(chances[places], initial=0)), 1e-3))
+    _draw.places(ax, [drawn(seen.final.axes["position"])[k] for k in places], "x", name="position of the input")
+    ax.set_ylabel("probability")
+    ax.set_title("likeliest token (bar), and what comes (dot); no bias")
+
+
+def _biases(low_right: Axes, seen: Readout, sheet: _draw.Sheet, turned: float) -> None:
+    """The bias of each token, by group."""
+    t, words = sheet.theme, seen.words
     groups = list(dict.fromkeys(seen.groups))
     order = sorted(range(len(words)), key=lambda k: (groups.index(seen.groups[k]), k))
     shades = dict(zip(groups, np.linspace(1.0, 0.35, len(groups)), strict=True))
@@ -114,10 +152,6 @@ def draw(seen: Readout, look: _draw.Look) -> Figure:
             color=t.quiet,
         )
         edge += many
-    met = [verdict for verdict in ("right", "wrong") if verdict in seen.verdicts or (verdict == "right" and frames)]
-    following = [Line2D([], [], linestyle="", marker="o", label="comes next", **mark)] if len(after) else []
-    sheet.legend([*met, *following])
-    return sheet.done()
 
 
 def _caption(seen: Readout, text: str) -> str:
@@ -128,6 +162,7 @@ def _caption(seen: Readout, text: str) -> str:
         "logits reach as far as where there is an answer to check; beyond, they stay the same. Frames: the right "
         "tokens; dots: the token that in fact comes next. Bottom: the read-out vector of each token as an arrow (a "
         "point far along it gives the token a high logit), the input's `final` as dots, and the bias of each token by "
-        f"group. The plane holds {percent(seen.plane.kept)} of the vectors' variance. Exact numbers. If the bias alone "
-        "decided, all rows of the probabilities would be alike."
+        "group, or without one the likeliest token after each position. The plane holds "
+        f"{percent(seen.plane.kept)} of the vectors' variance. Exact numbers. If the bias alone decided, all rows of "
+        "the probabilities would be alike."
     )

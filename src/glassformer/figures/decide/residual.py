@@ -98,7 +98,8 @@ def _heats(
     arrays, names = [seen.before.values, seen.attended.values, seen.middle.values], seen.before.axes["position"]
     limit = _draw.limits("signed", *arrays)
     bottom = 3.6 if within[1] else 6.4
-    top = sheet.panels(1, 3, left=3.6, right=2, bottom=bottom, top=2.2, gap=(3.6, 3), within=within)[0]
+    beside = max(3.6, 0.8 + _draw.widest(names))
+    top = sheet.panels(1, 3, left=beside, right=2, bottom=bottom, top=2.2, gap=(beside, 3), within=within)[0]
     digits = 2 if all(_draw.numbers_fit(top[0], values, 2) for values in arrays) else 1
     fits = all(_draw.numbers_fit(top[0], values, digits) for values in arrays)  # in all three or in none
     for panel, values, title in zip(top, arrays, titles, strict=True):

@@ -15,7 +15,8 @@ from glassformer.figures import _draw, _style
 
 TANGLE = 120  # more points than this, and the lines that join them are a tangle
 CLUSTERS = 0.6  # of the variance in the plane, from which the points are named by position
-TIED = 26  # labels of a plane, at most
+TIED = 40  # labels of a plane, at most
+MAPS, PLANES = 34, 37  # ems that tables and planes are high
 MOST_ENDS = 10  # pairs named in the plane of the sums
 NAMES = {"token": "token", "position": "position", "sum": "token + position"}
 
@@ -26,8 +27,10 @@ def draw(seen: Embeddings, look: _draw.Look) -> Figure:
     pages = 2 if look.size == "slide" and not large else 1
     _draw.paged(range(pages), 1, look.page)
     alt = f"Heat maps and planes of token, position and summed embeddings. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=5.6 if large else 9.4, least=60)
-    split = 0.52 if pages == 1 else 0.0
+    tables = max(MAPS, 6.2 + 1.15 * len(seen.tables["token"].axes["token"]))  # ems: a line for the name of each token
+    tall = _style.inches(look.size, PLANES + tables + 4.6) if look.size == "screen" else 9.4
+    sheet = look.sheet(seen, _caption(seen), alt, height=5.6 if large else tall, least=60)
+    split = PLANES / (PLANES + (tables if look.size == "screen" else MAPS)) if pages == 1 else 0.0
     if not large and look.page == 0:
         _maps(sheet, seen, (0, split, 1, 1))
     if pages == 1 or look.page:

@@ -15,6 +15,7 @@ from glassformer.figures.know.embeddings import roomy
 MOST_LINES = 5  # borders in the plane, of the most selective neurons that fire
 GRID = 64  # neurons beyond which the hidden values of one place are laid out as a grid
 MOST_ROWS = {"screen": 20, "slide": 10}  # neurons with a row; else 12
+MOST_TOKENS = 40  # with a column, so that each has a name; of more, those to which some neuron answers most
 
 
 def draw(every: Neurons, look: _draw.Look) -> Figure:
@@ -73,28 +74,31 @@ def _caption(seen: BlockNeurons) -> str:
 
 
 def _means(sheet: _draw.Sheet, seen: BlockNeurons, rows: int, part: tuple[float, float, float, float]) -> None:
-    kinds = list(seen.mean)
-    widths = [max(4.0, seen.mean[kind].values.shape[1]) for kind in kinds] + [10.0]
-    limit = _draw.limits("signed", *(each.values[:rows] for each in seen.mean.values()))
-    long = [label for kind in kinds if kind in ("kind", "role") for label in _short(seen.mean[kind], kind)]
-    longest = max((_draw.text_width(label, 72) for label in long), default=0.0)
-    low = max(3.6, 1.4 + min(longest, 6))
+    kinds, tables = list(seen.mean), {kind: each.values[:rows] for kind, each in seen.mean.items()}
+    names_of = {kind: _short(each, kind) for kind, each in seen.mean.items()}
+    if many := len(names_of["token"]) > MOST_TOKENS:
+        chosen = np.sort(np.argsort(-np.nan_to_num(np.abs(tables["token"])).max(axis=0), kind="stable")[:MOST_TOKENS])
+        tables["token"], names_of["token"] = tables["token"][:, chosen], [names_of["token"][k] for k in chosen]
+    widths = [float(np.clip(tables[kind].shape[1], 4, MOST_TOKENS if kind == "token" else 16)) for kind in kinds] + [
+        10.0
+    ]
+    limit = _draw.limits("signed", *tables.values())
+    low = max(3.6, 1.6 + max(_draw.widest(names) for kind, names in names_of.items() if kind != "position"))
     panels = sheet.panels(
         1, len(widths), widths=widths, left=4.2, right=8, bottom=low, top=2.2, gap=(1.6, 0), within=part
     )[0]
     names = seen.mean["token"].axes["neuron"].labels[:rows]
     for k, (panel, kind) in enumerate(zip(panels, kinds, strict=False)):
-        table = seen.mean[kind]
-        panel_labels = _short(table, kind)
+        table, panel_labels = seen.mean[kind], names_of[kind]
         _draw.heat(
-            panel, table.values[:rows], kind="signed", theme=sheet.theme, limit=limit, rows=names if k == 0 else (),
-            columns=panel_labels,
+            panel, tables[kind], kind="signed", theme=sheet.theme, limit=limit, rows=names if k == 0 else (),
+            columns=() if kind == "token" else panel_labels,
             row_name="neuron" if k == 0 else "", numbers=False,
         )  # fmt: skip
         back = kind == "kind" and any("back" in label for label in table.axes[kind].labels)
         panel.set_title(
             {
-                "token": "mean hidden value by token here",
+                "token": f"mean hidden value by token here{f' ({MOST_TOKENS} strongest)' if many else ''}",
                 "position": "by position",
                 "kind": "by answer's distance" if back else "by kind",
                 "role": "by role",
@@ -107,6 +111,8 @@ def _means(sheet: _draw.Sheet, seen: BlockNeurons, rows: int, part: tuple[float,
             panel.set_title({"token": "by token", "kind": "distance" if back else "kind"}.get(kind, kind))
         if all(label.isdigit() for label in panel_labels):
             roomy(panel, panel_labels)
+        elif kind == "token":
+            _draw.places(panel, panel_labels, "x", most=MOST_TOKENS)
         if k == 0:
             roomy(panel, (), names)
     if rows + seen.silent < len(seen.order):
@@ -119,7 +125,10 @@ def _means(sheet: _draw.Sheet, seen: BlockNeurons, rows: int, part: tuple[float,
 
 
 def _short(table: Labelled, kind: str) -> list[str]:
-    return [label.replace(" or more", "+").replace(" back", "") for label in table.axes[kind].labels]
+    """The columns of a table; kinds and roles are words, not tokens, and keep their spaces."""
+    labels = table.axes[kind].labels
+    short = [label.replace(" or more", "+").replace(" back", "").replace(" ", "\u00a0") for label in labels]
+    return short if kind in ("kind", "role") else list(labels)
 
 
 def _bar(sheet: _draw.Sheet, limit: tuple[float, float], label: str, beside: Axes, values: list[Array]) -> None:

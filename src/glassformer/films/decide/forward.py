@@ -8,7 +8,7 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from glassformer.analyses._pairs import drawn
+from glassformer.analyses._pairs import drawn, placed
 from glassformer.analyses._reel import Reel
 from glassformer.analyses._result import Array
 from glassformer.analyses._stages import Table
@@ -32,8 +32,9 @@ def caption(reel: Reel) -> str:  # noqa: ARG001
     )
 
 
-def scene(stage: Stage, reel: Reel) -> Update:  # noqa: ARG001
+def scene(stage: Stage, reel: Reel) -> Update:
     """Every named point of one pass in turn, filled position by position."""
+    beside = max(4.0, 1.2 + _draw.widest(placed(reel.still["whole"].tokens)))  # ems for the names of the rows
     box = stage.panels(1, 1, left=0, right=0, bottom=0, top=0, within=(0, 0.86, 1, 1))[0, 0]
     _draw.bare(box)
     head = stage.text(box, 0.012, 0.45, transform=box.transAxes, fontsize=stage.size.title, va="center")
@@ -41,8 +42,9 @@ def scene(stage: Stage, reel: Reel) -> Update:  # noqa: ARG001
 
     def slots_of(*widths: float) -> list[Slot]:
         panels = stage.panels(
-            1, len(widths), widths=widths, left=4, right=1.5, bottom=3.4, top=3.2, gap=(5, 3), within=(0, 0, 1, 0.9)
-        )
+            1, len(widths), widths=widths, left=beside, right=1.5, bottom=3.4, top=3.2, gap=(beside + 1, 3),
+            within=(0, 0, 1, 0.9),
+        )  # fmt: skip
         return [Slot(stage, panel) for panel in panels[0]]
 
     three, two = slots_of(1, 1, 1.25), slots_of(1, 1)
