@@ -19,6 +19,7 @@ import hand_wired
 import small_life
 from glassformer import folder, tensors
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError
+from glassformer.experiment import load
 from glassformer.record import Recorder
 from glassformer.run import Run, find
 from small_runs import NAN, POPULATION, run_of
@@ -489,6 +490,28 @@ def test_the_status_says_whether_somebody_writes(tmp_path):
 
 
 # Asking it
+
+
+def test_the_best_step_is_the_kept_one_with_the_lowest_loss_of_its_member(tmp_path):
+    def written(name: str, losses: dict[int, object], seeds: list[int]) -> Run:
+        experiment = load("plus_last_even", steps=9)
+        shapes = experiment.architecture.shapes().items()
+        lines = [{"step": step, "validation_loss": loss} for step, loss in losses.items()]
+        with Recorder.create(tmp_path / name, experiment, seeds) as recorder:
+            members = (len(seeds),) if len(seeds) > 1 else ()
+            weights = {key: np.zeros((3, *members, *shape), np.float32) for key, shape in shapes}
+            recorder.safe_point(9, [0, 4, 9], weights, lines, {})
+        return Run(tmp_path / name)
+
+    assert written("one", {0: 2.5, 2: 1.0, 4: 1.5, 9: 2.0}, [0]).best_step() == 4  # step 2 was lower, and not kept
+    two = written("two", {0: [2.5, 0.1], 4: [1.5, 0.3], 9: ["NaN", 0.2]}, [0, 1])
+    assert [two.best_step(0), two.best_step(1)] == [4, 0]
+    with pytest.raises(MissingError, match="no member 2"):
+        two.best_step(2)
+    with pytest.raises(MissingError, match="nothing is logged yet"):
+        written("silent", {}, [0]).best_step()
+    with pytest.raises(MissingError, match="a number"):
+        written("lost", {0: "NaN"}, [0]).best_step()
 
 
 def test_a_step_that_was_not_kept_names_its_neighbours(tmp_path):

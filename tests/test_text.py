@@ -314,7 +314,14 @@ def test_a_model_that_has_passed_its_best_step_is_told_so(tmp_path, monkeypatch)
     losses = run.metrics["validation_loss"]
     best = int(run.metrics["step"][np.argmin(losses)])
     assert best < 200
-    assert f"best at step {best}: perplexity {np.exp(losses.min()):.2f}; --step {best} looks at it" in answer.out
+    assert f"best at step {best}: perplexity {np.exp(losses.min()):.2f}; --step best looks at it" in answer.out
+    assert run.best_step() == best == call("ask", run.path, "ab", "--step", "best", "--json").json["step"]
+    asked = [call(word, *given, "--step", "best", "--json").json for word, given in (("score", ()), ("generate", ()))]
+    assert [each["step"] for each in asked] == [best, best]
+    made = call("figures", run.path, "next_token", "--step", "best", "--format", "csv", "--json").json["figures"]
+    assert made[0]["step"] == best
+    answer = call("ask", run.path, "ab", "--step", "beast")
+    assert (answer.code, "neither a kept step, nor last, nor best" in answer.err) == (2, True)
 
 
 # ---- data sets -------------------------------------------------------------------------------------------------------

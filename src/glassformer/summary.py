@@ -105,10 +105,10 @@ def _best(run: Run) -> Iterator[str]:
         return
     best = int(np.nanargmin(losses))
     if np.exp(losses[-1] - losses[best]) > WORSE:
-        near = int(run.steps[np.argmin(np.abs(run.steps - steps[best]))])
+        kept = run.best_step()
         yield (
             f"it was best at step {steps[best]:,}: perplexity {np.exp(losses[best]):.2f}; "
-            f"--step {near} looks at {'it' if near == steps[best] else 'the nearest kept step'}"
+            f"--step best looks at {'it' if kept == steps[best] else f'step {kept:,}, the best of those kept'}"
         )
 
 

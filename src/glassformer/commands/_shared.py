@@ -16,7 +16,10 @@ RunName = Annotated[
     str | None,
     typer.Argument(metavar="[RUN]", help="A run's folder, or the beginning of its name under runs/; none: the newest."),
 ]
-Step = Annotated[int, typer.Option(help="A kept step of the training; -1 is the last.")]
+Step = Annotated[
+    str,
+    typer.Option(metavar="STEP", help="A kept step of the training, last, or best: the lowest validation loss kept."),
+]
 Member = Annotated[int, typer.Option(help="Which member of a population, counted from 0.")]
 Edits = Annotated[
     list[str] | None,
@@ -95,16 +98,31 @@ def options(assignments: Sequence[str], names: list[str], kind: str) -> dict[str
     return found
 
 
-def kept_steps(run: "Run", text: str | None) -> list[int] | None:
-    """Kept steps written with commas; none may be missing."""
+def kept_step(run: "Run", text: str, member: int = 0) -> int:
+    """The kept step that is meant: a number, last, or best."""
+    try:
+        return _step(run, text, member)
+    except ValueError:
+        raise CallError(f"--step {text!r} is neither a kept step, nor last, nor best") from None
+
+
+def _step(run: "Run", text: str, member: int) -> int:
     from glassformer.analyses import _clock
 
+    word = text.strip()
+    if word == "best":
+        return run.best_step(member)
+    return _clock.resolve(run, -1 if word == "last" else int(word))
+
+
+def kept_steps(run: "Run", text: str | None, member: int = 0) -> list[int] | None:
+    """Kept steps written with commas; none may be missing."""
     if text is None:
         return None
     try:
-        return [_clock.resolve(run, int(word)) for word in text.split(",")]
+        return [_step(run, word, member) for word in text.split(",")]
     except ValueError:
-        raise CallError(f"--steps {text!r} is not a list of whole numbers with commas, such as 0,500,20000") from None
+        raise CallError(f"--steps {text!r} is not a list of kept steps with commas, such as 0,500,best") from None
 
 
 def checked_member(run: "Run", member: int) -> int:
@@ -112,11 +130,6 @@ def checked_member(run: "Run", member: int) -> int:
     if not 0 <= member < run.members:
         raise MissingError(f"there is no member {member} in {run.path}; there are 0 to {run.members - 1}")
     return member
-
-
-def resolved(run: "Run", step: int) -> int:
-    """The step meant by -1: the last kept one."""
-    return int(run.steps[-1]) if step == -1 else step
 
 
 def print_json(value: Any) -> None:

@@ -16,7 +16,7 @@ ORDER = 40
 def ask(
     run: Annotated[str, typer.Argument(metavar="[RUN] TEXT", help="A run (none: the newest), then the text.")],
     text: Annotated[str | None, typer.Argument(metavar="", hidden=True)] = None,
-    step: _shared.Step = -1,
+    step: _shared.Step = "last",
     top: Annotated[int, typer.Option(help="How many tokens to show.")] = 5,
     member: _shared.Member = 0,
     edit: _shared.Edits = None,
@@ -34,14 +34,15 @@ def ask(
     if top < 1:
         raise CallError(f"--top {top} shows nothing; the least is 1")
     edits = read(edit)
-    after = opened.ask(given, step=step, member=member, edits=edits)
-    before = opened.ask(given, step=step, member=member) if edits else after
+    at = _shared.kept_step(opened, step, member)
+    after = opened.ask(given, step=at, member=member, edits=edits)
+    before = opened.ask(given, step=at, member=member) if edits else after
     answers, unedited = after[:top], dict(before)
     if as_json:
         _shared.print_json(
             {
                 "run": str(opened.path),
-                "step": _shared.resolved(opened, step),
+                "step": at,
                 "text": given,
                 **({"edits": [str(each) for each in edits]} if edits else {}),
                 "tokens": [token for token, _ in answers],

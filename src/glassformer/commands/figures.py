@@ -23,7 +23,7 @@ def figures(
         list[str] | None,
         typer.Argument(metavar="[RUN] [NAME ...]", help="A run or a study, then figures by name; none: all of them."),
     ] = None,
-    step: _shared.Step = -1,
+    step: _shared.Step = "last",
     sequence: Annotated[
         list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
     ] = None,
@@ -53,9 +53,8 @@ def figures(
 
     subject, names = _subject(words or [])
     _style.theme(theme), _style.size(size)
-    _check(subject, step, member, sequence or (), edit or ())
     wish = gallery.Wish(
-        step=step,
+        step=_checked(subject, step, member, sequence or (), edit or ()),
         member=member,
         sequences=tuple(sequence or ()),
         size=size,
@@ -102,19 +101,19 @@ def _subject(words: list[str]) -> "tuple[Subject, list[str]]":
     return _shared.run_and_names(words, "figures")
 
 
-def _check(subject: "Subject", step: int, member: int, sequences: "Sequence[str]", edits: "Sequence[str]") -> None:
-    """Refuse a step, a member, a sequence or an edit that this subject does not have."""
-    from glassformer.analyses import _clock
+def _checked(subject: "Subject", step: str, member: int, sequences: "Sequence[str]", edits: "Sequence[str]") -> int:
+    """The step; a step, a member, a sequence or an edit that this subject does not have is refused."""
     from glassformer.run import Run
 
     if isinstance(subject, Run):
-        _clock.resolve(subject, step)
-        _shared.checked_member(subject, member)
         for text in sequences:
             subject.tokens(text)
         subject.edited(edits)
-    elif step != -1 or member or sequences or edits:
+        at = _shared.kept_step(subject, step, _shared.checked_member(subject, member))
+        return -1 if step in ("last", "-1") else at  # a step that was asked for is marked in figures over steps
+    if step != "last" or member or sequences or edits:
         raise CallError("--step, --member, --sequence and --edit are for figures that are drawn from a run")
+    return -1
 
 
 def _print_json(subject: "Subject", folder: Path, made: "Sequence[Made]") -> None:

@@ -23,7 +23,9 @@ def film(
     fps: Annotated[int | None, typer.Option(help="Frames per second.")] = None,
     frames: Annotated[int | None, typer.Option(help="How many of the kept steps to show.")] = None,
     pace: Annotated[str | None, typer.Option(help="even (in steps) or change (in how far the weights move).")] = None,
-    step: Annotated[int | None, typer.Option(help="The step of a film that shows a single one.")] = None,
+    step: Annotated[
+        str | None, typer.Option(metavar="STEP", help="The step of a film that shows a single one, also last or best.")
+    ] = None,
     steps: Annotated[str | None, typer.Option(help="The very steps to show, with commas.")] = None,
     sequence: Annotated[
         list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
@@ -46,8 +48,9 @@ def film(
     for text in sequence or ():
         run.tokens(text)  # refuses what this model cannot look at
     kinds = _shared.formats(format_, _film.FORMATS, "mp4" if _film.ffmpeg(needed=False) else "gif")
-    wanted = {"frames": frames, "pace": pace, "step": step, "steps": _shared.kept_steps(run, steps), "theme": theme,
-              "member": _shared.checked_member(run, member)}  # fmt: skip
+    _shared.checked_member(run, member)
+    wanted = {"frames": frames, "pace": pace, "step": None if step is None else _shared.kept_step(run, step, member),
+              "steps": _shared.kept_steps(run, steps, member), "theme": theme, "member": member}  # fmt: skip
     asked = _shared.options(set_ or (), names, "films")
     run = run.edited(edit or ())
     wrong = 0

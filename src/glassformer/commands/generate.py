@@ -29,7 +29,7 @@ def generate(
     stop: Annotated[str | None, typer.Option(help="End after this token; ⏎ or \\n is a new line, ␣ a space.")] = None,
     samples: Annotated[int, typer.Option(help="How many texts to write, with seeds one apart.")] = 1,
     seed: Annotated[int, typer.Option(help="Randomness of the choice.")] = 0,
-    step: _shared.Step = -1,
+    step: _shared.Step = "last",
     member: _shared.Member = 0,
     edit: _shared.Edits = None,
     as_json: _shared.Json = False,
@@ -43,13 +43,14 @@ def generate(
         raise CallError(f"--samples {samples} is not between 1 and {MOST_SAMPLES}")
     end = None if stop is None else _token(stop, opened.task.vocabulary)
     start = [int(token) for token in opened.task.encode(prompt)]
+    at = _shared.kept_step(opened, step, member)
     texts = (
-        opened.generate(prompt, tokens, temperature, top_k, seed + k, step, member, top_p=top_p, stop=end)
+        opened.generate(prompt, tokens, temperature, top_k, seed + k, at, member, top_p=top_p, stop=end)
         for k in range(samples)
     )
     if as_json:
         found = [_judged(opened, [*start, *new]) for new in texts]
-        about = {"run": str(opened.path), "step": _shared.resolved(opened, step), "prompt": prompt}
+        about = {"run": str(opened.path), "step": at, "prompt": prompt}
         if opened.edits:
             about["edits"] = [str(each) for each in opened.edits]
         _shared.print_json({**about, **(found[0] if samples == 1 else {"samples": found})})
