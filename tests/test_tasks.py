@@ -560,13 +560,15 @@ def test_five_operations_draws_leak():
 def test_five_operations_filled_up_are_the_same_questions_with_the_answer_after_the_filling():
     plain, padded = FiveOperations(), FiveOperations(padded=20)
     asked, answers = padded.questions()
-    assert asked.shape == (5000, 20) and (asked[:, 8:] == WORDS.index("PAD")).all()
+    assert asked.shape == (5000, 20)
+    assert (asked[:, 8:] == WORDS.index("PAD")).all()
     np.testing.assert_array_equal(asked[:, :8], plain.questions()[0])
     row = np.append(asked[3539], answers[3539])
     assert padded.decode(row) == "Max(5,3,9) 9"
     np.testing.assert_array_equal(padded.encode("Max(5,3,9) 9"), row)
     assert padded.verify(row) == [None] * 20 + [True]
-    assert padded.constrained(row).nonzero()[0].tolist() == [19] and padded.source_position(row)[19] == 6
+    assert padded.constrained(row).nonzero()[0].tolist() == [19]
+    assert padded.source_position(row)[19] == 6
     assert not padded.constrained(row[:8]).any()  # a question that is not filled up has no answer yet
     np.testing.assert_allclose(padded.true_distribution(row[:-1], 20)[-1], np.arange(20) == answers[3539])
     with pytest.raises(CallError, match="padded = 7 cuts a question of 8"):

@@ -47,7 +47,7 @@ class Architecture:
     dropout: float = field(default=0.0, metadata={"least": 0.0, "below": 1.0})
     read_position: int | None = size(0, default=None)  # where the one answer is read; None: at every position
     embedding_init: float = field(default=1.0, metadata={"above": 0.0})  # standard deviation
-    linear_init: Literal["fan_in", "xavier", "normal", "plain_normal"] = "fan_in"  # plain: no block's last matrix is smaller
+    linear_init: Literal["fan_in", "xavier", "normal", "plain_normal"] = "fan_in"  # plain: 0.02 for all matrices
 
     def __post_init__(self) -> None:
         if self.head_width is None:

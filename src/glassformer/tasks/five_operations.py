@@ -72,8 +72,8 @@ class FiveOperations(Task):
     `split` keeps distinct questions apart, or whole multisets of digits, so that no test question was seen in any
     order. `draws` draws that many training questions with replacement instead, so that many of them leak into the test.
     `fraction` leaves that share of the training questions, `operations` leaves those of some operations; what is
-    tested stays the same. `arguments` is the number of digits in a question. `padded` fills a question up with PAD to so
-    many tokens, which the model sees like any others.
+    tested stays the same. `arguments` is the number of digits in a question. `padded` fills a question up to so
+    many tokens with PAD, which the model sees like any other.
     `shuffled` deals the training answers out anew, so that nothing is left but to memorise: an illness on purpose.
     """
 
@@ -108,7 +108,7 @@ class FiveOperations(Task):
         if self.draws is not None and self.draws < 50:
             raise CallError(f"draws = {self.draws} leaves a part without questions; make it 50 or more")
         if self.padded is not None and self.padded < length(self.arguments):
-            raise CallError(f"padded = {self.padded} cuts a question of {length(self.arguments)} tokens; make it longer")
+            raise CallError(f"padded = {self.padded} cuts a question of {length(self.arguments)} tokens; make it more")
 
         if self.arguments != 3:  # the examples must be questions that such a model can be asked
             shown = {
@@ -255,7 +255,7 @@ class FiveOperations(Task):
     # ---- words -------------------------------------------------------------------------------------------------------
 
     def encode(self, text: str) -> IntArray:
-        """Token ids of `Max(5,3,9)`, with or without spaces, with or without an answer after it; filled up if need be."""
+        """Token ids of `Max(5,3,9)`, with or without spaces, with or without an answer; filled up if need be."""
         words = re.findall(r"[A-Za-z]+|\S", text)
         for place, word in enumerate(words):
             if word not in WORDS:
