@@ -29,6 +29,8 @@ class LogitLens(Result):
     best: Labelled  # (point, position): probability of the most probable token
     guess: Labelled  # (point, position): id of the most probable token
     said: tuple[tuple[str, ...], ...]  # (point, position): the most probable token
+    coming: tuple[str, ...]  # the token that follows each position in the input; empty: none does, or none is asked for
+    on_coming: Labelled  # (point, position): its probability
     chances: Labelled  # (point, token): at the position `place`, the tokens that get likely at some point
     place: int  # the last position that can be answered
     verdicts: tuple[tuple[str, ...], ...]  # (point, position)
@@ -44,13 +46,21 @@ class LogitLens(Result):
             return fate("the probabilities are not numbers", self.step)
         if self.judged:
             return self._when()
-        same = int((self.guess.values[0] == self.guess.values[-1]).sum())
-        return f"Read out at once, {same} of {len(self.tokens)} positions already say what they say at the end"
+        if not self.follows:
+            same = int((self.guess.values[0] == self.guess.values[-1]).sum())
+            return f"Read out at once, {same} of {len(self.tokens)} positions already say what they say at the end"
+        early, late = (percent(float(np.nanmean(row))) for row in self.on_coming.values[[0, -1]])
+        return f"Read out {self.points[0]}, the token that comes next would have {early} on average; at the end {late}"
 
     @property
     def points(self) -> tuple[str, ...]:
         """The points in words."""
         return self.right.axes["point"].labels
+
+    @property
+    def follows(self) -> bool:
+        """Whether, with no answer to check, what comes next can be looked at: a text."""
+        return not self.judged and any(self.coming)
 
     @property
     def judged(self) -> tuple[int, ...]:
@@ -107,6 +117,10 @@ def logit_lens(run: Run, *, sequence: Sequence = None, step: Step = -1, member: 
     right = np.where(settled, (chances * want.allowed).sum(-1), np.nan)
     tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
     words, place = run.task.vocabulary, _decide.place(want, None)
+    coming = seen.tokens[1:].tolist() if run.task.answers == "next" else []
+    on_coming = np.full(guess.shape, np.nan)
+    for k, token in enumerate(coming):
+        on_coming[:, k] = chances[:, k, token]
     axes = {"point": _decide.points(stream, a.blocks, PLAIN), "position": placed(tokens)}
     likely = sorted(np.argsort(-np.nan_to_num(chances[:, place]).max(0), kind="stable")[:LIKELY].tolist())
     return LogitLens(
@@ -116,6 +130,8 @@ def logit_lens(run: Run, *, sequence: Sequence = None, step: Step = -1, member: 
         best=Labelled(chances.max(-1), axes, "probability"),
         guess=Labelled(guess, axes, "token id"),
         said=tuple(tuple(words[k] if p in want.places else "" for p, k in enumerate(row)) for row in guess),
+        coming=tuple(words[coming[k]] if k < len(coming) else "" for k in range(len(tokens))),
+        on_coming=Labelled(on_coming, axes, "probability"),
         chances=Labelled(
             chances[:, place][:, likely],
             {"point": axes["point"], "token": tuple(words[k] for k in likely)},

@@ -25,10 +25,10 @@ def draw(seen: LogitLens, look: _draw.Look) -> Figure:
         if (drawn := len(seen.chances.axes["token"])) < seen.answers:
             sheet.note(f"columns: the {drawn} tokens that get likeliest in any row")
     else:
-        _every(panel, seen, t)
-        _draw.bar(sheet, "probability", (0, 1), "P(right token)", beside=panel)
+        most = _every(panel, seen, t)
+        _draw.bar(sheet, "probability", (0, most), f"P({'next' if seen.follows else 'right'} token)", beside=panel)
         free = {verdict for row in seen.verdicts for verdict in row}
-        sheet.legend([verdict for verdict in ("unconstrained", "not_in_view") if verdict in free])
+        sheet.legend([] if seen.follows else [each for each in ("unconstrained", "not_in_view") if each in free])
     _regions.rows_named(panel, seen.points)
     return sheet.done()
 
@@ -38,8 +38,10 @@ def _caption(seen: LogitLens, text: str) -> str:
     return (
         f"The input {text}, read out at each point of the stream (rows) as if all that follows were skipped; so “after "
         "attention” is without the feed-forward, while the regions of `residual` and `landscape` include it. Cells "
-        "name the likeliest token; colours are the probability of the right one, which stands above; grey: nothing is "
-        "asked. Where one position alone is asked, the columns are tokens. "
+        "name the likeliest token; colours are the probability of "
+        f"{'the one that comes next in the input' if seen.follows else 'the right one'}, which stands above; grey: "
+        f"{'nothing comes' if seen.follows else 'nothing is asked'}. Where one position alone is asked, the columns are "
+        "tokens. "
         f"{'The final norm is applied at each point. ' if seen.normed else ''}The last row is the model's own answer. "
         "The rows above ask what the model was not trained for: a wrong token there does not mean that the information "
         "is missing."
@@ -56,22 +58,30 @@ def _one(ax: Axes, seen: LogitLens, theme: _style.Theme) -> None:
     ax.set_title("probability if read out here")
 
 
-def _every(ax: Axes, seen: LogitLens, theme: _style.Theme) -> None:
-    """What each position would say at each point, and above what it should."""
-    values, palette = seen.right.values, _style.colormap("probability", theme.name)
+def _every(ax: Axes, seen: LogitLens, theme: _style.Theme) -> float:
+    """What each position would say at each point, above it what it should or what comes; where the colours end."""
+    values, palette = (
+        (seen.on_coming if seen.follows else seen.right).values,
+        _style.colormap("probability", theme.name),
+    )
+    top = float(np.nanmax(values, initial=0))
+    most = 1.0 if not seen.follows or not 0 < top < 0.5 else top  # of a text all would be dark
     ax.set_facecolor(theme.unconstrained)
     _draw.heat(ax, values, kind="probability", theme=theme, columns=seen.right.axes["position"], numbers=False,
-               column_name="position of the input")  # fmt: skip
+               column_name="position of the input", limit=(0, most))  # fmt: skip
     for row, (says, verdicts) in enumerate(zip(seen.said, seen.verdicts, strict=True)):
         for column, (said, verdict) in enumerate(zip(says, verdicts, strict=True)):
             value = values[row, column]
-            ink = theme.ink if np.isnan(value) else _style.on(palette(float(value)))
+            ink = theme.ink if np.isnan(value) else _style.on(palette(float(value) / most))
             sign = f" {_style.GLYPH[verdict]}" if _style.GLYPH.get(verdict) else ""
             ax.text(column, row, f"{shown(said)}{sign}" if said else "", ha="center", va="center", color=ink,
                     parse_math=False)  # fmt: skip
-    told = [k for k in seen.judged if len(seen.wanted[k]) == 1]
-    for k in told:
-        ax.text(k, -0.58, shown(seen.wanted[k][0]), ha="center", va="bottom", parse_math=False)
+    told = {k: seen.wanted[k][0] for k in seen.judged if len(seen.wanted[k]) == 1}
+    if seen.follows:
+        told = {k: word for k, word in enumerate(seen.coming) if word}
+    for k, word in told.items():
+        ax.text(k, -0.58, shown(word), ha="center", va="bottom", parse_math=False)
     if told:
-        ax.text(-0.65, -0.58, "right answer", ha="right", va="bottom")
+        ax.text(-0.65, -0.58, "comes next" if seen.follows else "right answer", ha="right", va="bottom")
     ax.set_title("said if read out here", pad=2.3 * float(matplotlib.rcParams["font.size"]) if told else None)
+    return most
