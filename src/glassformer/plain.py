@@ -1,7 +1,7 @@
 """Plain values: what JSON can hold, and the typed value back from it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -85,7 +85,7 @@ def taken(kind: Any, value: Any) -> Any:
         return {taken(inner[0], key): taken(inner[1], one) for key, one in pairs}
     if hasattr(kind, "from_plain"):
         return kind.from_plain(value)
-    if is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
         return kind(**{name: taken(each, value[name]) for name, each in hints(kind).items()})
     if hasattr(kind, "_fields"):  # a named tuple
         return kind(*(taken(each, one) for each, one in zip(hints(kind).values(), value, strict=True)))
@@ -108,8 +108,10 @@ def untold(kind: Any) -> str | None:
     return next((found for each in inner if each is not ... and (found := untold(each))), None)
 
 
-@cache
-def hints(kind: Any) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     """Field → type of a dataclass or named tuple."""
     found = get_type_hints(kind)
     return {name: found[name] for name in getattr(kind, "__dataclass_fields__", found) if name in found}
+
+
+hints: Callable[[Any], dict[str, Any]] = cache(_hints)

@@ -3,10 +3,8 @@
 An analysis names those it needs, `APPLIES = (attention, plane)`, beside functions of its own.
 """
 
-from collections.abc import Callable
 from types import ModuleType
 
-from glassformer.errors import CallError
 from glassformer.run import Run
 
 
@@ -15,13 +13,6 @@ def reason(analysis: ModuleType, run: Run, *, film: bool = False) -> str | None:
     asks = [*getattr(analysis, "APPLIES", ()), *([analysis.applies] if hasattr(analysis, "applies") else [])]
     asks += getattr(analysis, "REEL_APPLIES", ()) if film else ()
     return next((why for ask in asks if (why := ask(run))), None)
-
-
-def must(run: Run, *conditions: Callable[[Run], str | None]) -> None:
-    """Refuse a run with the first reason there is."""
-    for reason in (each(run) for each in conditions):
-        if reason:
-            raise CallError(reason)
 
 
 def attention(run: Run) -> str | None:

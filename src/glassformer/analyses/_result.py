@@ -223,7 +223,7 @@ class Result:
 
         Where two arrays use one axis for different places, the second's is `ARRAY.AXIS`. The facts are attributes.
         """
-        xarray = _library("xarray")
+        dataset: type[xarray.Dataset] = _library("xarray").Dataset
         coordinates: dict[str, Axis] = {}
         variables = {}
         for panel, each in self.arrays().items():
@@ -236,15 +236,15 @@ class Result:
         known: dict[str, Any] = {}
         for name, axis in coordinates.items():
             about = {"kind": axis.kind} | ({"unit": axis.unit} if axis.unit else {})
-            pair = any(isinstance(place, tuple) for place in axis.values)
-            for k in range(len(axis.values[0]) if pair else 0):
+            pairs = [place for place in axis.values if isinstance(place, tuple)]
+            for k in range(len(pairs[0]) if pairs else 0):
                 part = ("token", "position")[k] if axis.kind == "pair" else str(k)
-                known[f"{name}_{part}"] = (name, [place[k] for place in axis.values], about)
-            known |= {} if pair else {name: (name, list(axis.values), about)}
-            known |= {f"{name}_label": (name, list(axis.labels))} if axis.words or pair else {}
+                known[f"{name}_{part}"] = (name, [place[k] for place in pairs], about)
+            known |= {} if pairs else {name: (name, list(axis.values), about)}
+            known |= {f"{name}_label": (name, list(axis.labels))} if axis.words or pairs else {}
         facts = {name: value if isinstance(value, str | int | float) else repr(value) for name, value in
                  ({"title": self.title, "clock": self.clock} | self.facts()).items()}  # fmt: skip
-        return xarray.Dataset(variables, known, facts)
+        return dataset(variables, known, facts)
 
 
 def _arrays(value: Any, above: str) -> Iterator[tuple[str, Labelled]]:

@@ -7,6 +7,8 @@ import typer
 from glassformer.commands import _shared
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from glassformer.catalogue import Entry, Subject
 
 ORDER = 10
@@ -57,7 +59,7 @@ def _found(name: str | None) -> "Subject":
     return catalogue.opened(name) if (Path(name) / study.ABOUT).is_file() else find(name)
 
 
-def _of(subject: "Subject", entries: "_shared.Sequence[Entry]", options: bool, as_json: bool) -> None:
+def _of(subject: "Subject", entries: "Sequence[Entry]", options: bool, as_json: bool) -> None:
     """Those that apply under their sections, then the others with their reasons."""
     from glassformer import catalogue
 

@@ -173,7 +173,8 @@ def begin(setup: tuple[str, dict[str, Any], str]) -> Callable[[str], Iterator[li
 
     path, given, out = setup
     subject = catalogue.opened(path)
-    wish = Wish(**{name: tuple(each) if isinstance(each, list) else each for name, each in given.items()})
+    asked: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
+    wish = Wish(**asked)
 
     def drawn(name: str) -> Iterator[list[dict[str, Any]]]:
         yield [asdict(made) for made in make(catalogue.entry("figures", name), subject, wish, Path(out))]
