@@ -410,7 +410,12 @@ def test_ctrl_c_stops_at_a_safe_point_and_the_command_it_names_goes_on_to_the_sa
     refused(call(*resume, "--seeds", 3), "2 seeds, not 3")
     assert call(*resume, "--set", "train.judged=50", "--quiet") == (0, "my run\n", "")
     assert command.contents(here / "my run") == command.contents(here / "whole")
-    refused(call(*resume), "finished at step 20000", "nothing to resume")
+    answer = call(*resume)
+    assert (answer.code, answer.out.splitlines()[0]) == (
+        0,
+        "my run is finished at step 20,000; there is nothing left to train",
+    )
+    assert call(*resume, "--json").json["steps_per_second"] is None
 
 
 def test_a_resumed_text_keeps_its_tokens(here, monkeypatch):
@@ -448,7 +453,10 @@ def test_resume_finds_the_interrupted_run_among_others(here, trained):
     shutil.copytree(trained, here / "runs/other")
     (here / "runs/broken").mkdir()
     (here / "runs/broken/run.json").write_text("{")
-    refused(call("train", "plus_last_even", *settings, "--resume"), "no interrupted run")
+    assert call("train", "plus_last_even", *settings, "--resume").out.startswith(
+        "runs/plus_last_even-7 is finished at "
+    )
+    refused(call("train", "plus_last_even", "--steps", 41, *QUICK, "--resume"), "no interrupted run")
     about = here / "runs/plus_last_even-7/run.json"  # as if it had been killed before its first safe point
     table = json.loads(about.read_text())
     about.write_text(json.dumps({**table, "status": "running"}))

@@ -15,6 +15,7 @@ from glassformer.errors import CallError, Error, MissingError
 if TYPE_CHECKING:
     from glassformer.experiment import Experiment
     from glassformer.run import Run
+    from glassformer.training import Outcome
 
 ORDER = 30
 
@@ -63,6 +64,11 @@ def train(
     )
     if folder is None and out is not None and out.name in ("", ".."):
         raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
+    if folder is not None and (done := _finished(folder)):
+        if not silent:
+            typer.echo(f"{done.path} is finished at step {done.last_step:,}; there is nothing left to train")
+        _print(done, None, quiet=quiet, json=as_json or json_lines)
+        return
     from glassformer import training
 
     tell = _shared.print_json if json_lines else None
@@ -82,16 +88,29 @@ def train(
         if json_lines:
             _shared.print_json({"status": "interrupted", "run": str(run.path), "error": sentence})
         raise Error(sentence)
+    _print(run, outcome, quiet=quiet, json=as_json or json_lines)
+
+
+def _finished(folder: Path) -> "Run | None":
+    """The run that is to be resumed, if it has come to its end."""
+    from glassformer.run import open as open_run
+
+    run = open_run(folder)
+    return run if run.status == "finished" else None
+
+
+def _print(run: "Run", outcome: "Outcome | None", *, quiet: bool, json: bool) -> None:
+    """What came of it; without an outcome, nothing was trained this time."""
     from glassformer import summary
 
-    if as_json or json_lines:
+    if json:
         result = {
             "status": run.status,
             "run": str(run.path),
             "experiment": run.experiment.name,
             "steps": run.last_step,
-            "seconds": round(outcome.seconds, 3),
-            "steps_per_second": round(outcome.steps_per_second, 1),
+            "seconds": round(outcome.seconds, 3) if outcome else 0.0,
+            "steps_per_second": round(outcome.steps_per_second, 1) if outcome else None,
             "floor": run.experiment.floor,
             "members": summary.members(run),
         }
@@ -100,10 +119,11 @@ def train(
     if quiet:
         typer.echo(run.path)
         return
-    typer.echo(
-        f"{outcome.steps:,} steps in {outcome.seconds:.1f} s on {outcome.device} "
-        f"({outcome.compile_seconds:.1f} s of them compiling; then {outcome.steps_per_second:,.0f} steps a second)"
-    )
+    if outcome:
+        typer.echo(
+            f"{outcome.steps:,} steps in {outcome.seconds:.1f} s on {outcome.device} "
+            f"({outcome.compile_seconds:.1f} s of them compiling; then {outcome.steps_per_second:,.0f} steps a second)"
+        )
     for sentence in summary.sentences(run):
         typer.echo(sentence)
     typer.echo(f"run: {run.path} ({_shared.counted(len(run.steps), 'kept step')}, {_shared.megabytes(run.size)})")
@@ -147,7 +167,7 @@ def _given(
 
 
 def _interrupted(settings: "Experiment", seeds: int, out: Path | None, given: dict[str, Any]) -> Path:
-    """The run to resume: the folder named, or the newest interrupted one with these settings."""
+    """The run to resume: the folder named, or the newest interrupted one with these settings, or else finished one."""
     from glassformer.glance import glance
     from glassformer.run import Run
     from glassformer.run import open as open_run
@@ -162,9 +182,10 @@ def _interrupted(settings: "Experiment", seeds: int, out: Path | None, given: di
     runs = []
     for path in sorted(root.glob("*/run.json")) if root.is_dir() else []:
         with suppress(Error):  # a damaged run beside the one we look for
-            if glance(path.parent).status == "interrupted":
+            if glance(path.parent).status in ("interrupted", "finished"):
                 runs.append(open_run(path.parent))
-    found = sorted((run for run in runs if fits(run)), key=lambda run: str(run.about.get("times")))
+    ready = [run for run in runs if fits(run)]
+    found = sorted(ready, key=lambda run: (run.status == "interrupted", str(run.about.get("times"))))
     if not found:
         raise MissingError(
             f"no interrupted run of {settings.name} with these settings in {root}; leave out --resume to begin one"
