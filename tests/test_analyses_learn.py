@@ -55,7 +55,7 @@ close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-7)
 
 
 def test_rule_error_of_a_model_that_always_bets_on_four(gambler):
-    seen, known = rule_error(gambler), windows(gambler, 200)
+    seen, known = rule_error(gambler), windows(gambler, 1000)  # as many as the logged lines are measured on
     answer = known.windows[:, 1:]
     hidden = known.constrained & ~known.answerable
     allowed = known.allowed[..., FOUR]
@@ -88,7 +88,7 @@ def test_error_by_distance_counts_each_answerable_place_once(gambler):
 
 
 def test_accuracy_is_the_share_of_constrained_places_that_allow_four(gambler):
-    seen, known = accuracy(gambler), windows(gambler, 200)
+    seen, known = accuracy(gambler), windows(gambler, 1000)
     close(seen.curves["validation"].values, [known.allowed[..., FOUR][known.constrained].mean()])
     names = dict(zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True))
     close(names["token frequencies"], 0)  # the commonest token is +, which never follows +
@@ -149,7 +149,7 @@ def test_kinds_are_told_as_logged_and_their_bars_are_of_all_new_questions(tmp_pa
     title = seen.title
     assert title.startswith("Questions “First” and “Second” pass 95 % first, by step 100; “")
     assert title.endswith("; not all that passed stay there")
-    parts = [run.task.examples(8, part, run.experiment.train.judged).windows for part in ("validation", "test")]
+    parts = [run.task.examples(8, part, run.experiment.train.windows).windows for part in ("validation", "test")]
     asked = np.concatenate(parts)
     for name, row in zip(seen.now.axes["kind"].labels, seen.now.values, strict=True):
         mine = [ANSWER[name](tuple(int(WORDS[token]) for token in window[[2, 4, 6]]))
@@ -259,7 +259,10 @@ def test_windows_are_counted_and_not_those_that_would_be_allowed(tmp_path):
     run = noise(tmp_path / "run", load("mary"))
     there = len(run.task.examples(run.architecture.context, "validation", 10_000).windows)
     assert by_kind(run).windows == there < _judged.life(run)[1]
-    assert f"the same {there} held-out windows" in _draw.of(plot_by_kind(run)).words.caption
+    words = _draw.of(plot_by_kind(run)).words
+    assert f"the same {there} judged windows" in words.caption
+    assert "held-out" not in words.caption + words.title + accuracy(run).title, "nothing is held back"
+    assert "uestion" not in words.caption + words.title + accuracy(run).title, "nothing is asked"
 
 
 def test_of_a_rhyme_bars_count_what_curves_count(tmp_path):

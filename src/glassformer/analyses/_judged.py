@@ -96,18 +96,32 @@ def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
     return Judged(examples, targets, *(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
+def held_out(run: Run) -> bool:
+    """Whether anything is held back from training to judge by."""
+    data = run.task.data(run.architecture.context)
+    return data.train is not data.validation
+
+
+def asked(run: Run) -> str:
+    """What right answers are a share of, where no rule picks some of them."""
+    return "questions" if run.task.answers == "one" else "tokens"
+
+
 def enough(run: Run, most: int, share: float = 5.0) -> int:
     """How many windows to judge at one step: `most` for small models, fewer for large ones."""
     return int(np.clip(share * WORK / (run.parameters * run.architecture.context), 2 * LEAST, most))
 
 
 def life(run: Run, step: int = -1, member: int = 0, most: int | None = None) -> tuple[list[int], int]:
-    """The kept steps at which a whole life is judged (the asked one among them), and on how many windows."""
+    """The kept steps at which a whole life is judged (the asked one among them), and on how many windows.
+
+    Of a small model on all that the logged lines are measured on, so that both say the same number.
+    """
     small = run.parameters < LARGE
     most = most or (32 if small else 12 if run.parameters < HUGE else 6)
     found = {*_clock.looks(run, most, member), _clock.resolve(run, step)}
-    windows = np.clip(WORK / (run.parameters * run.architecture.context), LEAST, 200 if small else 100)
-    return sorted(found), int(windows)
+    windows = WORK / (run.parameters * run.architecture.context)
+    return sorted(found), int(np.clip(windows, LEAST, run.experiment.train.windows if small else 100))
 
 
 def wilson(right: Array, many: Array) -> tuple[Array, Array]:

@@ -137,6 +137,7 @@ class Result:
     step: int | None = None  # None: about the whole life, or about no model
     clock: str = ""
     truth_known: bool = True  # whether the true chances are known; of a text they are not, and a count table stands in
+    held_out: bool = True  # whether it is judged on what training did not see; what is learnt by heart has no such
 
     @property
     def title(self) -> str:
@@ -147,6 +148,11 @@ class Result:
     def predictor(self) -> str:
         """Who judges: the exact predictor, or for a text the best table of counts."""
         return "the exact predictor" if self.truth_known else "the best table of counts"
+
+    @property
+    def whose(self) -> str:
+        """What the windows are on which it is judged."""
+        return "held-out" if self.held_out else "judged"
 
     @property
     def least(self) -> str:

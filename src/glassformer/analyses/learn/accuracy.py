@@ -5,8 +5,9 @@ from functools import lru_cache
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
 
 ORDER = 20
@@ -29,8 +30,9 @@ class Accuracy(Result):
     logged: tuple[str, ...]  # the curves that were logged; the others are judged at some kept steps
     windows: int  # on which these are judged
     rule: bool  # whether only positions that a rule constrains are counted
+    asked: str  # questions, or tokens
+    scale: Scale  # of the steps
     unconstrained: float  # share of predicted tokens that are left out
-    steps: int
     marked: int | None  # the step asked for, if one was
 
     @property
@@ -54,17 +56,17 @@ class Accuracy(Result):
         if len(values) == 1:
             return f"At step {thousands(int(at[0]))}, {of(last)} of the {self.what} are right; {where}"
         word = "rises" if last > values[0] else "goes"
-        short = "constrained positions" if self.rule else self.what.removeprefix("held-out ")
-        return f"Held-out accuracy on {short} {word} from {of(float(values[0]))} to {of(last)}; {where}"
+        short = "constrained positions" if self.rule else self.asked
+        name = "Held-out accuracy" if self.held_out else "Accuracy"
+        return f"{name} on {short} {word} from {of(float(values[0]))} to {of(last)}; {where}"
 
     @property
     def what(self) -> str:
         """What the shares are of."""
-        held = "held-out questions" if self.truth_known else "held-out tokens"
-        return "positions that the rule constrains" if self.rule else held
+        return "positions that the rule constrains" if self.rule else f"{self.whose} {self.asked}"
 
 
-def accuracy(run: Run, *, step: Step = -1, member: Member = 0) -> Accuracy:
+def accuracy(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Accuracy:
     """Accuracy over the life of one member: as logged, and measured at some kept steps where it was not logged."""
     rule = run.task.measure == "rule_error"
     lines = run.metrics["step"]
@@ -91,11 +93,13 @@ def accuracy(run: Run, *, step: Step = -1, member: Member = 0) -> Accuracy:
         reached=max((k for k, share in enumerate(best) if last >= share - (0 if exact else CHANCE)), default=-1),
         exact=exact,
         truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         logged=told,
         windows=most,
         rule=rule,
+        asked=_judged.asked(run),
+        scale=spaced(run, axis, member),
         unconstrained=float(1 - seen.constrained.mean()) if rule else 0.0,
-        steps=_clock.total(run),
         marked=None if step == -1 else _clock.resolve(run, step),
     )
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, result, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses.learn.rule_error import distances
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -31,7 +32,8 @@ class ByKind(Result):
     now: Labelled  # (kind, statistic): accuracy, low, high, excess, count; at the chosen step
     logged: bool  # whether the accuracies over life are the logged ones
     windows: int  # judged at each step of the other curves
-    steps: int
+    asked: str  # questions, tokens or places
+    scale: Scale  # of the steps
     marked: int | None  # the step asked for, if one was
 
     @property
@@ -43,7 +45,7 @@ class ByKind(Result):
         return told[0].upper() + told[1:]
 
 
-def by_kind(run: Run, *, step: Step = -1, member: Member = 0) -> ByKind:
+def by_kind(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> ByKind:
     """Each kind over life, on held-out windows: the task's kinds, what is not in view, what the rule leaves free."""
     now = _clock.resolve(run, step)
     at, most = _judged.life(run, step, member)
@@ -61,6 +63,7 @@ def by_kind(run: Run, *, step: Step = -1, member: Member = 0) -> ByKind:
         step=now,
         clock=_clock.text(run, step, member),
         truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         accuracy=accuracy,
         excess=Labelled(excess, kinds | steps, "nats per token"),
         passed=passed(accuracy),
@@ -68,7 +71,8 @@ def by_kind(run: Run, *, step: Step = -1, member: Member = 0) -> ByKind:
         now=Labelled(last[kept], kinds | {"statistic": ("accuracy", "low", "high", "excess", "count")}),
         logged=told is not None,
         windows=len(_judged.judged(run, at[0], member, most).examples.windows),
-        steps=_clock.total(run),
+        asked=_judged.asked(run) if run.task.answers == "one" or not run.task.kinds else "places",
+        scale=spaced(run, axis, member),
         marked=None if step == -1 else now,
     )
 
@@ -96,7 +100,7 @@ def passed(accuracy: Labelled, *, lasting: bool = False) -> Labelled:
 
 def _new(run: Run) -> Examples:
     """The questions that judged the training and were no part of it."""
-    context, most = run.architecture.context, run.experiment.train.judged
+    context, most = run.architecture.context, run.experiment.train.windows
     data = run.task.data(context)
     parts = [run.task.examples(context, "validation", most)]
     parts += [run.task.examples(context, "test", most)] if data.test is not None else []
@@ -144,26 +148,28 @@ def _told(seen: ByKind) -> str:
         return _judged.exactly(table[k, 0])
 
     if not judged:
-        return f"At step {thousands(seen.step or 0)} no question has its answer in view"
+        return f"At step {thousands(seen.step or 0)} nothing is asked whose answer is in view"
     if len(judged) == 1:
         k = judged[0]
         when = f"95 % is first passed by step {thousands(int(passed[k]))}" if k in learnt else "95 % is never passed"
-        return f"{stand(k)} of the {_said(names[k])[0]} are right; {when}{_relapse(seen, learnt)}"
+        return f"{stand(k)} of the {_said(seen, k)[0]} are right; {when}{_relapse(seen, learnt)}"
     if not learnt:
         best, worst = max(judged, key=lambda k: table[k, 0]), min(judged, key=lambda k: table[k, 0])
-        other = f", {_said(names[worst])[1]} at {stand(worst)}" if worst != best else ""
-        return f"No kind has passed 95 %: {_said(names[best])[0]} stand at {stand(best)}{other}"
+        other = f", {_said(seen, worst)[1]} at {stand(worst)}" if worst != best else ""
+        return f"No kind has passed 95 %: {_said(seen, best)[0]} stand at {stand(best)}{other}"
     order = sorted(learnt, key=lambda k: passed[k])
     first, last = order[0], order[-1]
-    early = [_said(names[k])[n > 0] for n, k in enumerate(k for k in order if passed[k] == passed[first])]
+    early = [_said(seen, k)[n > 0] for n, k in enumerate(k for k in order if passed[k] == passed[first])]
     told = f"{listed(early)} pass 95 % first, by step {thousands(int(passed[first]))}"
     if len(learnt) < len(judged):
         worst = min((k for k in judged if k not in learnt), key=lambda k: table[k, 0])
-        told += f"; {_said(names[worst])[1]} never do and stand at {stand(worst)}"
+        told += f"; {_said(seen, worst)[1]} never do and stand at {stand(worst)}"
     elif passed[last] > passed[first]:
-        told += f", {_said(names[last])[1]} last, by step {thousands(int(passed[last]))}"
+        told += f", {_said(seen, last)[1]} last, by step {thousands(int(passed[last]))}"
     else:
-        told = f"All kinds of question pass 95 % between the same two looks, by step {thousands(int(passed[first]))}"
+        told = (
+            f"All kinds of {seen.asked} pass 95 % between the same two looks, by step {thousands(int(passed[first]))}"
+        )
     return told + _relapse(seen, learnt)
 
 
@@ -177,8 +183,9 @@ def _relapse(seen: ByKind, learnt: list[int]) -> str:
     return f"; all that passed stay there from step {thousands(int(lasting.max()))} on"
 
 
-def _said(kind: str) -> tuple[str, str]:
-    """A kind of question at its first mention, and after another."""
-    if kind.endswith("back"):
-        return f"questions that need a look {kind}", f"those that need one {kind}"
-    return f"questions “{kind}”", f"“{kind}”"
+def _said(seen: ByKind, kind: int) -> tuple[str, str]:
+    """A kind at its first mention, and after another."""
+    name = seen.now.axes["kind"].labels[kind]
+    if name.endswith("back"):
+        return f"{seen.asked} that need a look {name}", f"those that need one {name}"
+    return f"{seen.asked} “{name}”", f"“{name}”"

@@ -40,9 +40,8 @@ def draw(seen: Accuracy, look: _draw.Look) -> Figure:
         names.append((float(best), f"{name.replace(' = ', ', ')}  {percent(float(best))}", t.ink if top else t.quiet))
     panel.set_ylim(-0.02, 1.04)
     panel.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-    panel.set_xlim(0, max(seen.steps, 1))
-    _draw.steps_axis(panel)
-    panel.set_ylabel("share of constrained positions right" if seen.rule else "share of questions right")
+    _draw.steps_axis(panel, scale=seen.scale)
+    panel.set_ylabel(f"share of {'constrained positions' if seen.rule else seen.asked} right")
     _draw.beside(panel, names, most=17)
     panel.legend(
         handles=[_draw.handle("train", t), _draw.handle("validation", t)],
@@ -58,12 +57,13 @@ def draw(seen: Accuracy, look: _draw.Look) -> Figure:
 def _caption(seen: Accuracy) -> str:
     """How to read the curves and lines."""
     return (
-        f"Share of {seen.what} on which the likeliest token is right, by training step: in training (solid) and held "
-        f"out (dashed){_looks(seen)}. Horizontal lines are the best that each partial understanding can do, "
+        f"Share of {seen.what} on which the likeliest token is right, by training step: in training (solid) and "
+        f"{'held out' if seen.held_out else 'judged, on the same text'} (dashed){_looks(seen)}. Horizontal "
+        "lines are the best that each partial understanding can do, "
         + (
             "exact, by listing all questions. "
             if seen.exact
-            else f"the topmost exact, the others measured on {WINDOWS} held-out windows, ties counted as a toss. "
+            else f"the topmost exact, the others measured on {WINDOWS} {seen.whose} windows, ties counted as a toss. "
             if seen.truth_known
             else "measured on held-out windows, ties counted as a toss: tables of counts of the training part, which "
             "look back so many tokens. "
@@ -74,8 +74,8 @@ def _caption(seen: Accuracy) -> str:
             if seen.rule
             else ""
         )
-        + "A curve that passes a line knows more than that; a training curve far above the held-out one would be "
-        "memorising."
+        + "A curve that passes a line knows more than that"
+        + ("; a training curve far above the held-out one would be memorising." if seen.held_out else ".")
     )
 
 
@@ -85,7 +85,7 @@ def _looks(seen: Accuracy) -> str:
     if not few:
         return ", both as logged"
     many = max(few.values())
-    whose = "both" if len(few) == 2 else "the training curve" if "train" in few else "the held-out curve"
+    whose = "both" if len(few) == 2 else "the training curve" if "train" in few else f"the {seen.whose} curve"
     return (
         f"; {whose} looked at {many} time{'s' if many != 1 else ''} (dots) on {thousands(seen.windows)} windows, "
         "so that shorter dips do not show" + ("" if len(few) == 2 else ", the other as logged")

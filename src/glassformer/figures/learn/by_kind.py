@@ -3,13 +3,13 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import ScaledTranslation
 
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._result import thousands
 from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, ByKind
 from glassformer.figures import _draw
 
+COLOURS = ("query", "wrong", "value", "validation", "feed_forward", "ink")  # one each, as far as they go
 STYLES = ("-", "--", "-.", ":")
 SPARSE = 40  # looks up to which each is marked
 MARKS = (("o", "●"), ("D", "◆"), ("^", "▲"), ("s", "■"), ("v", "▼"), ("P", "✚"))  # on the curve, in its label
@@ -17,7 +17,7 @@ MARKS = (("o", "●"), ("D", "◆"), ("^", "▲"), ("s", "■"), ("v", "▼"), (
 
 def draw(seen: ByKind, look: _draw.Look) -> Figure:
     """Accuracy and excess loss of every kind of question, and the accuracies at one step."""
-    alt = f"Curves by kind of question and bars at one step. {seen.title}."
+    alt = f"Curves by kind of {seen.asked} and bars at one step. {seen.title}."
     sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
     rows = sheet.panels(2, 1, left=6, right=11, bottom=3.8, top=2.4, gap=(0, 3.6), within=(0, 0, 0.66, 1))[:, 0]
     bars = sheet.panels(1, 1, left=9, right=2, bottom=3.8, top=2.4, within=(0.66, 0, 1, 1))[0, 0]
@@ -25,9 +25,7 @@ def draw(seen: ByKind, look: _draw.Look) -> Figure:
     _curves(rows[1], seen, sheet, accuracy=False)
     _bars(bars, seen, sheet)
     for panel in rows:
-        panel.set_xlim(0, max(seen.steps, 1))
-        panel.locator_params(axis="x", nbins=6)
-        _draw.steps_axis(panel, "step" if panel is rows[1] else "")
+        _draw.steps_axis(panel, "step" if panel is rows[1] else "", seen.scale)
         if seen.marked is not None:
             panel.axvline(seen.marked, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     rows[0].tick_params(labelbottom=False)
@@ -38,28 +36,29 @@ def _caption(seen: ByKind) -> str:
     """How to read the curves and bars."""
     looks = len(seen.excess.axes["step"])
     return (
-        "Top: share of right arg-max answers by kind of question over training"
+        f"Top: share of right arg-max answers by kind of {seen.asked} over training"
         + (f", as logged at {len(seen.accuracy.axes['step'])} steps on all new questions" if seen.logged else "")
-        + "; a large open mark is the first of these steps with 95 % right (side by side where several kinds share "
-        f"it). Bottom: loss above {seen.predictor} on the same tokens, by kind, so also where anything may follow "
-        "(unconstrained). Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
+        + "; a large open mark stands at the first of these steps with 95 % right, below the line of 95 % (one below "
+        f"the other where several kinds share it). Bottom: loss above {seen.predictor} on the same tokens, by kind, so "
+        "also where anything may follow (unconstrained). Right: the accuracies at the chosen step with 95 % Wilson "
+        "intervals and counts. "
         + (
-            "Kinds are the task's own: operations, or how many tokens back the rule must look. "
-            if seen.truth_known
+            "Kinds are the task's own. "
+            if seen.asked != "tokens"
             else "Kinds are the families of the token that came; right is only that very token. "
         )
-        + f"{'The lower curves are' if seen.logged else 'All is'} measured on the same {seen.windows} held-out windows "
-        f"at {looks} kept step{'s' if looks != 1 else ''} (dots), closest together where the loss fell; shorter dips "
-        "between them do not show. If kinds were learnt together, their curves would lie on each other."
+        + f"{'The lower curves are' if seen.logged else 'All is'} measured on the same {seen.windows} {seen.whose} "
+        f"windows at {looks} kept step{'s' if looks != 1 else ''} (dots), closest together where the loss fell; "
+        "shorter dips between them do not show. If kinds were learnt together, their curves would lie on each other."
     )
 
 
 def _look(seen: ByKind, kind: int, sheet: _draw.Sheet) -> tuple[str, str]:
-    """Colour and line of a kind: ink for questions, grey for what cannot be known or is not asked."""
+    """Colour and line of a kind, which has both to itself; grey for what cannot be known or is not asked."""
     name = seen.accuracy.axes["kind"].labels[kind]
     if name in (NOT_IN_VIEW, FREE):
         return sheet.theme.rung, "-" if name == NOT_IN_VIEW else "--"
-    return sheet.theme.ink, STYLES[kind % len(STYLES)]
+    return sheet.theme[COLOURS[kind % len(COLOURS)]], STYLES[kind % len(STYLES)]
 
 
 def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> None:
@@ -71,24 +70,18 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
         if not np.isfinite(values).any():
             continue
         colour, style = _look(seen, k, sheet)
-        marker, glyph = MARKS[k % len(MARKS)] if colour == sheet.theme.ink else ("", "")
+        marker, glyph = MARKS[k % len(MARKS)] if kind not in (NOT_IN_VIEW, FREE) else ("", "")
         every = (2 * k % 5, 5) if len(at) > SPARSE else 1
         ax.plot(at, values, color=colour, linestyle=style, marker=marker or ".", markevery=every,
                 markersize=0.36 * sheet.size.text)  # fmt: skip
         last = float(values[np.isfinite(values)][-1])
         told = accuracy and seen.step == at[-1]  # the bars tell it
         value = "" if told else exactly(last) if accuracy else _draw.number(last, 3)
-        names.append(
-            (
-                last,
-                f"{glyph} {kind}  {value}".rstrip(),
-                sheet.theme.ink if colour == sheet.theme.ink else sheet.theme.quiet,
-            )
-        )
+        names.append((last, f"{glyph} {kind}  {value}".rstrip(), colour if glyph else sheet.theme.quiet))
     if accuracy:
-        _passes(ax, seen, sheet)
         ax.axhline(PASSED, color=sheet.theme.rung, linestyle=":", linewidth=0.6 * sheet.size.line, zorder=0)
         ax.set_ylim(-0.03, 1.05)
+        _passes(ax, seen, sheet)
         ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         ax.set_ylabel("right answers")
         some = np.isfinite(seen.passed.values).any()
@@ -104,17 +97,17 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
 
 
 def _passes(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
-    """A large open mark where each kind first passes 95 %; those of the same step stand side by side."""
-    at, size = seen.accuracy.axes["step"].values, 0.9 * sheet.size.text
+    """A large open mark at the step at which each kind first passes 95 %; those of one step hang on one line."""
+    size = 0.9 * sheet.size.text
+    below = size / 72 * ax.figure.dpi * 1.25 / ax.get_window_extent().height * np.ptp(ax.get_ylim())
     for when in np.unique(seen.passed.values[np.isfinite(seen.passed.values)]):
         there = np.flatnonzero(seen.passed.values == when)
-        for n, k in enumerate(there):
-            colour = _look(seen, int(k), sheet)[0]
-            marker = MARKS[k % len(MARKS)][0] if colour == sheet.theme.ink else "o"
-            height = float(seen.accuracy.values[k, at.index(int(when))])
-            aside = ScaledTranslation(1.15 * size * n / 72, 0, ax.figure.dpi_scale_trans)
-            ax.plot([when], [height], marker=marker, color=colour, markersize=size, zorder=5, clip_on=False,
-                    markerfacecolor=sheet.theme.paper, transform=ax.transData + aside)  # fmt: skip
+        ax.plot(
+            [when, when], [PASSED, PASSED - below * len(there)], color=sheet.theme.rung, linewidth=0.6 * sheet.size.line
+        )
+        for n, k in enumerate(there, start=1):
+            ax.plot([when], [PASSED - below * n], marker=MARKS[k % len(MARKS)][0], color=_look(seen, int(k), sheet)[0],
+                    markersize=size, zorder=5, clip_on=False, markerfacecolor=sheet.theme.paper)  # fmt: skip
 
 
 def _bars(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
