@@ -60,7 +60,7 @@ def test_an_entry_says_all_that_a_client_needs(kind):
         assert json.loads(json.dumps(each.plain(), allow_nan=False))["name"] == each.name
         for option in each.options:
             assert len(option.help.split()) >= 2, f"{each.name}.{option.name}"
-            assert option.help[0].islower()
+            assert not option.help[0].isupper()
             assert not option.help.endswith(".")
             if option.default is not None:
                 assert option.taken(option.default) == option.default, f"{each.name}.{option.name}"

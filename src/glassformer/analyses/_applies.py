@@ -25,6 +25,12 @@ def asking(run: Run) -> str | None:
     return None if run.architecture.attention == "on" else "this model computes no queries and keys"
 
 
+def parts(run: Run) -> str | None:
+    """That something is added to the stream on its way."""
+    a = run.architecture
+    return None if a.attention != "off" or a.feed_forward else "the model has neither attention nor feed-forward"
+
+
 def feed_forward(run: Run) -> str | None:
     """That the model has neurons."""
     return None if run.architecture.feed_forward else "this model has no feed-forward part"

@@ -12,8 +12,9 @@ from glassformer.run import Run
 ORDER = 40
 ANSWERS = ("4.r07",)
 COST = "c"
-APPLIES = (_applies.plane, _land.few_answers)
+APPLIES = (_applies.parts, _applies.plane, _land.few_answers)
 CLOSER = 0.8  # of the whole frame's width, beyond which a closer one shows no more
+FINE = 200  # places along a side of the map of entropy
 UNCLEAR = 0.1  # share of what is drawn that the title must tell of
 
 
@@ -59,10 +60,12 @@ def landscape_winners(
     """The most probable token at each point of the plane, and how undecided the model is there."""
     found = laid(run, sequence=sequence, step=step, member=member, features=plane, shape=None)
     group, blocks = _decide.group_of(run.task), run.architecture.blocks
-    entropy = -(found.chances * np.log(np.maximum(found.chances, 1e-300))).sum(0)
+    # finer than the maps where that is quick: along a sharp border a coarse grid would show a row of dots
+    places, chances = found.ground.map(found.fields["frame"], FINE) if found.ground.quick else (found.places, found.chances)
+    entropy = -(chances * np.log(np.maximum(chances, 1e-300))).sum(0)
     return LandscapeWinners(
         **found.fields,
-        entropy=Labelled(np.round(entropy, 6), found.places, "nats"),
+        entropy=Labelled(np.round(entropy, 4), places, "nats"),
         edges=_edges(found.ground),
         starts=closer(found, ("embedded",) if blocks == 1 else ("held_out",)),
         moves=closer(found, ("begin", "end")),
@@ -85,10 +88,10 @@ def closer(found: _land.Laid, names: tuple[str, ...]) -> Regions | None:
 
 
 def _edges(ground: _land.Ground) -> Labelled:
-    """Where neurons switch; none where they do so along curves."""
+    """Where neurons switch; none where they do so along curves, or where the slice is bent."""
     a, block, flat = ground.run.architecture, ground.weights["blocks"][-1], ground.plane
     lines = np.zeros((0, 3))
-    if a.feed_forward and a.activation == "relu" and a.norm == "none":
+    if a.feed_forward and a.activation == "relu" and a.norm == "none" and flat.lossless:
         matrix = block["expand"].astype(np.float64)  # (feature, neuron)
         lines = np.column_stack([*(flat.basis.T @ matrix), flat.origin @ matrix + block.get("expand_bias", 0)])
     return Labelled(lines, {"neuron": numbers(len(lines)), "quantity": ("horizontal", "vertical", "constant")})

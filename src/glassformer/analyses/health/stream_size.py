@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import editing, reference
-from glassformer.analyses import _clock, _decide
+from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Member, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, shared
 from glassformer.architecture import Architecture, nest
@@ -12,6 +12,7 @@ from glassformer.run import Run
 ORDER = 30
 ANSWERS = ("1.P1", "1.P10")
 COST = "a"
+APPLIES = (_applies.parts,)
 
 WINDOWS = 64
 IDENTITY = 0.1  # branch over stream below which a block hardly changes what passes through it
@@ -20,12 +21,6 @@ SAID = {
     "embedded": "embedding", "attended": "attention", "fed": "feed-forward", "middle": "+ attention",
     "out": "+ feed-forward", "normed_1": "norm 1", "normed_2": "norm 2", "final": "final norm",
 }  # fmt: skip
-
-
-def applies(run: Run) -> str | None:
-    """That something is added to the stream."""
-    a = run.architecture
-    return None if a.attention != "off" or a.feed_forward else "the model has neither attention nor feed-forward"
 
 
 @result

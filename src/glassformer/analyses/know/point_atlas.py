@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._options import Block, Member, Option, Step
 from glassformer.analyses._pairs import pairs, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -17,6 +17,7 @@ from glassformer.run import Run
 ORDER = 40
 ANSWERS = ("4.05", "4.r token–position space")
 COST = "b"
+APPLIES = (_applies.parts,)
 
 EXACT = ("embedded", "query", "key", "value")
 DEEPER = ("normed_1", "mixed", "attended", "middle", "normed_2", "fed", "out", "final")
