@@ -1,4 +1,4 @@
-"""What both encodings by pairs share: they are trained by the `tokenizers` library and kept as its own JSON."""
+"""What both encodings by pairs share: they are trained by the `tokenizers` library and kept as its own file."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -25,8 +25,13 @@ class Trained(Tokenizer):
             raise ValueError(str(problem)) from None
 
     def saved(self) -> dict[str, Any]:
-        """The library's own JSON."""
+        """The library's own JSON, as text: older runs keep it like this, with our name for the kind beside it."""
         return {"library": self._trained.to_str()}
+
+    def save(self) -> bytes:
+        """The library's own file: `tokenizers.Tokenizer.from_file` opens it."""
+        data: bytes = self._trained.to_str().encode()
+        return data
 
     def read(self, text: str) -> IntArray:
         """The pieces of a whole text, stretch by stretch."""
