@@ -5,7 +5,7 @@ analyses whose numbers they show, and what is said of them stands in the files o
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module, resources
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 KINDS = ("experiments", "tasks", "analyses", "figures", "films", "studies", "lessons")
 SHOWN = ("analyses", "figures", "films", "studies")  # of these the catalogue knows when they apply
 SECONDS = {"a": 0.15, "b": 0.5, "c": 1.5, "d": 5.0}  # of computing and drawing, by cost
+PREFIXES = {"analyses": "", "figures": "plot_", "films": "film_"}  # of the public functions
 TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 STUDIES = Path("studies")  # where they are kept unless somebody says otherwise
 Subject: TypeAlias = "Run | Study | None"  # None: nothing in particular
@@ -84,8 +85,8 @@ class Choice:
 
     def plain(self) -> dict[str, Any]:
         """As JSON values, without what it does not say."""
-        kept = {"name", "type", "default", "help"}
-        return {key: value for key, value in asdict(self).items() if key in kept or value not in (None, (), False)}
+        said = {"name", "type", "default", "help"}
+        return {key: value for key, value in asdict(self).items() if key in said or not (value is None or value == ())}
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Entry:
 
     def plain(self) -> dict[str, Any]:
         """As JSON values."""
-        known = {key: value for key, value in asdict(self).items() if key not in ("options", "answers", "figure")}
+        known = {key: value for key, value in asdict(self).items() if value != ""}
         return known | {"options": [each.plain() for each in self.options]}
 
 
@@ -167,14 +168,15 @@ def entry(kind: str, name: str) -> Entry:
 
     if kind == "studies":
         file = studies.find(name)
-        return Entry(kind, name, _title(Path(str(file.__file__))), "trust", 100, "d", "experiment", (),
+        asked = tuple(one for one in choices(studies.run) if one.name != "without" or hasattr(file, "WITHOUT"))
+        return Entry(kind, name, _title(Path(str(file.__file__))), "trust", 100, "d", "experiment", asked,
                      figure=getattr(file, "FIGURE", "study_cells"))  # fmt: skip
     where = _places(kind)
     if name not in where:
         raise unknown(name, kind, where)
     file = _analysis(name)
     options = choices(file.reel if kind == "films" else getattr(file, name))
-    options += LOOKS if kind == "figures" else LOOKS[1:2] if kind == "films" else ()
+    options += LOOKS if kind == "figures" else (LOOKS[1], PACE) if kind == "films" else ()
     cost = "d" if kind == "films" else file.COST
     title = _title(Path(str(resources.files("glassformer"))).joinpath(*where[name].split(".")[1:]).with_suffix(".py"))
     section, needs = where[name].split(".")[2], getattr(file, "NEEDS", "run")
@@ -198,7 +200,7 @@ def why_not(each: Entry, subject: Subject, root: Path = STUDIES) -> str | None:
         return None
     if each.needs == "experiment":
         asks = getattr(studies.find(each.name), "needs", None)
-        return asks(subject.experiment) if asks and isinstance(subject, Run) else None
+        return asks(subject.experiment) if asks and subject else None
     if each.needs == "study":
         if not isinstance(subject, Study):
             return _no_study(each, subject, root)
@@ -211,13 +213,27 @@ def why_not(each: Entry, subject: Subject, root: Path = STUDIES) -> str | None:
     return reason(_analysis(each.name), subject, film=each.kind == "films")
 
 
+def ask(kind: str, name: str, *subjects: Subject, **options: Any) -> Any:
+    """What a piece gives of a subject, or of several where it compares: the result of an analysis, a figure, a film.
+
+    `ask("analyses", "attention", run, step=5000).plain()` are numbers to send. Options may come as people write them;
+    a wrong one is refused, and so is what the piece does not apply to, with the reason that `overview` gives.
+    """
+    each = entry(kind, name)
+    given = chosen(each, options)
+    if why := why_not(each, subjects[0] if subjects else None):
+        raise CallError(why)
+    asked = () if each.needs == "nothing" else (subjects,) if each.needs == "runs" else subjects
+    return getattr(import_module(f"glassformer.{kind}"), PREFIXES[kind] + name)(*asked, **given)
+
+
 def overview(subject: Subject, root: Path = STUDIES) -> dict[str, Any]:
     """All that can be had from a subject, and of the rest why not, as JSON values: what a client needs to offer it."""
     told = {name: asdict(section) for name, section in sections().items()}
     shown = {
         kind: [each.plain() | {"why_not": why_not(each, subject, root)} for each in entries(kind)] for kind in SHOWN
     }
-    return {"sections": told, **shown}
+    return {"subject": _about(subject), "sections": told, **shown}
 
 
 def chosen(each: Entry, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,7 +281,7 @@ def _choice(name: str, kind: Any, default: Any, about: Option) -> Choice:
     inner = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     optional, (main,) = NoneType in inner, [each for each in inner if each is not NoneType]
     words = get_args(main) if get_origin(main) is Literal else about.choices
-    if get_origin(main) in (tuple, list):
+    if get_origin(main) in (tuple, list, Sequence):
         said = f"list of {TYPES[get_args(main)[0]]}s"
     else:
         said = TYPES[str if get_origin(main) is Literal else main]
@@ -277,6 +293,7 @@ LOOKS = (
     Choice("theme", "text", "light", "on light or on dark paper", choices=("light", "dark")),
     Choice("page", "whole number", 0, "which of its pages, where it has several", least=0),
 )
+PACE = Choice("fps", "whole number", None, "frames per second; none: the film's own pace", True, 1, 100)
 
 
 def _no_study(each: Entry, run: "Run | None", root: Path) -> str:
@@ -287,6 +304,22 @@ def _no_study(each: Entry, run: "Run | None", root: Path) -> str:
         return f"it is drawn from a study, and {next(iter(reasons.values()))}"
     command = f"glassformer study {possible[0]} {run.experiment.name if run else 'EXPERIMENT'}"
     return f"it is drawn from a study, and {root}/ has none; `{command}` makes one"
+
+
+def _about(subject: Subject) -> dict[str, Any] | None:
+    """What a client must know of a run or a study to choose options within it."""
+    from glassformer.run import Run
+
+    if subject is None:
+        return None
+    a, task = subject.experiment.architecture, subject.experiment.task
+    titles = pieces("tasks")
+    known = {"name": subject.name, "experiment": subject.experiment.name, "title": titles[subject.experiment.task_name]}
+    if not isinstance(subject, Run):
+        return {"kind": "study", **known}
+    return {"kind": "run", **known, "status": subject.status, "steps": subject.steps.tolist(), "seeds": subject.seeds,
+            "blocks": a.blocks, "heads": a.heads, "context": a.context, "vocabulary": task.vocabulary,
+            "examples": task.showcase}  # fmt: skip
 
 
 def _places(kind: str) -> dict[str, str]:

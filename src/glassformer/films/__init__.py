@@ -30,7 +30,7 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
     reel = analysis.reel
     rate = getattr(file, "FPS", FPS)  # a film may have a pace of its own
 
-    def film(subject: Any, *, theme: str = "light", fps: int = rate, **options: Any) -> "Film":
+    def film(subject: Any, *, theme: str = "light", fps: int | None = None, **options: Any) -> "Film":
         recipe = None  # what is no run cannot be opened in a second process
         if isinstance(subject, Run):
             if why := reason(analysis, subject, film=True):
@@ -38,12 +38,12 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
             recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options,
                       "edits": [str(edit) for edit in subject.edits]}  # fmt: skip
         made = reel(subject, **options)
-        return Film(made, file.scene, file.caption(made), theme=theme, fps=fps, recipe=recipe)
+        return Film(made, file.scene, file.caption(made), theme=theme, fps=rate if fps is None else fps, recipe=recipe)
 
     asked = signature(reel)
     more = [
         Parameter("theme", Parameter.KEYWORD_ONLY, default="light"),
-        Parameter("fps", Parameter.KEYWORD_ONLY, default=rate),
+        Parameter("fps", Parameter.KEYWORD_ONLY, default=None),
     ]
     film.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]
     film.__name__ = film.__qualname__ = f"film_{name}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from glassformer import catalogue, films, storage
+from glassformer import catalogue, storage
 from glassformer.errors import CallError
 from glassformer.films._film import Film, Progress
 from glassformer.run import Run
@@ -14,7 +14,7 @@ def film(name: str, run: Run, wanted: dict[str, Any], asked: dict[str, Any]) -> 
     """One film, with what it takes of `wanted`, and all of `asked`."""
     each = catalogue.entry("films", name)
     chosen = {key: value for key, value in wanted.items() if each.option(key) and value is not None}
-    made: Film = getattr(films, f"film_{name}")(run, **chosen, **catalogue.chosen(each, asked))
+    made: Film = catalogue.ask("films", name, run, **chosen | asked)
     return made
 
 

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer import catalogue, editing, figures
+from glassformer import catalogue, editing
 from glassformer.catalogue import Entry, Subject
 from glassformer.errors import CallError, Error
 from glassformer.run import Run
@@ -58,16 +58,9 @@ def plot(each: Entry, subject: Subject, wish: Wish, sequence: str | None = None,
     wanted: dict[str, Any] = {"step": wish.step, "member": wish.member, "size": wish.size, "theme": wish.theme}
     wanted |= {"sequence": sequence} if sequence is not None else {}
     wanted |= {"page": page} if page else {}
-    asked = {name: value for name, value in wanted.items() if each.option(name)}
-    asked |= catalogue.chosen(each, wish.options)
-    draw = getattr(figures, f"plot_{each.name}")
-    if each.needs == "nothing":
-        made = draw(**asked)
-    elif each.needs == "runs":
-        made = draw([subject, *map(open_run, wish.others)], **asked)
-    else:
-        made = draw(subject, **asked)
-    figure: Figure = made
+    asked = {name: value for name, value in wanted.items() if each.option(name)} | wish.options
+    others = map(open_run, wish.others if each.needs == "runs" else ())
+    figure: Figure = catalogue.ask("figures", each.name, subject, *others, **asked)
     return figure
 
 

@@ -10,10 +10,11 @@ from itertools import count
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import glassformer
 from glassformer import study as opened
+from glassformer.analyses._options import Option
 from glassformer.errors import CallError, unknown
 from glassformer.experiment import Experiment, from_tables, load
 from glassformer.lock import Lock
@@ -55,10 +56,10 @@ def run(
     name: str,
     experiment: str | Path | Experiment = "five_operations",
     *,
-    seeds: int = SEEDS,
-    steps: int | None = None,
-    settings: Sequence[str] = (),
-    without: Sequence[str] = (),
+    seeds: Annotated[int, Option("how many seeds each cell is trained with", least=1, most=65_536)] = SEEDS,
+    steps: Annotated[int | None, Option("steps of each training; none: as many as take seconds", least=1)] = None,
+    settings: Annotated[Sequence[str], Option("settings of every cell, as train.rate=0.01")] = (),
+    without: Annotated[Sequence[str], Option("further cells, each with one such setting")] = (),
     out: str | Path | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
