@@ -9,7 +9,12 @@ from glassformer.tasks._task import FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class StepBack(Rule):
-    """Numbers 0 to 10. The model must count places back. Four 9s in a row never end."""
+    """Numbers 0 to 10. The model must count places back. Four 9s in a row never end.
+
+    The source describes the rule in a line as each number being one less than the number before; its program steps back
+    in places, not in value, and is what is rebuilt here. Counting down would be `successor` the other way round, which
+    the last token settles and attention has nothing to do with.
+    """
 
     sequences: int = 8000
     shortest: int = 30
