@@ -12,7 +12,7 @@ from small_runs import run_of
 @pytest.mark.parametrize("name", ["plus_last_even", "even_abs_diff", "step_back"])
 def test_few_windows_have_the_floor_of_all(name):
     run = run_of(name)
-    every = run.task.examples(run.architecture.context, "validation", run.experiment.train.judged)
+    every = run.task.examples(run.architecture.context, "validation", run.experiment.train.windows)
     some = _logged.windows(run, 40)
     assert some.windows.shape == (40, run.architecture.context + 1)
     rows = {tuple(row): float(truth.sum()) for row, truth in zip(every.windows.tolist(), every.truth, strict=True)}
@@ -24,7 +24,7 @@ def test_few_windows_have_the_floor_of_all(name):
 
 def test_all_windows_are_taken_where_there_are_no_more():
     run = run_of("plus_last_even")
-    every = run.task.examples(run.architecture.context, "validation", run.experiment.train.judged)
+    every = run.task.examples(run.architecture.context, "validation", run.experiment.train.windows)
     np.testing.assert_array_equal(_logged.windows(run, 10**6).windows, every.windows)
 
 

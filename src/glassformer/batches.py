@@ -31,7 +31,7 @@ class Place(NamedTuple):
 def source(data: Data) -> Source:
     """The training part, moved to the device."""
     part = data.train
-    return Source(*(jnp.asarray(np.asarray(array, np.int32)) for array in (part.tokens, part.starts, part.windows)))
+    return Source(*(jax.device_put(np.asarray(array, np.int32)) for array in (part.tokens, part.starts, part.windows)))
 
 
 def place(step: int, batch: int, pieces: int) -> Place:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as Spec
 
 import glassformer
-from glassformer import batches, model, optimiser
+from glassformer import batches, cache, model, optimiser
 from glassformer.architecture import nest, part
 from glassformer.counted import counted
 from glassformer.experiment import Experiment
@@ -24,7 +24,6 @@ from glassformer.judge import Judged
 from glassformer.plan import Plan, plan
 
 Array = jax.Array
-Tree = TypeVar("Tree")
 
 
 class State(NamedTuple):
@@ -40,7 +39,9 @@ class State(NamedTuple):
 
 
 class Engine:
-    """The compiled parts of a training: a stretch of steps, and the judgement of the weights."""
+    """The compiled parts of a training: a stretch of steps, the judgement of the weights, the rate of a step."""
+
+    needed: tuple[str, ...] = ("stretch", "judge", "rate")
 
     def __init__(self, experiment: Experiment, seeds: list[int]) -> None:
         self.experiment, self.seeds = experiment, seeds
@@ -53,7 +54,7 @@ class Engine:
         data = experiment.task.data(a.context)
         self.order = data.order
         self.source = batches.source(data)
-        self.judged = Judged(experiment.task, a, settings.judged)
+        self.judged = Judged(experiment.task, a, settings.windows, self.plan.share, len(seeds) // len(self.devices))
         self.rule = optimiser.direction(settings, a)
         self.rate = optimiser.schedule(settings)
         self.sizes = {name: int(np.prod(shape)) for name, shape in a.shapes().items()}
@@ -66,18 +67,21 @@ class Engine:
         spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
         by_member, by_row, everywhere = Spec("member"), Spec(None, "member"), Spec()  # type: ignore[no-untyped-call]
         self._sharding = NamedSharding(mesh, by_member)
-        self.keys = self.place(jax.vmap(lambda seed: jax.random.key_data(jax.random.key(seed)))(np.array(seeds)))
+        self.keys = self.place(np.array([(0, seed) for seed in seeds], np.uint32))  # the data of `jax.random.key(seed)`
         taken, given = (*[by_member] * 5, *[everywhere] * 4), (*[by_member] * 3, by_row, by_member)
         self._stretch = jax.jit(spread(self._steps, in_specs=taken, out_specs=given), donate_argnums=(0, 1))
-        judge = self.judged.over_members(self.unravel, len(seeds) // len(self.devices))
-        self._judge = jax.jit(spread(judge, in_specs=by_member, out_specs=by_member))
+        judged = (by_member, everywhere)
+        self._judge = jax.jit(spread(self._judgement, in_specs=judged, out_specs=by_member))
+        self._rate = jax.jit(lambda step, scale: self.rate(step) * scale)
+        self._tables = jax.device_put(self.judged.tables, NamedSharding(mesh, everywhere))
         self._compiled: dict[str, Any] = {}
 
     def facts(self) -> dict[str, Any]:
         """What run.json says beside the settings."""
         return {
             "floor": self.experiment.floor,
-            "floors": self.judged.floors,
+            "floors": self.judged.floors(),
+            "judged": {"last": self.judged.windows(), "before": self.judged.windows(last=False)},
             "parameters": self.experiment.architecture.parameters,
             "versions": {
                 "glassformer": glassformer.__version__,
@@ -100,22 +104,23 @@ class Engine:
         """The state before the first step: member k begins where the single run with its seed does."""
         a = self.experiment.architecture
         fresh = [model.init(a, np.random.default_rng(seed)) for seed in self.seeds]
-        flat = jnp.stack([np.concatenate([value.ravel() for value in params.values()]) for params in fresh])
-        nothing, count = jnp.zeros(len(self.seeds), jnp.float32), jnp.zeros(len(self.seeds), jnp.int32)
-        memory = jax.vmap(self.rule.init)(flat)
-        state = self.place(State(flat, memory, nothing, nothing + 1, nothing + np.inf, count, count))
+        flat = np.stack([np.concatenate([value.ravel() for value in params.values()]) for params in fresh])
+        nothing, count = np.zeros(len(self.seeds), np.float32), np.zeros(len(self.seeds), np.int32)
+        shapes = jax.eval_shape(jax.vmap(self.rule.init), flat)
+        memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)  # every rule begins from nothing
+        state = State(*self.place((flat, memory, nothing, nothing + 1, nothing + np.inf, count, count)))
         if not self._compiled:
             self.compile(state)
         return state
 
-    def place(self, tree: Tree) -> Tree:
+    def place(self, tree: Any) -> Any:
         """Arrays with a member axis, laid out over the devices."""
-        placed: Tree = jax.device_put(tree, self._sharding)
-        return placed
+        return jax.device_put(tree, self._sharding)
 
     def zeros(self) -> Array:
         """(member,) nothing yet."""
-        return self.place(jnp.zeros(len(self.seeds), jnp.float32))
+        nothing: Array = self.place(np.zeros(len(self.seeds), np.float32))
+        return nothing
 
     def stretch(self, state: State, begin: int, end: int) -> tuple[State, Array, Array]:
         """So many steps: the new state, the kept weights on the way (then empty rows), the sizes at the last step.
@@ -135,17 +140,30 @@ class Engine:
         at = batches.place(begin, self.experiment.train.batch, len(self.source.starts))
         return (*state[:4], self.keys, self.source, at, np.int32(end - begin), rows)
 
-    def judge(self, flat: Array) -> dict[str, Any]:
-        """Sums over the judged windows, for every member."""
-        judged: dict[str, Any] = self._compiled["judge"](flat)
-        return judged
+    def judge(self, flat: Array, last: bool = True) -> list[dict[str, Any]]:
+        """Sums over the judged windows, table by table, for every member."""
+        tables = self._tables if last else self._tables[: self.judged.between]
+        return [self._compiled["judge"](flat, table) for table in tables]
+
+    def _judgement(self, flat: Array, table: dict[str, Array]) -> dict[str, Array]:
+        return jax.vmap(lambda one: self.judged.count(self.unravel(one), table))(flat)
+
+    def rate_at(self, step: int, scale: Array) -> Array:
+        """(member,): the rate of the update that led to a step; of the first one at step 0."""
+        rate: Array = self._compiled["rate"](np.int32(max(step - 1, 0)), scale)
+        return rate
 
     def compile(self, state: State) -> None:
-        """Compile both parts side by side; the state is only looked at."""
+        """Compile what is needed side by side; the state is only looked at."""
         began = monotonic()
         arguments = self._arguments(state, *self.plan.stretches(0)[0])
-        lowered = {"stretch": self._stretch.lower(*arguments), "judge": self._judge.lower(state.flat)}
-        with ThreadPoolExecutor() as pool:
+        parts: dict[str, tuple[Any, tuple[Any, ...]]] = {
+            "stretch": (self._stretch, arguments),
+            "judge": (self._judge, (state.flat, self._tables[0])),
+            "rate": (self._rate, (np.int32(0), state.scale)),
+        }
+        lowered = {name: parts[name][0].lower(*parts[name][1]) for name in self.needed}
+        with cache.mended(), ThreadPoolExecutor() as pool:
             self._compiled = dict(zip(lowered, pool.map(lambda part: part.compile(), lowered.values()), strict=True))
         self.compile_seconds = monotonic() - began
 

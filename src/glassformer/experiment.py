@@ -53,10 +53,15 @@ class Training:
     drop: float = _number(above=0.0, default=0.5)  # of `step` and `plateau`: the rate is multiplied by this
     patience: int = _count(2)  # of `plateau`: judgements without a better one
     stop_after: int | None = _count(None)  # the same, until training stops early
-    log_every: int | None = _count(None)  # None: about 200 lines over the training
+    log_every: int | None = _count(None)  # None: up to 200 lines, denser early
     keep_bytes: int = field(default=64_000_000, metadata={"least": 0})  # budget for the kept weights
     precision: Literal["float32", "mixed"] = "float32"  # mixed: products in bfloat16 where there is a GPU
-    judged: int = field(default=1000, metadata={"least": 1, "most": 1_000_000})  # windows behind every logged number
+    judged: int | None = field(default=None, metadata={"least": 1, "most": 1_000_000})  # windows behind each line
+
+    @property
+    def windows(self) -> int:
+        """The most windows behind a logged number; none given: 1000, all of them at the last step (`plan.judging`)."""
+        return 1000 if self.judged is None else self.judged
 
 
 @dataclass(frozen=True)

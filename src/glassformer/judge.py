@@ -1,6 +1,6 @@
 """How good a model is, on windows that a task sets aside for judging."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -9,103 +9,121 @@ import numpy as np
 
 from glassformer import model
 from glassformer.architecture import Architecture
-from glassformer.counted import counted
+from glassformer.counted import as_hard_as_all, counted
+from glassformer.plan import LEAST
 from glassformer.tasks import Examples, Task
 
 Array = jax.Array
 AT_ONCE = 1 << 25  # numbers of one layer that may be worked on together, over members
+NOBODY = -1  # the part of a row that only fills up a table
 
 
 class Judged:
-    """The windows behind every logged number, and what is counted on them."""
+    """The windows behind the logged numbers, and what is counted on them.
 
-    def __init__(self, task: Task, architecture: Architecture, most: int) -> None:
+    The last line of a training is measured on all of them, the others on a share: always the same windows, as hard on
+    average as all. They are laid out in tables of one size, the share first, so that one compiled program judges both.
+    """
+
+    def __init__(self, task: Task, architecture: Architecture, most: int, share: float, members: int) -> None:
         self.task, self.architecture = task, architecture
+        self.came = counted(architecture, task.skip).came
         has_test = task.data(architecture.context).test is not None
-        self.parts: dict[str, Examples] = {
+        self.all: dict[str, Examples] = {
             part: task.examples(architecture.context, part, most)
             for part in (("train", "validation", "test") if has_test else ("train", "validation"))
         }
-        a, self.came = architecture, counted(architecture, task.skip).came
-        self.floors = {part: float(-seen.truth[:, self.came].mean()) for part, seen in self.parts.items()}
-        self.widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
+        every = {part: np.arange(len(seen.windows)) for part, seen in self.all.items()}
+        some = {
+            part: as_hard_as_all(seen, self.came, max(LEAST, int(share * len(seen.windows))))
+            for part, seen in self.all.items()
+        }
+        rest = {part: np.setdiff1d(every[part], some[part]) for part in every}
+        self._behind = (some, every)  # a line between, the last line: part → rows
+        a, many = architecture, sum(map(len, some.values()))
+        widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
+        size = max(1, min(many, AT_ONCE // (members * a.context * widest)))
+        tables = [self._tables(rows, size) for rows in (some, rest)]
+        self.tables = [*tables[0], *tables[1]]
+        self.between = len(tables[0])  # tables behind every line but the last
 
-    def _places(self, examples: Examples) -> int:
-        """Predictions of one window that count."""
-        return int(examples.kind[:, self.came].shape[1])
+    def windows(self, last: bool = True) -> dict[str, int]:
+        """How many windows of each part are behind a line."""
+        return {part: len(rows) for part, rows in self._behind[last].items()}
 
-    def over_members(self, unravel: Callable[[Array], model.Params], members: int) -> Callable[[Array], Any]:
-        """(member, parameter) → counts for every member; as many side by side as memory allows."""
-        windows = max(len(examples.windows) for examples in self.parts.values())
-        together = max(1, min(members, AT_ONCE // (windows * self.architecture.context * self.widest)))
+    def floors(self, last: bool = True) -> dict[str, float]:
+        """What the exact predictor pays on them."""
+        return {part: float(-self._known(part, "truth", last).mean()) for part in self.all}
 
-        def one(flat: Array) -> dict[str, dict[str, Array]]:
-            return {part: self._count(unravel(flat), examples) for part, examples in self.parts.items()}
+    def _known(self, part: str, name: str, last: bool) -> np.ndarray:
+        """(window, place): what is known of the predictions that count."""
+        found: np.ndarray = getattr(self.all[part], name)[:, self.came][self._behind[last][part]]
+        return found
 
-        return jax.vmap(one) if together == members else lambda flat: jax.lax.map(one, flat, batch_size=together)
-
-    def line(self, counts: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """The counts, as shares and losses over members."""
-        line: dict[str, Any] = {f"{part}_loss": count["loss"] for part, count in counts.items()}
-        line["train_excess"] = counts["train"]["loss"] - self.floors["train"]
-        line["excess"] = counts["validation"]["loss"] - self.floors["validation"]
+    def _tables(self, rows: Mapping[str, np.ndarray], size: int) -> list[dict[str, np.ndarray]]:
+        """What is known of some windows, so many at a time; the last table is filled up."""
+        names = ["windows", "kind"]
         if self.task.measure == "rule_error":
-            seen = self.parts["validation"]
-            constrained, answerable = seen.constrained[:, self.came], seen.answerable[:, self.came]
-            count, sound = counts["validation"], np.isfinite(counts["validation"]["loss"])
-            line["rule_error"] = _share(count["wrong"], constrained.sum(), sound)
-            line["rule_error_answerable"] = _share(count["wrong_answerable"], answerable.sum(), sound)
-            return line
-        unseen = [part for part in self.parts if part != "train"]
-        asked = {part: len(seen.windows) * self._places(seen) for part, seen in self.parts.items()}
-        line["train_accuracy"] = _share(counts["train"]["right"], asked["train"], np.isfinite(counts["train"]["loss"]))
-        sound = np.all([np.isfinite(counts[part]["loss"]) for part in unseen], axis=0)
-        right = sum(counts[part]["right"] for part in unseen)
-        line["accuracy"] = _share(right, sum(asked[part] for part in unseen), sound)
-        for k, kind in enumerate(self.task.kinds):
-            asked_kind = sum(int((self.parts[part].kind[:, self.came] == k).sum()) for part in unseen)
-            right = sum(counts[part]["by_kind"][..., k] for part in unseen)
-            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked_kind, sound)
-        return line
+            names += ["constrained", "answerable", "allowed"]
+        every = {name: np.concatenate([getattr(self.all[p], name)[some] for p, some in rows.items()]) for name in names}
+        every["part"] = np.repeat(np.arange(len(rows)), [len(some) for some in rows.values()])
+        many = len(every["part"])
+        filled = np.minimum(np.arange(-(-many // size) * size), many - 1).reshape(-1, size)
+        tables = [{name: _small(value[some]) for name, value in every.items()} for some in filled]
+        if many % size:
+            tables[-1]["part"][many % size :] = NOBODY
+        return tables
 
-    def _count(self, params: model.Params, examples: Examples) -> dict[str, Array]:
-        """Sums over the windows of a part; as many windows at once as memory allows."""
-        a, many = self.architecture, len(examples.windows)
-        at_once = max(1, AT_ONCE // (a.context * self.widest))
-        known = {"windows": examples.windows.astype(np.int32), "kind": examples.kind}
-        if self.task.measure == "rule_error":
-            known |= {name: getattr(examples, name) for name in ("constrained", "answerable", "allowed")}
-        if many <= at_once:
-            sums = self._sums(params, {name: jnp.asarray(value) for name, value in known.items()})
-        else:
-            rows = np.minimum(np.arange(-(-many // at_once) * at_once), many - 1).reshape(-1, at_once)
-            fresh = jnp.asarray(np.arange(rows.size).reshape(rows.shape) < many)  # the last windows fill up, uncounted
-            table = {name: jnp.asarray(value) for name, value in known.items()}
-
-            def some(which: tuple[Array, Array]) -> dict[str, Array]:
-                return self._sums(params, {name: value[which[0]] for name, value in table.items()}, which[1])
-
-            sums = {name: value.sum(0) for name, value in jax.lax.map(some, (jnp.asarray(rows), fresh)).items()}
-        return {**sums, "loss": sums["loss"] / (many * self._places(examples))}
-
-    def _sums(self, params: model.Params, seen: dict[str, Array], fresh: Array | None = None) -> dict[str, Array]:
-        """Loss, right and wrong answers of some windows."""
-        windows, came = seen["windows"], self.came
+    def count(self, params: model.Params, table: Mapping[str, Array]) -> dict[str, Array]:
+        """(part,) sums over the windows of a table: loss, right and wrong answers."""
+        windows, came = table["windows"], self.came
         logits = model.answers(params, windows[:, :-1], self.architecture)[:, came]
         targets = windows[:, 1:][:, came]
         guess, loss = logits.argmax(-1), fine_loss(logits, targets)
-        counted = jnp.ones(guess.shape, bool) if fresh is None else jnp.broadcast_to(fresh[:, None], guess.shape)
-        sums = {"loss": jnp.where(counted, loss, 0).sum()}
+        here = [table["part"][:, None] == part for part in range(len(self.all))]
+
+        def sums(values: Array) -> Array:
+            return jnp.stack([jnp.where(mine, values, 0).sum() for mine in here])
+
+        found = {"loss": sums(loss)}
         if self.task.measure == "rule_error":
-            wrong = ~jnp.take_along_axis(seen["allowed"][:, came], guess[..., None], axis=-1)[..., 0] & counted
-            sums["wrong"] = (wrong & seen["constrained"][:, came]).sum()
-            sums["wrong_answerable"] = (wrong & seen["answerable"][:, came]).sum()
+            wrong = ~jnp.take_along_axis(table["allowed"][:, came], guess[..., None], axis=-1)[..., 0]
+            found["wrong"] = sums(wrong & table["constrained"][:, came])
+            found["wrong_answerable"] = sums(wrong & table["answerable"][:, came])
         else:
-            right, kind = (guess == targets) & counted, seen["kind"][:, came]
-            sums["right"] = right.sum()
+            right, kind = guess == targets, table["kind"][:, came]
+            found["right"] = sums(right)
             if self.task.kinds:
-                sums["by_kind"] = jnp.stack([(right & (kind == k)).sum() for k in range(len(self.task.kinds))])
-        return sums
+                found["by_kind"] = jnp.stack([sums(right & (kind == k)) for k in range(len(self.task.kinds))], axis=-1)
+        return found
+
+    def line(self, tables: list[dict[str, np.ndarray]]) -> dict[str, Any]:
+        """The counts of the tables behind a line, as shares and losses over members."""
+        last = len(tables) == len(self.tables)
+        floors = self.floors(last)
+        sums = {name: np.sum([np.asarray(t[name], np.float64) for t in tables], axis=0) for name in tables[0]}
+        counts = {part: {name: value[:, k] for name, value in sums.items()} for k, part in enumerate(self.all)}
+        asked = {part: self._known(part, "truth", last).size for part in self.all}
+        losses = {part: count["loss"] / asked[part] for part, count in counts.items()}
+        line: dict[str, Any] = {"judged": self.windows(last)} | {f"{part}_loss": loss for part, loss in losses.items()}
+        line["train_excess"] = losses["train"] - floors["train"]
+        line["excess"] = losses["validation"] - floors["validation"]
+        if self.task.measure == "rule_error":
+            count, sound = counts["validation"], np.isfinite(losses["validation"])
+            many = {name: self._known("validation", name, last).sum() for name in ("constrained", "answerable")}
+            line["rule_error"] = _share(count["wrong"], many["constrained"], sound)
+            line["rule_error_answerable"] = _share(count["wrong_answerable"], many["answerable"], sound)
+            return line
+        unseen = [part for part in self.all if part != "train"]
+        line["train_accuracy"] = _share(counts["train"]["right"], asked["train"], np.isfinite(losses["train"]))
+        sound = np.all([np.isfinite(losses[part]) for part in unseen], axis=0)
+        right = sum(counts[part]["right"] for part in unseen)
+        line["accuracy"] = _share(right, sum(asked[part] for part in unseen), sound)
+        for k, kind in enumerate(self.task.kinds):
+            asked_kind = sum(int((self._known(part, "kind", last) == k).sum()) for part in unseen)
+            right = sum(counts[part]["by_kind"][..., k] for part in unseen)
+            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked_kind, sound)
+        return line
 
 
 def fine_loss(logits: Array, targets: Array) -> Array:
@@ -118,6 +136,11 @@ def fine_loss(logits: Array, targets: Array) -> Array:
     others = jnp.where(jnp.arange(logits.shape[-1]) == targets[..., None], -jnp.inf, logits - own)
     loss = jax.nn.softplus(jax.nn.logsumexp(others, axis=-1))
     return jnp.where(jnp.isfinite(own[..., 0]), loss, jnp.nan)  # an infinite logit is a training that went wrong
+
+
+def _small(values: np.ndarray) -> np.ndarray:
+    """Whole numbers in 32 bits, which is what JAX computes with."""
+    return np.ascontiguousarray(values if values.dtype == bool else values.astype(np.int32))
 
 
 def _share(part: Any, whole: int, sound: Any) -> Any:

@@ -13,12 +13,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from glassformer import cache
 from glassformer.architecture import Architecture, sinusoids
 from glassformer.glossary import WHOLE
 
 # Here, before anything is computed: whoever comes first, a training or an analysis, every core is a device.
 with suppress(RuntimeError):  # where JAX is already running, it keeps the devices it has
     jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)  # type: ignore[no-untyped-call]
+cache.use()
 
 Array = jax.Array
 Params = Mapping[str, Any]  # nested by block: params["blocks"][0]["query"]

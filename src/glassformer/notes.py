@@ -49,7 +49,7 @@ class Notes:
     ) -> None:
         self.engine, self.recorder, self.progress, self.started = engine, recorder, progress, started
         self.reached = Progress(recorder.path, 0, engine.experiment.train.steps)
-        self.kept: list[tuple[NDArray[np.int64], Array]] = []
+        self.kept: list[tuple[NDArray[np.int64], Array | np.ndarray]] = []
         self.lines: list[Line] = []
         self.times: list[Line] = []
         self.waiting: Line | None = None  # the newest line, still on the device
@@ -68,7 +68,7 @@ class Notes:
             }
             self._look_for_divergence({"step": line["step"]} | {k: np.atleast_1d(v) for k, v in losses.items()})
 
-    def keep(self, steps: NDArray[np.int64], weights: Array) -> None:
+    def keep(self, steps: NDArray[np.int64], weights: Array | np.ndarray) -> None:
         """Weights of some steps, (step, member, parameter)."""
         if len(steps):
             self.kept.append((steps, weights))  # rows beyond the steps are empty
@@ -76,10 +76,10 @@ class Notes:
     def log(self, step: int, state: State, sizes: Array | None, batches: int) -> State:
         """A line of metrics; gives the state back with its loss sum at zero, and its rate lowered at a plateau."""
         previous = self.settle()
-        rate = self.engine.rate(jnp.int32(max(step - 1, 0))) * state.scale
-        line: Line = {"step": step, "rate": rate, "counts": self.engine.judge(state.flat)}
+        rate, last = self.engine.rate_at(step, state.scale), step == self.engine.experiment.train.steps
+        line: Line = {"step": step, "rate": rate, "counts": self.engine.judge(state.flat, last)}
         if sizes is not None:
-            line |= {"batch_loss": state.loss_sum / batches, "sizes": sizes}
+            line |= {"loss_sum": state.loss_sum, "batches": batches, "sizes": sizes}
         self.waiting = line
         if previous is not None:
             self._report(previous)
@@ -120,8 +120,8 @@ class Notes:
             return None
         raw, self.waiting = jax.device_get(self.waiting), None
         line: Line = {"step": raw["step"], "rate": raw["rate"]}
-        if "batch_loss" in raw:
-            line["batch_loss"] = raw["batch_loss"]
+        if "loss_sum" in raw:
+            line["batch_loss"] = raw["loss_sum"] / np.float32(raw["batches"])
         line |= self.engine.judged.line(raw["counts"])
         if "sizes" in raw:
             parts = ("all", *self.engine.parts) if len(self.engine.seeds) <= MANY else ("all",)

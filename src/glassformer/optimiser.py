@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from glassformer.architecture import Architecture
@@ -45,16 +46,16 @@ def schedule(train: Training) -> Callable[[Array], Array]:
     return lambda t: jnp.asarray(both(t), jnp.float32)
 
 
-def _decayed(train: Training, architecture: Architecture) -> Array:
+def _decayed(train: Training, architecture: Architecture) -> np.ndarray:
     """1 for every number that decays, 0 for the others."""
     shapes = architecture.shapes().values()
-    return jnp.concatenate(
-        [jnp.full(shape, train.decay_on == "all" or len(shape) > 1, jnp.float32).ravel() for shape in shapes]
+    return np.concatenate(
+        [np.full(shape, train.decay_on == "all" or len(shape) > 1, np.float32).ravel() for shape in shapes]
     )
 
 
-def _decay(strength: float, where: Array) -> optax.GradientTransformation:
+def _decay(strength: float, where: np.ndarray) -> optax.GradientTransformation:
     def update(updates: Array, state: optax.EmptyState, params: Array) -> tuple[Array, optax.EmptyState]:
-        return updates + strength * where * params, state
+        return updates + strength * jnp.asarray(where) * params, state
 
     return optax.GradientTransformation(lambda _: optax.EmptyState(), update)

@@ -1,6 +1,10 @@
-"""Which steps of a training are kept, logged and safe; all of it follows from the settings, never from the clock."""
+"""Which steps of a training are kept, logged and safe; all of it follows from the settings, never from the clock.
+
+Judging has a budget: a share of the arithmetic of the steps (docs/decisions/judging-budget.md).
+"""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +15,11 @@ Steps = NDArray[np.int64]
 SAFE_BYTES = 4_000_000  # kept weights that may wait for the next safe point
 SAFE_WORK = 1e12  # multiplications between two safe points: some seconds on a small machine
 STRETCH_NUMBERS = 1 << 24  # tokens, or kept weights, that one compiled call may hold
+STRETCH = 128  # steps of one compiled call: the batches of so many are drawn however few are asked for
+JUDGING = 0.15  # of the arithmetic of the steps, for all judgements together
+ONE_WINDOW = 1 / 3  # judging it, of the arithmetic of a step on it: forward, but not back
+FEWEST, ENOUGH, MOST = 20, 100, 200  # lines: not fewer; beyond these, windows come first; not more
+LEAST = 64  # windows of a part behind every line, where there are so many
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,7 @@ class Plan:
     logged: Steps  # a line of metrics
     safe: Steps  # everything so far is on disk, and training can resume here
     stops: Steps  # the end of a compiled call; every logged and safe step is one
+    share: float  # of the judged windows: those behind every line but the last, which has them all
 
     def rows(self, after: int, until: int) -> Steps:
         """The kept steps with after < step ≤ until."""
@@ -37,16 +47,15 @@ def plan(experiment: Experiment, members: int) -> Plan:
     """The plan of a training."""
     train, a = experiment.train, experiment.architecture
     numbers = a.parameters * members
-    every = train.log_every or _log_every(train.steps, members)
-    logged = np.union1d(np.arange(0, train.steps, every), train.steps)
+    logged, share = judging(experiment, members)
     room = train.keep_bytes // (4 * numbers)
     if train.stop_after is not None and len(logged) + 2 <= room:  # the best and the last will be judged steps
         kept = np.union1d(logged, kept_steps(train.steps, room - len(logged)))
     else:
         kept = kept_steps(train.steps, room)
-    longest = max(1, min(every, STRETCH_NUMBERS // (members * train.batch * (a.context + 1))))
+    longest = max(1, min(STRETCH, STRETCH_NUMBERS // (members * train.batch * (a.context + 1))))
     crowded = max(1, STRETCH_NUMBERS // numbers)
-    stops = np.unique(np.concatenate([logged[1:], np.arange(longest, train.steps, longest), kept[crowded::crowded]]))
+    stops = np.unique(np.concatenate([_cut(logged, longest), kept[crowded::crowded]]))
 
     work = 6.0 * numbers * train.batch * a.context
     safe: list[int] = []
@@ -56,13 +65,36 @@ def plan(experiment: Experiment, members: int) -> Plan:
         if waiting >= SAFE_BYTES or (step - since) * work >= SAFE_WORK or step == train.steps:
             safe.append(step)
             since = step
-    return Plan(kept, logged, np.array(safe), stops)
+    return Plan(kept, logged, np.array(safe), stops, share)
 
 
-def _log_every(steps: int, members: int) -> int:
-    """About 200 lines, fewer for short trainings (a compiled call should be worth making) and for large populations."""
-    lines = max(2, min(200, 50_000 // members))
-    return max(1, steps // lines, min(25, steps // 20))
+def judging(experiment: Experiment, members: int) -> tuple[Steps, float]:
+    """The logged steps, and the share of the judged windows behind every line but the last.
+
+    What is given is respected, and so is a training that depends on its judgements: those are even, and on all windows.
+    """
+    train, data = experiment.train, experiment.task.data(experiment.architecture.context)
+    decides = train.schedule == "plateau" or train.stop_after is not None
+    parts = [data.train, data.validation, *([] if data.test is None else [data.test])]
+    sizes = [min(train.windows, int(np.sum(part.windows))) for part in parts]
+    whole = sum(sizes)
+    least = whole if decides or train.judged is not None else sum(min(LEAST, size) for size in sizes)
+    budget = JUDGING / ONE_WINDOW * train.steps * train.batch - whole  # windows of one member, the last line paid for
+    most = max(2, min(MOST, 50_000 // members))
+    if train.log_every is not None or decides:
+        every = train.log_every or max(1, train.steps // most, min(25, train.steps // 20))
+        logged = np.union1d(np.arange(0, train.steps, every), train.steps)
+    else:
+        lines = max(budget / whole, min(ENOUGH, budget / least))
+        logged = kept_steps(train.steps, 1 + int(np.clip(lines, min(FEWEST, most), most)))
+    return logged, float(np.clip(budget / (max(1, len(logged) - 1) * whole), least / whole, 1.0))
+
+
+def _cut(steps: Steps, longest: int) -> Steps:
+    """These steps but the first, and between two that are far apart as many more, evenly, as it takes."""
+    return np.concatenate([
+        np.linspace(begin, end, -(-(end - begin) // longest) + 1).astype(np.int64)[1:] for begin, end in pairwise(steps)
+    ])  # fmt: skip
 
 
 def kept_steps(last: int, most: int) -> Steps:

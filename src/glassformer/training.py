@@ -117,7 +117,7 @@ def _drive(
         state = engine.start()
         first, looping = step, monotonic()
         if saved is None:
-            notes.keep(np.array([0]), state.flat[None])
+            notes.keep(np.array([0]), np.array(state.flat)[None])  # a copy: the first stretch uses the state up
             notes.log(0, state, None, 0)
         else:
             notes.recall(open_run(recorder.path).lines)

@@ -38,7 +38,6 @@ class Move:
 def moves(run: Run, begin: int, end: int, member: int = 0) -> Iterator[Move]:
     """The updates that lead to steps `begin` … `end`, replayed from step 0."""
     import jax
-    import jax.numpy as jnp
 
     engine = _engine(run)
     state = engine.start()
@@ -53,7 +52,7 @@ def moves(run: Run, begin: int, end: int, member: int = 0) -> Iterator[Move]:
             old = jax.device_get(state)  # the state given to a stretch is used up
             state, _, _ = engine.stretch(state, now, stop)
             new, now = jax.device_get(state), stop
-            rate = float(engine.rate(jnp.int32(stop - 1)) * old.scale[member])
+            rate = float(engine.rate_at(stop, state.scale)[member])
             windows = _batch(run, engine, stop - 1, member)
             gradients = pull(old.flat[member], windows, engine.keys[member], np.int32(stop - 1))
             yield Move(
@@ -83,21 +82,11 @@ def _stops(first: int, last: int, begin: int, end: int) -> list[int]:
 @shared
 def _engine(run: Run) -> "Engine":
     """The engine of the training, compiled once per opened run; judging, which only plateaus need, only for them."""
-    from time import monotonic
+    from glassformer.engine import Engine
 
-    from glassformer.engine import Engine, State
-
-    class Replayed(Engine):
-        def compile(self, state: State) -> None:
-            if _judges(run):
-                super().compile(state)
-                return
-            began = monotonic()
-            arguments = self._arguments(state, *self.plan.stretches(0)[0])
-            self._compiled = {"stretch": self._stretch.lower(*arguments).compile()}
-            self.compile_seconds = monotonic() - began
-
-    return Replayed(run.experiment, list(run.seeds))
+    engine = Engine(run.experiment, list(run.seeds))
+    engine.needed = engine.needed if _judges(run) else ("stretch", "rate")
+    return engine
 
 
 def _judges(run: Run) -> bool:
