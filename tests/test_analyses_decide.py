@@ -313,6 +313,18 @@ def test_undecided_is_where_no_token_has_half(plain: Run) -> None:
     assert seen.undecided == pytest.approx((top < 0.5).mean())
 
 
+def on_slice(seen: _land.Land, run: Run, point: np.ndarray) -> np.ndarray:
+    """The stream at a point of what is drawn: of a slice, pulled to the points of DEMO, the nearer ones more."""
+    stream, trace, last = seen.plane.origin + seen.plane.basis @ point, run.trace(DEMO), run.architecture.blocks - 1
+    pull, total = np.zeros_like(stream), 1.0
+    for each in (*_decide.entering(trace, last, run.architecture), *trace["middle"][last]):
+        at = seen.plane.basis.T @ (each - seen.plane.origin)
+        beside = each - seen.plane.origin - seen.plane.basis @ at
+        weight = seen.reach**2 / max(float(((point - at) ** 2).sum()), 1e-12)
+        pull, total = pull + weight * beside, total + weight
+    return np.asarray(stream + pull / total, dtype=np.float32)
+
+
 @pytest.mark.parametrize("name", ["plain", "deep"])
 def test_fine_regions_are_what_the_model_says_there(name: str, request: pytest.FixtureRequest) -> None:
     run: Run = request.getfixturevalue(name)
@@ -323,7 +335,7 @@ def test_fine_regions_are_what_the_model_says_there(name: str, request: pytest.F
     rows = np.arange(0, len(won.values), 29)
     for row, column in zip(rows, rows[::-1], strict=True):
         point = np.array([won.axes["horizontal"].values[column], won.axes["vertical"].values[row]])
-        stream = (seen.plane.origin + seen.plane.basis @ point).astype(np.float32)
+        stream = on_slice(seen, run, point)
         logits = _decide.onward(_decide.params(run, 0, 0), stream, run.architecture).astype(float)
         second, first = np.sort(logits)[-2:]
         assert won.values[row, column] == logits.argmax()
@@ -340,18 +352,17 @@ def test_a_frame_holds_its_points_and_has_the_shape_asked_for() -> None:
         assert y0 < 0 < 1 < y1
 
 
-def test_a_tip_is_astray_where_the_slice_shows_another_token_than_the_model_says(tmp_path: Path) -> None:
-    run = random_run(tmp_path / "run", width=4)
-    found = set()
+def test_a_slice_passes_through_the_points_of_the_input(tmp_path: Path) -> None:
+    run, found = random_run(tmp_path / "run", width=4), set()
     for text in (DEMO, "2 + 6 + 8 + 10 +", "0 + + 4 + 2 6 +"):
-        seen, trace = landscape(run, sequence=text), run.trace(text)
-        for k in (k for k, verdict in enumerate(seen.verdicts) if verdict in ("right", "wrong")):
-            shadow = seen.plane.origin + seen.plane.basis @ seen.plane.points(trace["middle"][0, k])
-            under = _decide.onward(_decide.params(run, 0, 0), shadow.astype(np.float32), run.architecture).argmax()
-            assert (k in seen.astray) == (under != trace["logits"][k].argmax())
-            found.add(k in seen.astray)
-    assert found == {True, False}
-    assert not landscape(random_run(tmp_path / "two"), sequence=DEMO).astray  # two features: nothing is off the plane
+        seen, trace = landscape(run, sequence=text, points="middle"), run.trace(text)
+        guess = trace["logits"].argmax(-1)
+        np.testing.assert_array_equal(seen.under.values[-1], guess)
+        flat = seen.plane.origin + seen.plane.points(trace["middle"][0]) @ seen.plane.basis.T
+        under = _decide.onward(_decide.params(run, 0, 0), flat.astype(np.float32), run.architecture).argmax(-1)
+        found |= set(under != guess)
+    assert found == {True, False}, "a flat slice would show another token beneath some of them"
+    assert landscape(random_run(tmp_path / "two"), sequence=DEMO).reach == 0, "two features: nothing is off the plane"
 
 
 def test_many_ends_are_those_of_held_out_windows(plain: Run) -> None:

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from glassformer.gallery.brief import BRIEF
-from matplotlib.collections import PathCollection
-from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
@@ -17,7 +14,6 @@ from glassformer.analyses.decide.logit_lens import logit_lens
 from glassformer.analyses.decide.mixing import mixing
 from glassformer.figures import (
     _draw,
-    _style,
     plot_attribution,
     plot_landscape_input,
     plot_landscape_winners,
@@ -26,9 +22,10 @@ from glassformer.figures import (
     plot_reachable,
     plot_residual,
 )
+from glassformer.gallery.brief import BRIEF
 from glassformer.run import Run
 from small_runs import run_of
-from test_analyses_decide import DEMO, random_run
+from test_analyses_decide import DEMO, on_slice, random_run
 
 
 @pytest.fixture(scope="module")
@@ -110,24 +107,20 @@ def test_the_name_of_a_region_stands_in_it(name: str, request: pytest.FixtureReq
     seen, panel = _draw.of(figure).result, figure.axes[1]
     named = [text for text in panel.texts if text.get_fontweight() == "bold"]
     assert named
-    run, plane = request.getfixturevalue(name), seen.plane
+    run = request.getfixturevalue(name)
     for text in named:
-        stream = (plane.origin + plane.basis @ np.array(text.get_position())).astype(np.float32)
+        stream = on_slice(seen, run, np.array(text.get_position()))
         chances = reference.softmax(_decide.onward(_decide.params(run, 0, 0), stream, run.architecture))
         word = seen.words[int(chances.argmax())]
         assert text.get_text() == (word if chances.max() >= 0.5 else f"{word} likeliest")
 
 
-def test_on_a_slice_each_tip_tells_what_is_said_and_those_astray_are_open(heads: Run) -> None:
+def test_on_a_slice_each_tip_tells_what_is_said(heads: Run) -> None:
     figure = plot_residual(heads, sequence=DEMO)
     seen = _draw.of(figure).result
     says = [seen.words[int(seen.at_end.values[k].argmax())] for k in (2, 6)]
     texts = {text.get_text()[:-2] for text in figure.findobj(Text)}
     assert {f"+₂ → {says[0]}", f"+₆ → {says[1]}"} <= texts
-    paper = to_rgba(_style.theme("light").paper)
-    dots = [each for each in figure.findobj(PathCollection) if tuple(each.get_facecolor()[0]) == paper]
-    spots = [tuple(spot) for each in dots for spot in each.get_offsets()]
-    assert spots == [tuple(seen.points["end"].values[k]) for k in seen.astray]
 
 
 def test_maps_of_what_attention_can_reach_are_of_the_tokens_it_can_reach(plain: Run) -> None:

@@ -27,6 +27,7 @@ WINDOWS, MOST_ENDS = 48, 400  # of the validation part, to know where the points
 FEW = 5  # tokens that a title names one by one
 CLEARLY = 0.5  # probability under which the likeliest token is no decision
 MARGIN = 0.07
+REACH = 0.3  # of the spread of the points: how far from an input's own point a slice bends to pass through it
 SHAPES = (1.0, 1.6)  # width over height of a frame that takes the shape of its points
 Frame = tuple[float, float, float, float]  # left, right, bottom, top
 Borders = Literal["none", "smooth", "sharp"]
@@ -70,6 +71,7 @@ class Land(Result):
     verdicts: tuple[str, ...]
     right: tuple[tuple[int, ...], ...]  # per position the ids that are right; empty: unconstrained
     plane: Plane
+    reach: float  # how far from the input's points a slice has come half of the way back to its plane; 0: no slice
     frame: Frame
 
     @property
@@ -86,14 +88,6 @@ class Land(Result):
     def judged(self) -> list[int]:
         """The positions with an answer to check."""
         return judged(self.verdicts)
-
-    @property
-    def astray(self) -> tuple[int, ...]:
-        """Those of them that say another token than wins on the map where they end."""
-        if not (self.is_slice and np.isfinite(self.at_end.values).all()):
-            return ()
-        said = self.at_end.values.argmax(-1)
-        return tuple(k for k in self.judged if self.under.values[-1, k] != said[k])
 
     @property
     def broken(self) -> str:
@@ -162,13 +156,20 @@ def upper(title: str) -> str:
 
 @dataclass(frozen=True)
 class Ground:
-    """A model that can be asked at any point of a plane through its stream; it never becomes part of a result."""
+    """A model that can be asked at any point of a plane through its stream; it never becomes part of a result.
+
+    More than two features: the plane is a slice, and bends to pass `through` some points, so that what is said on it
+    there is what the model says of them; `reach` away, it has gone half of the way back.
+    """
 
     run: Run
     weights: _decide.Params
     plane: Plane
     origin: Array  # (feature,): the stream at the origin of the plane
     at: str = "middle"
+    through: Array | None = None  # (point, 2): on the plane
+    off: Array | None = None  # (point, feature): and how far beside it
+    reach: float = 0.0
 
     @property
     def quick(self) -> bool:
@@ -178,10 +179,22 @@ class Ground:
 
     def chances(self, where: Array) -> Array:
         """(..., 2) on the plane → (..., token): probabilities."""
-        stream = (self.origin + where @ self.plane.basis.T).astype(np.float32)
+        stream = (self.origin + where @ self.plane.basis.T + self._bend(where)).astype(np.float32)
         after = _decide.onward if self.at == "middle" else _decide.read_out
         found: Array = reference.softmax(after(self.weights, stream, self.run.architecture).astype(np.float64))
         return found
+
+    def _bend(self, where: Array) -> Array:
+        """(..., feature): how far the slice lies beside the plane; weights of its points fall with distance squared."""
+        if self.through is None or self.off is None or not len(self.through):
+            return np.zeros(len(self.origin))
+        flat = np.reshape(where, (-1, 2))
+        near = np.full((len(flat), len(self.through)), 1e-9)
+        for axis in (0, 1):
+            near += ((flat[:, axis, None] - self.through[:, axis]) / self.reach) ** 2
+        weights = 1 / near
+        found: Array = (weights / (1 + weights.sum(-1, keepdims=True))) @ self.off
+        return found.reshape(*np.shape(where)[:-1], -1)
 
     def map(self, frame: Frame, grid: int) -> tuple[dict[str, Any], Array]:
         """The places of a grid of squares, so many along a vertical side, and (token, vertical, horizontal) there."""
@@ -255,18 +268,6 @@ class Ground:
         rows, columns = np.nonzero(np.kron(mixed, each))
         won[rows, columns] = self.chances(np.column_stack([x[columns], y[rows]])).argmax(-1)
         return (Labelled(won.astype(np.int16), {"vertical": y, "horizontal": x}, "token id"),)
-
-    def winner(self, regions: Regions, points: Array) -> Array:
-        """(...,): the token that wins on the map under points (..., 2)."""
-        found: Array
-        if self.quick:
-            found = self.chances(points).argmax(-1)
-            return found
-        size = np.array(regions.winner.values.shape[::-1]) - 1
-        low, high = np.array(regions.frame[::2]), np.array(regions.frame[1::2])
-        at = np.clip(np.rint(np.nan_to_num((points - low) / (high - low)) * size), 0, size).astype(int)
-        found = regions.winner.values[at[..., 1], at[..., 0]]
-        return found
 
 
 def _spots(x: Array, y: Array) -> Array:
@@ -373,13 +374,13 @@ class Laid:
 def laid(
     run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0, at: str = "middle",
     features: tuple[int, int] | None = None, plane: Plane | None = None, frame: Frame | None = None, grid: int = GRID,
-    shape: float | None = 1.0, borders: Borders = "smooth",
+    shape: float | None = 1.0, borders: Borders = "smooth", through: tuple[str, ...] = ("begin", "end"),
 ) -> Laid:  # fmt: skip
     """P(next token) over the plane of `middle` of the last block (`at="final"`: over what the read-out reads).
 
     Wider than two features, the plane is a slice: that of the two principal components of `middle` over validation
-    windows, all other directions at their mean. Films pass one `plane` and one `frame` for all steps; `shape` is the
-    frame's width over its height (None: by the points, the same at every size of a figure).
+    windows, all other directions at their mean, bent to pass `through` these points. Films pass one `plane` and one
+    `frame` for all steps; `shape` is the frame's width over its height (None: by the points, the same at every size).
     """
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
@@ -409,13 +410,14 @@ def laid(
     inside = ["end", "begin", *(["embedded", "value"] if flat.lossless else [])]
     spots = flat.points(cloud)
     box = frame or around([spots, *(drawn[name] for name in inside if name in drawn)], shape=shape)
-    ground = Ground(run, weights, flat, flat.origin, at)
+    spread = max(float(np.sqrt(((spots - spots.mean(0)) ** 2).sum(-1).mean())), 1e-9)
+    want = _decide.asked(run, seen.tokens)
+    held = [full[k][list(want.places)] if "position" in axes[k] else full[k] for k in through if k in full]
+    ground = Ground(run, weights, flat, flat.origin, at, *_bent(flat, held, spread))
     places, chances = ground.map(box, grid)
     regions = ground.regions(box, grid, borders, (places, chances))
     area = np.bincount(regions.winner.values.ravel(), minlength=a.answers) / regions.winner.values.size
     names = tuple(run.task.groups)
-    spread = max(float(np.sqrt(((spots - spots.mean(0)) ** 2).sum(-1).mean())), 1e-9)
-    want = _decide.asked(run, seen.tokens)
     ways = tuple(name for name in ("begin", "end") if name in drawn)
     fields = {
         "step": seen.step,
@@ -434,7 +436,7 @@ def laid(
         },
         "at_end": Labelled(seen["probabilities"], {"position": here, "token": regions.words}, "probability"),
         "under": Labelled(
-            np.stack([ground.winner(regions, drawn[name]) for name in ways]), {"point": ways, "position": here},
+            np.stack([ground.chances(drawn[name]).argmax(-1) for name in ways]), {"point": ways, "position": here},
             "token id",
         ),
         "tokens": tokens,
@@ -443,9 +445,20 @@ def laid(
         "verdicts": want.verdicts(seen["probabilities"].argmax(-1)),
         "right": want.right,
         "plane": flat,
+        "reach": ground.reach,
         "frame": box,
     }  # fmt: skip
     return Laid(fields, ground, places, chances, every)
+
+
+def _bent(flat: Plane, points: list[Array], spread: float) -> tuple[Array | None, Array | None, float]:
+    """Where a slice is to pass, how far beside its plane, and how far from there it stays bent."""
+    if flat.lossless or not points:
+        return None, None, 0.0
+    every = np.concatenate(points).astype(np.float64)
+    every = every[np.isfinite(every).all(-1)]
+    beside = every - flat.origin
+    return flat.points(every), beside - (beside @ flat.basis) @ flat.basis.T, REACH * spread
 
 
 def _off(flat: Plane, values: Array, directions: bool) -> Array:

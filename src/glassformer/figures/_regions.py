@@ -6,7 +6,6 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
@@ -258,7 +257,7 @@ def along(begin: Array, end: Array) -> Array:
 def moves(ax: Axes, seen: Land, theme: _style.Theme, where: Regions | None = None) -> None:
     """The input's arrows over the winners (`where`: of a closer frame); those with an answer heavy, named and signed.
 
-    On a slice a name tells what is said, and the tip is open where the map beneath shows another token.
+    On a slice, whose regions may be too small for a name, that of a tip tells what is said there.
     """
     begin, end, where = seen.points["begin"].values, seen.points["end"].values, where or seen.regions
     winners(ax, where, theme, names=False)
@@ -268,9 +267,6 @@ def moves(ax: Axes, seen: Land, theme: _style.Theme, where: Regions | None = Non
     _draw.arrows(ax, begin[free], end[free], colours=theme.quiet, width=0.6)
     _draw.arrows(ax, begin[asked], end[asked], colours=[colours[k] for k in asked], width=1.3, zorder=4)
     _draw.dots(ax, begin[asked + free], colour=theme.ink, scale=0.4, zorder=3)
-    off = list(seen.astray)
-    line = float(matplotlib.rcParams["lines.linewidth"])
-    _draw.dots(ax, end[off], colour=theme.paper, edgecolors=[colours[k] for k in off], linewidths=line, zorder=4.5)
     told, before = asked or free, len(ax.texts)
     clear = along(begin[asked + free], end[asked + free])
     _draw.labels(ax, end[told], [_told(seen, k) for k in told], colours=[colours[k] for k in told], keep_clear=clear,
@@ -281,20 +277,14 @@ def moves(ax: Axes, seen: Land, theme: _style.Theme, where: Regions | None = Non
 
 
 def _told(seen: Land, place: int) -> str:
-    """The name of a position with its verdict; on a slice, where the map cannot show it, with what it says."""
+    """The name of a position with its verdict; on a slice with what it says."""
     name = seen.label(place)
     if seen.is_slice and seen.verdicts[place] in ("right", "wrong"):
         name += f" → {shown(seen.words[int(seen.at_end.values[place].argmax())])}"
     return signed(name, seen.verdicts[place])
 
 
-def open_tips(seen: Land, theme: _style.Theme) -> list[Line2D]:
-    """The legend's entry for tips that say another token than the map beneath, if there are any."""
-    mark = {"linestyle": "", "marker": "o", "markerfacecolor": theme.paper, "markeredgecolor": theme.ink}
-    return [Line2D([], [], label="open: off the slice", **mark)] if seen.astray else []
-
-
-def on_slice(seen: Land, at: str = "middle") -> str:
+def on_slice(seen: Land, at: str = "middle", through: str = "this input's points") -> str:
     """What the plane is, for a caption."""
     over = "`middle`, the stream after the last attention" if at == "middle" else "`final`, what the read-out reads"
     if not seen.is_slice:
@@ -303,8 +293,8 @@ def on_slice(seen: Land, at: str = "middle") -> str:
         )
     return (
         f"The plane is a slice through {over}: its two principal components over validation windows "
-        f"({percent(seen.plane.kept)} of the variance), all other directions at their mean. The colours are exact on "
-        "the slice only: a point off it is drawn where it falls on it and may say another token than the map there."
+        f"({percent(seen.plane.kept)} of the variance), all other directions at their mean, bent to pass through "
+        f"{through}: there it shows what the model says of them. The colours are exact on the slice."
     )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _decide, _land
+from glassformer.analyses import _applies, _decide, _land
 from glassformer.analyses._land import Frame, Land, laid, most_telling, upper
 from glassformer.analyses._options import Features, Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import shown
@@ -18,7 +18,7 @@ from glassformer.run import Run
 ORDER = 30
 ANSWERS = ("4.07", "4.11", "4.r06", "4.r12", "4.D5")
 COST = "c"
-APPLIES = (_land.few_answers,)
+APPLIES = (_applies.parts, _land.few_answers)
 TELLING = 0.25  # probability that a token must reach somewhere to have a panel of its own
 LIKELY = 0.5
 FILM = 44  # places along a side of a film's maps
@@ -83,7 +83,7 @@ def landscape(
             raise unknown(value, name, known)
     ground = laid(
         run, sequence=sequence, step=step, member=member, at=at, features=plane, plane=on, frame=frame, grid=grid,
-        shape=shape, borders="none",
+        shape=shape, borders="none", through=("embedded",) if points == "embedded" else ("begin", "end"),
     )  # fmt: skip
     words, kept = ground.fields["words"], maps or most_telling(ground.chances)
     pairs: dict[str, Any] = {"pair": ()}

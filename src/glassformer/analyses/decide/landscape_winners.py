@@ -61,7 +61,9 @@ def landscape_winners(
     found = laid(run, sequence=sequence, step=step, member=member, features=plane, shape=None)
     group, blocks = _decide.group_of(run.task), run.architecture.blocks
     # finer than the maps where that is quick: along a sharp border a coarse grid would show a row of dots
-    places, chances = found.ground.map(found.fields["frame"], FINE) if found.ground.quick else (found.places, found.chances)
+    places, chances = found.places, found.chances
+    if found.ground.quick:
+        places, chances = found.ground.map(found.fields["frame"], FINE)
     entropy = -(chances * np.log(np.maximum(chances, 1e-300))).sum(0)
     return LandscapeWinners(
         **found.fields,

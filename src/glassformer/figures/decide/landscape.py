@@ -72,10 +72,14 @@ def _caption(seen: Landscape) -> str:
     left = len(seen.words) - len(seen.telling)
     return (
         "One panel for each token that can come next; the colour is its probability at every point, from 0 to 1. "
-        f"{marks}{_regions.on_slice(seen, seen.at)}"
+        f"{marks}{_regions.on_slice(seen, seen.at, _through(seen))}"
         f"{f' {left} tokens that nowhere get {percent(TELLING)} are left out.' if left else ''} "
         "If the model did not use the plane to choose the next token, the panels would not differ."
     )
+
+
+def _through(seen: Landscape) -> str:
+    return "these pairs" if seen.shown_points == "embedded" and seen.at == "middle" else "this input's points"
 
 
 def _alt(seen: Landscape) -> str:
@@ -162,8 +166,7 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
         read = [
             k for k in _regions.important(seen.verdicts) if seen.verdicts[k] != NONE
         ]  # at the others nothing is read out
-        near = np.maximum(0.3, seen.near["end"].values)
-        _draw.dots(ax, xy[read], colour=light, scale=0.9, edgecolors=dark, linewidths=0.7, alpha=near[read])
+        _draw.dots(ax, xy[read], colour=light, scale=0.9, edgecolors=dark, linewidths=0.7)
         mine = [k for k in read if token in seen.right[k] or seen.at_end.values[k].argmax() == token]
         texts = [_regions.signed(names[k], seen.verdicts[k]) for k in mine]
         if mine:

@@ -42,11 +42,8 @@ def draw(seen: LandscapeWinners, look: _draw.Look) -> Figure:
         verdicts = [(f"{_style.GLYPH[each]} {each}", ">", sheet.theme[each]) for each in met]
         groups = [(name or "other", marks[name], sheet.theme.ink) for name in marks if name in seen.pair_groups]
         groups = groups if seen.blocks == 1 else []
-        off, unsure = (
-            _regions.open_tips(seen, sheet.theme),
-            [_regions.undecided(sheet.theme)] * (seen.undecided >= 0.005),
-        )
-        sheet.legend([*groups, *verdicts, *off, *unsure], columns=8 if columns > 1 else 2)
+        unsure = [_regions.undecided(sheet.theme)] * (seen.undecided >= 0.005)
+        sheet.legend([*groups, *verdicts, *unsure], columns=8 if columns > 1 else 2)
     for k, panel in enumerate(panels):
         _regions.ticks(panel, seen.plane, x=True, y=True)
         panel.set_xlabel(seen.plane.labels[0] if k >= len(panels) - columns else "")
@@ -68,7 +65,6 @@ def _caption(seen: LandscapeWinners) -> str:
         f"dots again, closer). Fourth: arrows of this input, from before to after attention. Of what is drawn, "
         f"{listed(parts)}, no token with half of the probability on {percent(seen.undecided)}. "
         + _regions.on_slice(seen)
-        + (" Open tips: the map there shows another token than the one that is said." if seen.astray else "")
     )
 
 

@@ -37,8 +37,8 @@ def _caption(seen: Residual, text: str) -> str:
         + ("" if seen.has_residual else "This model has no residual: attention replaces the stream. ")
         + (
             "The plane is exact. " if seen.plane.lossless
-            else f"The plane holds {percent(seen.plane.kept)} of the variance and the regions are those of a slice "
-            "through it: names tell what is really said, and a tip is open where the map shows another token. "
+            else f"The plane holds {percent(seen.plane.kept)} of the variance and the regions are those of a slice, "
+            "bent to pass through this input's points: where an arrow begins or ends it shows what is said there. "
         )
         + "If attention did not decide the answer, the heavy arrows would end in the region where they begin."
     )  # fmt: skip
@@ -76,7 +76,6 @@ def _stream(sheet: _draw.Sheet, seen: Residual) -> None:
         [
             *_verdicts(seen, t),
             *([("unconstrained", ">", t.quiet)] if "unconstrained" in seen.verdicts else []),
-            *_regions.open_tips(seen, t),
             *([_regions.undecided(t)] if seen.undecided >= 0.005 else []),
             *([("feed-forward", "D", t.feed_forward)] if seen.feed_forward else []),
         ]

@@ -23,8 +23,7 @@ def caption(reel: Reel) -> str:
         f"(bright), at each kept step; dots are {what}, filled with the probability that the model really gives the "
         "token there. Plane and frame are fixed at those of the whole life"
         + (
-            "; the plane is a slice, all other directions at their mean at the last step, so what is said at a point "
-            "off the plane may differ from the map around its dot"
+            "; the plane is a slice, all other directions at their mean at the last step, bent to pass through the dots"
             if last.is_slice
             else ""
         )
@@ -96,7 +95,7 @@ def _note(last: Landscape) -> str:
     maps = len(last.shown_tokens)
     who = f"dots: {dots(last)}{' after attention' if last.shown_points == 'middle' else ', as embedded'}"
     if last.is_slice:
-        text = "they lie off this slice: not the map around a dot but its filling is what the model says there"
+        text = "the map is a slice, bent to pass through them: what is bright there is what the model says next"
     else:
         text = "what is bright there is what the model says next"
     left = len(last.words) - maps

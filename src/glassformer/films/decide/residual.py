@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
+from matplotlib.colors import LinearSegmentedColormap
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._reel import Reel
@@ -18,7 +18,7 @@ from glassformer.films._film import Picture, Stage, Update
 from glassformer.films._labels import Spread
 
 NOTE = "lines: from before the last attention to after it (dot) · large: the token that would be said there"
-SLICE = "the plane is a slice, points lie off it (the farther, the paler): signs and table tell what the model says"
+SLICE = "the plane is a slice, bent to pass through these points: around each it shows what the model says there"
 
 
 def caption(reel: Reel) -> str:
@@ -28,8 +28,8 @@ def caption(reel: Reel) -> str:
         "borders show the token that would win there, colours and signs whether the answer read at each position is "
         "right. Plane and frame are fixed; beside it, the most probable next token of each position."
         + (
-            " Positions lie off the plane that is drawn; the farther, the paler. What they say is in the table, and "
-            "may differ from the region around them."
+            " The plane is a slice, all other directions at their mean at the last step, bent to pass through the "
+            "positions: around each of them it shows what the model says there."
             if reel.still["last"].is_slice
             else ""
         )
@@ -69,15 +69,14 @@ def scene(stage: Stage, reel: Reel) -> Update:
         won = (seen.regions.fine_winner or seen.regions.winner).values
         picture.show(np.where(_borders(won), 1.0, shade[won]))
         begin, end = seen.points["begin"].values, seen.points["end"].values
-        near = np.maximum(0.35, np.nan_to_num(seen.near["end"].values)) if cut else np.ones(len(end))
-        colours = [to_rgba(_regions.colour(v, t), a) for v, a in zip(seen.verdicts, near, strict=True)]
+        colours = [_regions.colour(verdict, t) for verdict in seen.verdicts]
         lines.set_segments(list(np.stack([begin, end], 1)))
         lines.set_color(colours)
         lines.set_linewidth([stage.size.line * (1.4 if v in ("right", "wrong") else 0.6) for v in seen.verdicts])
         heads.set_offsets(end)
         heads.set_facecolor(colours)
         signed = [_regions.signed(word, verdict) for word, verdict in zip(words, seen.verdicts, strict=True)]
-        marks.write(signed, [_regions.colour(verdict, t) for verdict in seen.verdicts])
+        marks.write(signed, colours)
         names.move(_name_places(ax, seen, np.vstack([marks.move(end), end])))
         table(seen)
 
