@@ -11,6 +11,7 @@ import hand_wired
 from glassformer.analyses import _clock
 from glassformer.analyses._judged import Judged
 from glassformer.analyses._result import Labelled, Words
+from glassformer.analyses._scale import Scale
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.attend.head_roles import head_roles
 from glassformer.analyses.health.generalisation import _leaked, _questions, generalisation, windows_of
@@ -22,7 +23,7 @@ from glassformer.analyses.learn.every_question import every_question
 from glassformer.analyses.learn.loss import loss
 from glassformer.analyses.path import timeline as timelines
 from glassformer.analyses.path.birth import birth
-from glassformer.figures import _draw, plot_stream_size
+from glassformer.figures import _draw, plot_stream_size, plot_timeline
 from glassformer.figures.path import timeline as figure_of_timeline
 from glassformer.tasks import find
 from small_runs import run_of
@@ -253,11 +254,29 @@ def test_no_event_of_a_lane_is_dropped_in_silence():
     for size in ("screen", "slide", "print"):
         sheet = _draw.Sheet(None, "light", size, Words("A title", "", ""), "", height=4)
         ax = sheet.panels(1, 1, left=11, right=2, bottom=20, top=1)[0, 0]
-        figure_of_timeline._lane(ax, "rungs reached", events, sheet.theme.ink, sheet, 1000)
+        figure_of_timeline._lane(ax, "rungs reached", events, sheet.theme.ink, sheet, Scale("linear", 1000))
         said = " ".join(text.get_text() for text in ax.texts).replace("\n", " ")
         more = sum(int(number) for number in re.findall(r"(\d+) (?:more|not reached)", said))
         written = sum(name in said for name in names)
         assert written + more == 7, (size, said)
+
+
+@pytest.mark.parametrize("size", ["screen", "slide", "print"])
+@pytest.mark.parametrize("scale", [Scale("linear", 1000), Scale("log", 1000, first=10)])
+def test_no_name_of_a_lane_lies_on_another_or_leaves_the_lane(scale, size):
+    """A part that is needed late and has a long name, and a line of parts that never are."""
+    heads = [f"head {block}.{head}" for block in (1, 2) for head in range(3)]
+    parts = ("token embedding", "feed-forward and attention of the first block", *heads)
+    whole = timelines.timeline(run_of("plus_last_even"))
+    for when in (5, 60, 300, 500, 980):
+        events = Labelled(np.array([1.0, when, *[np.nan] * 6]), {"part": parts}, "step")
+        figure = plot_timeline(replace(whole, scale=scale, born=events), size=size)
+        lane = figure.axes[3]
+        *boxes, name = [text.get_window_extent() for text in lane.texts if text.get_text().strip()]
+        around = lane.get_window_extent()
+        for k, box in enumerate(boxes):
+            assert around.x0 - 1 <= box.x0 < box.x1 <= around.x1 + 1, (when, k)
+            assert not any(box.overlaps(other) for other in (*boxes[:k], name)), (when, k)
 
 
 # ---- what the tables of the five operations rest on ------------------------------------------------------------------

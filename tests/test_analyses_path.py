@@ -1,5 +1,7 @@
 """How the model got there: replayed updates, derivatives and paths, each against a truth found another way."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,8 +9,10 @@ from numpy.testing import assert_allclose
 import glassformer as gf
 import hand_wired
 from glassformer import reference
-from glassformer.analyses import _life, _logged, _replay
+from glassformer.analyses import _clock, _life, _logged, _replay
 from glassformer.analyses._curvature import Curvature, lanczos
+from glassformer.analyses._result import Labelled
+from glassformer.analyses.path import parameter_tracks as tracks
 from glassformer.analyses.path.backward import backward
 from glassformer.analyses.path.gradients import gradients
 from glassformer.analyses.path.hessian import hessian
@@ -21,7 +25,7 @@ from glassformer.errors import CallError, MissingError
 from glassformer.experiment import load
 from glassformer.record import Recorder
 from glassformer.run import Run
-from small_runs import NAN, RUNS, run_of
+from small_runs import NAN, RUNS, TEXT, run_of
 from small_texts import noise
 
 TRAINED = {  # every optimiser, with clipping, schedules, dropout, and decay on matrices alone
@@ -380,6 +384,20 @@ def test_every_parameter_is_followed_in_a_small_model_and_some_in_a_large_one():
     assert_allclose(few.tracks["read_out_bias"].values[-1], large.weights(12)["read_out_bias"])
 
 
+@pytest.mark.parametrize("name", [*RUNS, TEXT])
+def test_the_tensor_that_the_title_names_is_drawn(name, monkeypatch):
+    run = run_of(name)
+    monkeypatch.setattr(tracks, "ALL", 0)  # small models as large ones
+    for furthest in run.architecture.shapes():  # biases and norms too may move most
+        few = tracks._few(run, {each: 1.0 + (each == furthest) for each in run.architecture.shapes()})
+        assert furthest in few
+        assert len(few) <= tracks.CHOSEN
+    seen = tracks.parameter_tracks(run)
+    furthest = seen.moved.axes["tensor"].labels[int(np.argmax(seen.moved.values))]
+    assert furthest in seen.tracks
+    assert f"the {tracks.titled(furthest, seen.blocks == 1)} move most" in seen.title
+
+
 def test_read_out_biases_move_by_the_groups_that_are_answered():
     """Digits are answers and rise; operations and syntax never are, and fall: the sign is forced by the gradient."""
     seen = parameter_tracks(run_of("five_operations"), preset="read_out_bias")
@@ -505,6 +523,26 @@ def test_logged_gradients_are_those_of_the_replayed_batch():
     assert_allclose(seen.ratio.values[3], ends[0] / ends[1], rtol=1e-4)
 
 
+def test_a_gradient_that_nearly_vanishes_with_time_is_said_to_fall_and_why():
+    """Beside each other no part vanishes; what time does to all of them together is told apart from that."""
+    seen = gradients(run_of("plus_last_even"))
+    assert seen.title.startswith("The typical gradient of all parts goes from")
+    shrunk = seen.smooth.values * np.geomspace(1, 1e-6, seen.smooth.values.shape[1])
+    fallen = replace(seen, smooth=Labelled(shrunk, seen.smooth.axes))
+    for told, why in (
+        ({"settled": True, "excess": 0.0}, ", with the loss on its floor; no part vanishes beside the others"),
+        ({"settled": False, "excess": 0.3}, ", though the loss ends 0.3 nats above its floor; no part vanishes"),
+        ({"settled": False, "excess": float("nan")}, "; no part vanishes beside the others, and none explodes"),
+    ):
+        title = replace(fallen, **told).title
+        assert title.startswith("The typical gradient of all parts falls from")
+        assert why in title
+    rungs = [rung.nats for rung in _clock.ladder(run_of("plus_last_even")) if rung.reachable]
+    assert seen.excess == run_of("plus_last_even").metrics["excess"][-1]
+    assert seen.settled == (seen.excess <= (rungs[0] - rungs[-1]) / 50)
+    assert np.isnan(gradients(run_of(TEXT)).excess)  # the floor of a text is a table of counts, not the end of learning
+
+
 def test_parts_and_tensors_cover_every_parameter_once():
     for name in RUNS:
         run = run_of(name)
@@ -517,7 +555,7 @@ def test_a_diverged_run_says_so(tmp_path):
     for each in (parameter_tracks, weight_change, loss_surface, one_update, backward, hessian, gradients):
         assert "diverged" in each(run_of(NAN)).title, each.__name__
     with pytest.raises(CallError, match="no gradient"):
-        gradients(noise(tmp_path / "run", load("plus_last_even", steps=2)))
+        gf.analyses.gradients(noise(tmp_path / "run", load("plus_last_even", steps=2)))
 
 
 def test_passes_are_counted_where_training_goes_in_passes():

@@ -10,12 +10,12 @@ import hand_wired
 from glassformer import reference
 from glassformer.analyses import _decide, _removal
 from glassformer.analyses.decide.ablation import ablation
-from glassformer.analyses.path.birth import birth, for_good, needed
+from glassformer.analyses.path.birth import birth, for_good
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables
 from glassformer.record import Recorder
 from glassformer.run import Run
-from small_runs import POPULATION, run_of
+from small_runs import POPULATION, TEXT, run_of
 
 WINDOWS = 24
 
@@ -161,11 +161,22 @@ def test_the_effect_is_the_price_of_not_knowing(life):
     assert seen.sampling_error.values[0, 0, -1] == pytest.approx(error, rel=1e-3)
 
 
-def test_needed_asks_for_three_sampling_errors_up_to_the_end():
-    effect = np.array([[0.0, 1.0, 0.1, 1.0, 1.0], [1, 1, 1, 1, 0.2], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]], dtype=float)
-    error = np.full_like(effect, 0.1)
-    assert for_good(needed(effect, error)).tolist() == [3, 5, 0, 5]
-    assert not needed(np.array(5e-4), np.array(0.0))  # too little to name, however sure
+def test_needed_is_needed_up_to_the_end():
+    needed = np.array([[0, 1, 0, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]], dtype=bool)
+    assert for_good(needed).tolist() == [3, 5, 0, 5]
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "five_operations", TEXT])
+def test_what_costs_more_is_not_called_needless_beside_a_trifle_that_is_needed(name):
+    """One rule for every part and way: the cost alone decides, so no needless part costs more than a needed one."""
+    seen = birth(run_of(name), checkpoints=4)
+    last = seen.effect.values[..., -1]
+    born = np.isfinite(seen.born.values)
+    rungs = run_of(name).task.ladder(run_of(name).architecture.context)
+    assert seen.threshold == pytest.approx((rungs[0].nats - min(r.nats for r in rungs if r.reachable)) / 100)
+    assert (last[born] >= seen.threshold).all()
+    late = (seen.effect.values[..., -2:] >= seen.threshold).all(-1)  # crossed at the last look only: no birth yet
+    assert born[late].all()
 
 
 def test_a_population_has_births_of_every_member():

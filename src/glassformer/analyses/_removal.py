@@ -56,7 +56,8 @@ def parts(a: Architecture) -> list[Part]:
 
 def nats(rise: float) -> str:
     """A rise of the loss, as it is written wherever it is told."""
-    return f"{rise:.{1 if abs(rise) >= 10 else 2 if abs(rise) >= 0.1 else 3}f}"
+    text = f"{rise:.{1 if abs(rise) >= 10 else 2 if abs(rise) >= 0.1 else 3}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "\u2212")
 
 
 def _head_name(a: Architecture, block: int, head: int) -> str:

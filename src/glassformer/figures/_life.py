@@ -9,6 +9,7 @@ from matplotlib.ticker import FuncFormatter
 from glassformer.analyses._life import called
 from glassformer.analyses._result import power as raised
 from glassformer.analyses._result import thousands
+from glassformer.analyses._scale import Scale
 from glassformer.figures import _draw
 from glassformer.figures._style import Theme
 
@@ -71,20 +72,19 @@ def tensor_colour(name: str, theme: Theme) -> str:
     return theme[meaning] if meaning in ("query", "key", "value", "feed_forward") else theme.ink
 
 
-def steps_axis(ax: Axes, last: int, per_pass: float, label: bool = True, marked: int | None = None) -> None:
+def steps_axis(ax: Axes, scale: Scale, per_pass: float, label: bool = True, marked: int | None = None) -> None:
     """Training steps along x; where training goes in passes, a second row of numbers counts them as epochs."""
-    ax.set_xlim(0, max(last, 1))
-    _draw.steps_axis(ax, "")
+    below = f", below: epoch of {thousands(round(per_pass))} steps" if per_pass else ""
+    _draw.steps_axis(ax, f"step{below}" if label else "", scale)
     if per_pass:
-        every = next((n for n in EPOCHS if last / per_pass / n <= MOST_MARKS), EPOCHS[-1])
-        ax.set_xticks(np.arange(0, last / per_pass + 1e-9, every) * per_pass)
+        if scale.kind == "linear":
+            every = next((n for n in EPOCHS if scale.last / per_pass / n <= MOST_MARKS), EPOCHS[-1])
+            ax.set_xticks(np.arange(0, scale.last / per_pass + 1e-9, every) * per_pass)
         step = ax.xaxis.get_major_formatter()
         ax.xaxis.set_major_formatter(
             FuncFormatter(lambda value, place: f"{step(value, place)}\n{value / per_pass:.3g}" if value >= 0 else "")
         )
-    if label:
-        ax.set_xlabel(f"step (below: epoch of {thousands(round(per_pass))} steps)" if per_pass else "step")
-    else:
+    if not label:
         ax.tick_params(labelbottom=False)
     if marked is not None:
         ax.axvline(marked, color=ax.xaxis.label.get_color(), linewidth=0.5 * ax.spines["left"].get_linewidth())

@@ -6,9 +6,10 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.analyses import _clock, _removal
-from glassformer.analyses._options import Member, Option, Step
+from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._removal import SMALL, WAYS, Part, nats
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples
@@ -17,13 +18,11 @@ ORDER = 20
 ANSWERS = ("new",)
 COST = "c"
 
-SURE = 3.0  # sampling errors by which the loss must rise
-LITTLE = 1e-3  # nats below which a rise counts as none, however sure it is
+SHARE = 0.01  # of all there is to learn: what a part must cost to be needed
 STAY = 0.05  # share of the training for which it must last up to the end: the last noise is no birth
 LARGE = 200_000  # parameters; larger models are looked at less often
 CHECKPOINTS, NEURONS = (100, 12, 6), (64, 12, 4)  # of small, larger and large models
 CANDIDATES = 4  # neurons tried for each that is followed
-WORTH = 0.05  # share of the largest cost that a part must reach to be named
 MEMBERS, COARSE = 8, 24  # members of a population that are compared, and at how many steps
 
 
@@ -43,12 +42,14 @@ class Birth(Result):
     born: Labelled  # (part, way): NaN where it is not needed at the end
     before: Labelled  # (part, way): the latest step looked at that lies before; NaN where there is none
     members: dict[str, Labelled]  # born: (part, member), at a coarser grain and by the mean; empty for single runs
+    threshold: float  # nats that a part must cost to be needed: a share of the way from a uniform guess to the floor
     windows: int
     checkpoints: int
     followed: int  # neurons followed
     left_out: int  # neurons not followed
     last: int  # the last kept step
-    order: tuple[str, ...]  # the large parts whose mean costs enough to be named, by birth; those never born left out
+    scale: Scale
+    order: tuple[str, ...]  # the large parts by birth, by the mean; those never born left out
     costliest: str  # the large part that costs most to average in the end
 
     @property
@@ -77,8 +78,9 @@ def birth(
     windows: int | None = None,
     neurons: Annotated[int | None, Option("how many neurons are followed; none: as suits", least=0)] = None,
     ways: tuple[str, ...] = WAYS,
+    axis: StepAxis = "auto",
 ) -> Birth:
-    """Ablation of every part over a life, in these ways; necessary is worse by 3 sampling errors for good.
+    """Ablation of every part over a life, in these ways; necessary is worse by a hundredth of all there is to learn.
 
     Looked at are so many checkpoints, then ever smaller halves of the stretch in which a part is born; as many as there
     are kept steps (or more) are all of them. Of many neurons, of all blocks, `neurons` are followed, those that cost
@@ -90,12 +92,14 @@ def birth(
     asked = None if step == -1 else _clock.resolve(run, step)
     big = (run.parameters >= SMALL) + (run.parameters >= LARGE)
     given = _removal.held_out(run, windows)
+    rungs = [rung.nats for rung in _clock.ladder(run) if rung.reachable]
+    threshold = SHARE * (rungs[0] - rungs[-1])
     steps = _clock.looks(run, checkpoints or CHECKPOINTS[big], member)
     parts, left_out = _followed(run, given, member, NEURONS[big] if neurons is None else neurons)
     with np.errstate(all="ignore"):  # models that diverged are said to have, not warned about
         looks = [_look(run, given, at, member, parts, ways) for at in steps]
         effect, error = (np.stack([look[k] for look in looks], -1) for k in (0, 1))
-        born, before = _births(run, given, member, parts, ways, steps, needed(effect, error))
+        born, before = _births(run, given, member, parts, ways, steps, effect, threshold)
     names = tuple(part.name for part in parts)
     axes = {"part": names, "way": ways}
     life = axes | {"step": steps}
@@ -108,30 +112,25 @@ def birth(
         sampling_error=Labelled(error, life, "nats per token"),
         born=Labelled(born, axes, "step"),
         before=Labelled(before, axes, "step"),
-        members=_members(run, given, [part for part in parts if part.kind != "neuron"]),
+        members=_members(run, given, [part for part in parts if part.kind != "neuron"], threshold),
+        threshold=threshold,
         windows=len(given.windows),
         checkpoints=len(steps),
         followed=sum(part.kind == "neuron" for part in parts),
         left_out=left_out,
         last=steps[-1],
+        scale=spaced(run, axis, member),
         order=order,
         costliest=costliest,
     )
 
 
 def _told(parts: list[Part], born: Array, last: Array) -> tuple[tuple[str, ...], str]:
-    """The large parts worth naming, by birth, and the one that costs most; a trifle may be sure, and is no news."""
+    """The large parts that are needed, by birth, and the one that costs most."""
     large = [k for k, part in enumerate(parts) if part.kind != "neuron"]
     top = max(large, key=lambda k: float(last[k]))
     order = sorted((k for k in large if np.isfinite(born[k])), key=lambda k: (born[k], k))
-    order = [k for k in order if last[k] >= WORTH * last[top]] or order
     return tuple(parts[k].name for k in order), parts[top].name
-
-
-def needed(effect: Array, error: Array) -> Array:
-    """Whether taking a part out makes the loss worse, by more than chance explains and by an amount worth naming."""
-    found: Array = (effect > SURE * error) & (effect > LITTLE)
-    return found
 
 
 def for_good(needed: Array) -> Array:
@@ -173,18 +172,18 @@ def _births(
     parts: list[Part],
     ways: tuple[str, ...],
     steps: list[int],
-    needed_at: Array,
+    effect: Array,
+    threshold: float,
 ) -> tuple[Array, Array]:
     """(part, way) each: the first kept step from which a part is needed for good, and the latest one known before."""
     at = np.searchsorted(run.steps, steps)
-    first = for_good(needed_at)
+    first = for_good(effect >= threshold)
     high = {key: int(at[first[key]]) for key in np.ndindex(first.shape) if first[key] < len(steps)}
     low = {key: int(at[first[key] - 1]) if first[key] else -1 for key in high}
     while halves := _halves(low, high):
         for middle, keys in halves.items():
-            found = _asked(run, given, int(run.steps[middle]), member, parts, ways, keys)
-            for key, is_needed in found.items():
-                (high if is_needed else low)[key] = middle
+            for key, rise in _asked(run, given, int(run.steps[middle]), member, parts, ways, keys).items():
+                (high if rise >= threshold else low)[key] = middle
     born, before = np.full(first.shape, np.nan), np.full(first.shape, np.nan)
     late = steps[-1] - STAY * (steps[-1] - steps[0])
     for key in (key for key in high if run.steps[high[key]] <= late):
@@ -210,20 +209,19 @@ def _asked(
     parts: list[Part],
     ways: tuple[str, ...],
     keys: list[tuple[int, ...]],
-) -> dict[tuple[int, ...], bool]:
-    """Whether each of some parts, each in its way, is needed at a step."""
+) -> dict[tuple[int, ...], float]:
+    """What each of some parts, each in its way, costs at a step."""
     model = _removal.Model(run, given, step, member)
     base = model.loss(model.logits)
-    found: dict[tuple[int, ...], bool] = {}
+    found: dict[tuple[int, ...], float] = {}
     for way in range(len(ways)):
         some = [key for key in keys if key[1] == way]
         rise = model.losses([parts[part] for part, _ in some], ways[way : way + 1])[:, 0] - base
-        error = rise.std(-1, ddof=1) / np.sqrt(rise.shape[-1])
-        found |= dict(zip(some, needed(rise.mean(-1), error).tolist(), strict=True))
+        found |= dict(zip(some, rise.mean(-1).tolist(), strict=True))
     return found
 
 
-def _members(run: Run, given: Examples, parts: list[Part]) -> dict[str, Labelled]:
+def _members(run: Run, given: Examples, parts: list[Part], threshold: float) -> dict[str, Labelled]:
     """Births in the members of a population, at a coarse grain and without single neurons."""
     if run.members == 1:
         return {}
@@ -231,9 +229,8 @@ def _members(run: Run, given: Examples, parts: list[Part]) -> dict[str, Labelled
     found = []
     for member in range(min(run.members, MEMBERS)):
         with np.errstate(all="ignore"):
-            looks = [_look(run, given, at, member, parts, ("mean",)) for at in steps]
-        effect, error = (np.stack([look[k][:, 0] for look in looks], -1) for k in (0, 1))
-        first = for_good(needed(effect, error))
+            effect = np.stack([_look(run, given, at, member, parts, ("mean",))[0][:, 0] for at in steps], -1)
+        first = for_good(effect >= threshold)
         late = steps[-1] - STAY * (steps[-1] - steps[0])
         found.append([steps[k] if k < len(steps) and steps[k] <= late else np.nan for k in first])
     seeds = Axis(numbers(len(found)), tuple(str(seed) for seed in run.seeds[: len(found)]))

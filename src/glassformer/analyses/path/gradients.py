@@ -5,13 +5,16 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._checks import REACH, STEEP
 from glassformer.analyses._life import called, parts, steps_per_pass
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, power, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
 
 ORDER = 50
 ANSWERS = ("1.P2", "1.P4", "1.P13", "1.A")
 COST = "b"
+
+FADES = 0.01  # of its first size: a gradient that ends below is said to fall, and why
 
 
 @result
@@ -29,8 +32,11 @@ class Gradients(Result):
     reach: float  # that share
     vanished: tuple[str, ...]  # the parts that are under that level most of the time
     exploded: int | None  # the first logged step at which the whole gradient is longer than that; None: at none
+    excess: float  # nats of the last logged loss above its floor; NaN: not known, as of a text
+    settled: bool  # whether that counts as on the floor
     per_pass: float
     blocks: int
+    scale: Scale
 
     @property
     def title(self) -> str:
@@ -45,11 +51,19 @@ class Gradients(Result):
             return f"The gradient vanishes in {where}: most of the time it is under {self.reach:g} of the largest"
         ends = [float(self.smooth.values[0, k]) for k in (0, -1)]
         first, last = (f"{each:.2g}" if each >= 1e-3 else power(each, 2) for each in ends)
-        return f"The typical gradient of all parts goes from {first} to {last} and neither vanishes nor explodes"
+        verb, why = "goes", ""
+        if ends[1] < FADES * ends[0]:
+            verb = "falls"
+            above = f", though the loss ends {self.excess:.2g} nats above its floor" if np.isfinite(self.excess) else ""
+            why = ", with the loss on its floor" if self.settled else above
+        return (
+            f"The typical gradient of all parts {verb} from {first} to {last}{why}; no part vanishes beside the "
+            "others, and none explodes"
+        )
 
 
 @shared
-def gradients(run: Run, *, step: Step = -1, member: Member = 0) -> Gradients:
+def gradients(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Gradients:
     """Root-mean-square gradient of every part, from the lengths that were logged while training."""
     marked = None if step == -1 else _clock.resolve(run, step)
     counts = {name: np.arange(run.parameters)[place].size for name, place in parts(run).items()}
@@ -65,6 +79,8 @@ def gradients(run: Run, *, step: Step = -1, member: Member = 0) -> Gradients:
     vanishing, exploding = REACH * _clock.smooth(alone.max(axis=0)), STEEP / float(np.sqrt(run.parameters))
     vanished = [name for name, curve in zip(sizes, rms, strict=True) if np.median(curve - vanishing) < 0]
     over = np.flatnonzero(rms[0] > exploding)
+    above = _clock.metric(run, "excess", member)
+    excess = float("nan") if above is None or not run.task.exact else float(above[-1])
     return Gradients(
         step=marked,
         clock=_clock.text(run, step, member),
@@ -81,8 +97,11 @@ def gradients(run: Run, *, step: Step = -1, member: Member = 0) -> Gradients:
         reach=REACH,
         vanished=tuple(name for name in vanished if name != "all"),
         exploded=int(at[over[0]]) if len(over) else None,
+        excess=excess,
+        settled=bool(excess <= _clock.slack(run)),
         per_pass=steps_per_pass(run),
         blocks=run.architecture.blocks,
+        scale=spaced(run, axis, member),
     )
 
 

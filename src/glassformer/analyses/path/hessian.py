@@ -8,8 +8,9 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses._life import flat
-from glassformer.analyses._options import Member, Option, Step
+from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
 
 ORDER = 100
@@ -38,6 +39,7 @@ class Hessian(Result):
     parameters: int
     optimiser: str
     steps: tuple[int, ...]
+    scale: Scale
 
     @property
     def title(self) -> str:
@@ -61,6 +63,7 @@ def hessian(
     step: Step = -1,
     steps: Annotated[tuple[int, ...] | None, Option("kept steps of the curves; none: a few", least=-1)] = None,
     member: Member = 0,
+    axis: StepAxis = "auto",
 ) -> Hessian:
     """Eigenvalues at a step, and the ten largest at a few steps; exact up to 2 000 parameters, else by Lanczos."""
     age = _clock.resolve(run, step)
@@ -91,6 +94,7 @@ def hessian(
         parameters=run.parameters,
         optimiser=run.experiment.train.optimiser,
         steps=tuple(life),
+        scale=spaced(run, axis, member),
     )
 
 

@@ -5,10 +5,11 @@ import numpy as np
 from glassformer import reference
 from glassformer.analyses import _clock, _counted, _decide, _logged
 from glassformer.analyses._life import flat, tensors
-from glassformer.analyses._options import Frames, Member, Pace, Shown, Step
+from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, StepAxis
 from glassformer.analyses._plane import DIRECTIONS
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, percent, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.architecture import nest
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -50,6 +51,7 @@ class LossSurface(Result):
     kept: float  # share of the path's variance in the plane
     parameters: int
     windows: int
+    scale: Scale
     diverged: int  # kept steps on the way that are not numbers
 
     @property
@@ -66,7 +68,7 @@ class LossSurface(Result):
 
 
 @shared
-def loss_surface(run: Run, *, step: Step = -1, member: Member = 0) -> LossSurface:
+def loss_surface(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> LossSurface:
     """Loss over the plane of the first two principal components of the kept weights, laid through the last of them."""
     size = "small" if run.parameters <= LARGE else "large"
     at = sorted({*_clock.kept(run, PATH[size], "change", member), *_even(run, PATH[size] // 2)})
@@ -105,6 +107,7 @@ def loss_surface(run: Run, *, step: Step = -1, member: Member = 0) -> LossSurfac
         kept=float(variance[:2].sum()),
         parameters=run.parameters,
         windows=len(examples.windows),
+        scale=spaced(run, axis, member),
         diverged=int((~sound).sum()),
     )
 

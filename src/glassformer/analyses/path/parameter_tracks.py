@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, get_args
 import numpy as np
 
 from glassformer.analyses import _clock, _named
-from glassformer.analyses._life import flat, spread, steps_per_pass, tensors
-from glassformer.analyses._options import Member, Option, Step
+from glassformer.analyses._life import flat, steps_per_pass, tensors
+from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._primer import short
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses.know.weights import spoken
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -25,7 +26,10 @@ MOST_STEPS = 200
 MOST_WEIGHTS = 16  # named ones
 BANDS = (0.05, 0.25, 0.75, 0.95)
 Preset = Literal["all", "read_out_bias"]
-NAMES = {"token": "token embedding", "position": "position embedding", "read out": "read-out"}
+NAMES = {
+    "token": "token embedding", "position": "position embedding", "read out": "read-out", "norm": "last norm",
+    "norm bias": "last norm's bias",
+}  # fmt: skip
 
 
 @result
@@ -40,6 +44,7 @@ class ParameterTracks(Result):
     group_change: Labelled | None  # (group,): mean change of the read-out biases
     looked_at: tuple[int, ...]
     per_pass: float
+    scale: Scale
     parameters: int
     blocks: int
     followed: int
@@ -79,19 +84,21 @@ def parameter_tracks(
     member: Member = 0,
     preset: Annotated[Preset, Option("what is followed: the whole model, or the read-out's biases alone")] = "all",
     weights: Annotated[tuple[str, ...], Option(f"up to {MOST_WEIGHTS} others by name, such as token[15,0]")] = (),
+    axis: StepAxis = "auto",
 ) -> ParameterTracks:
     """Every parameter of a model up to 1 000; of a larger one one number each of 8 tensors.
 
-    Those are embedding, read-out and the matrices that moved furthest, and in each the number that ended furthest from
-    where it began; the read-out's biases, which are few, are all followed. `preset="read_out_bias"`: those alone.
-    `weights`: other ones, by name, such as `("token[15,0]", "blocks.0.query[0,0]")`, counted from 0.
+    Those are embedding, read-out, what moved furthest of all and the matrices that did, and in each the number that
+    ended furthest from where it began; the read-out's biases, which are few, are all followed.
+    `preset="read_out_bias"`: those alone. `weights`: other ones, by name, such as
+    `("token[15,0]", "blocks.0.query[0,0]")`, counted from 0.
     """
     if preset not in get_args(Preset):
         raise unknown(preset, "the presets", get_args(Preset))
     asked = _asked(run, weights, preset)
     if preset == "read_out_bias" and "read_out_bias" not in run.architecture.shapes():
         raise CallError("this model has no read-out bias")
-    at = spread(run, MOST_STEPS, member)
+    at = _clock.looks(run, MOST_STEPS, member)
     life, places = flat(run, at, member), tensors(run)
     change = life[-1] - life[0]
     size = {name: float(np.sqrt(np.mean(change[place] ** 2))) for name, place in places.items()}
@@ -125,6 +132,7 @@ def parameter_tracks(
         group_change=_by_group(run, change, places),
         looked_at=tuple(at),
         per_pass=steps_per_pass(run),
+        scale=spaced(run, axis, member),
         parameters=run.parameters,
         blocks=run.architecture.blocks,
         followed=sum(each.values.shape[1] for each in tracks.values()),
@@ -147,10 +155,14 @@ def _band(values: Array, labels: Mapping[str, Any]) -> Labelled:
 
 
 def _few(run: Run, size: Mapping[str, float]) -> list[str]:
-    """Embedding, read-out and its biases, then the matrices that moved furthest; in the order of the computation."""
-    always = [name for name in ("token", "read_out", "read_out_bias") if name in size]
-    matrices = [name for name, shape in run.architecture.shapes().items() if len(shape) > 1 and name not in always]
-    top = sorted(matrices, key=lambda name: -np.nan_to_num(size[name], nan=np.inf))[: CHOSEN - len(always)]
+    """Embedding, read-out and its biases, what moved furthest, then matrices that did; in the order of the computation.
+
+    What moved furthest of all is what the title names, so it must be there, whatever its shape.
+    """
+    furthest = sorted(size, key=lambda name: -np.nan_to_num(size[name], nan=np.inf))
+    always = {furthest[0], *(name for name in ("token", "read_out", "read_out_bias") if name in size)}
+    matrices = [name for name in furthest if len(run.architecture.shapes()[name]) > 1 and name not in always]
+    top = matrices[: CHOSEN - len(always)]
     return [name for name in size if name in (*always, *top)]
 
 

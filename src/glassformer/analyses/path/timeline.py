@@ -3,8 +3,9 @@
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses._sought import copied
 from glassformer.analyses.attend.head_roles import ANSWER, NEEDED, head_roles
 from glassformer.analyses.learn.by_kind import FREE, NOT_IN_VIEW, PASSED, by_kind, logged, passed
@@ -46,7 +47,7 @@ class Timeline(Result):
     fall: Labelled  # (part,): share of the whole fall of the loss within each phase
     fall_by_time: Labelled  # (part,): the same within the fifths
     every: int  # steps between two logged lines, as a rule
-    steps: int
+    scale: Scale
     copied: bool  # whether what attention looks up is the answer itself, or a token the rule needs
 
     @property
@@ -59,7 +60,7 @@ class Timeline(Result):
 
 
 @shared
-def timeline(run: Run, *, step: Step = -1, member: Member = 0) -> Timeline:
+def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Timeline:
     """Every event of a training with its step; phases end where the loss curve bends."""
     at, raw = run.metrics["step"], _clock.metric(run, "validation_loss", member)
     low = np.full(len(at), np.nan) if raw is None else _clock.smooth(raw)
@@ -85,7 +86,7 @@ def timeline(run: Run, *, step: Step = -1, member: Member = 0) -> Timeline:
         fall=Labelled(_fall(at, low, phases), {"part": PHASES}, "share"),
         fall_by_time=Labelled(_fall(at, low, by_time), {"part": PHASES}, "share"),
         every=int(np.median(np.diff(at))),
-        steps=_clock.total(run),
+        scale=spaced(run, axis, member),
         copied=copied(run),
     )
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._life import flat, parts, spread, steps_per_pass
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, power, result, shared, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
 
 ORDER = 40
@@ -28,7 +29,7 @@ class WeightChange(Result):
     looked_at: tuple[int, ...]  # the ends of the intervals
     per: float  # steps to which changes are scaled: an epoch, or a power of ten near the typical interval
     per_pass: float
-    steps: int
+    scale: Scale
     blocks: int
 
     @property
@@ -54,7 +55,7 @@ class WeightChange(Result):
 
 
 @shared
-def weight_change(run: Run, *, step: Step = -1, member: Member = 0) -> WeightChange:
+def weight_change(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> WeightChange:
     """Mean absolute change from look to look: passes where training has them, otherwise even intervals."""
     at = spread(run, MOST_STEPS, member, whole=True)
     life, places = flat(run, at, member), {"all": slice(None), **parts(run)}
@@ -79,7 +80,7 @@ def weight_change(run: Run, *, step: Step = -1, member: Member = 0) -> WeightCha
         looked_at=tuple(at[1:]),
         per=per,
         per_pass=per_pass,
-        steps=_clock.total(run),
+        scale=spaced(run, axis, member),
         blocks=run.architecture.blocks,
     )
 

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses._removal import WAYS, nats
 from glassformer.analyses._result import percent, thousands
-from glassformer.analyses.path.birth import CANDIDATES, LITTLE, STAY, SURE, Birth
+from glassformer.analyses.path.birth import CANDIDATES, SHARE, STAY, Birth
 from glassformer.figures import _draw
 from glassformer.figures.decide.ablation import _look as marked
 
@@ -22,23 +22,23 @@ def draw(seen: Birth, look: _draw.Look) -> Figure:
     """One row per part: the rise of the loss without it over the training, its birth in three ways, its last effect."""
     rows = drawn(seen, MOST.get(look.size, 24))
     alt = f"Small curves of the loss without each part, with the step of its birth. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=2.6 + 0.3 * len(rows), least=60)
+    sheet = look.sheet(seen, _caption(seen), alt, height=2.75 + 0.3 * len(rows), least=60)
     t = sheet.theme
     members = bool(seen.members)
     narrow = sheet.room[0] < 60
-    right = 13.0 if narrow else 27.5 if members else 17.5
-    panel = sheet.panels(1, 1, left=12.5, right=right, bottom=5.6, top=2.4)[0, 0]
+    right = 13.0 if narrow else 31.5 if members else 20.5
+    panel = sheet.panels(1, 1, left=12.5, right=right, bottom=6.8, top=2.4)[0, 0]
     effect = np.nan_to_num(seen.effect.values[rows, WAYS.index("mean")])
     top = max(float(effect.max(initial=0.0)), LEAST)
     for place, k in enumerate(rows):
         _row(panel, seen, k, place, top, sheet)
-    panel.set_xlim(-0.012 * max(seen.last, 1), max(seen.last, 1))  # a mark at step 0 keeps clear of its row's name
     panel.set_ylim(len(rows) - 0.5, -0.5)
     names = seen.born.axes["part"].labels
     panel.set_yticks(range(len(rows)), [names[k] for k in rows])
     panel.tick_params(axis="y", length=0)
     panel.spines["left"].set_visible(False)
-    _draw.steps_axis(panel)
+    _draw.steps_axis(panel, scale=seen.scale)
+    panel.set_xlim(float(seen.scale.step(np.array(-0.012))))  # a mark at step 0 keeps clear of its row's name
     if seen.step is not None:
         panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     _columns(panel, seen, rows, sheet, narrow)
@@ -57,9 +57,10 @@ def draw(seen: Birth, look: _draw.Look) -> Figure:
 def _caption(seen: Birth) -> str:
     said = (
         "One row per part, in the order of birth: the rise of the loss when the part is replaced by its mean over "
-        "windows, by kept step, all rows on one scale (the last value is printed). A part is necessary from the "
-        f"first step from which taking it out raises the loss by more than {SURE:g} sampling errors and {LITTLE:g} "
-        f"nats at every later step looked at, for the last {percent(STAY)} of the training at least: "
+        "windows, by kept step, all rows on one scale (the last value is printed, with its sampling error over "
+        "windows). A part is necessary from the first step from which taking it out raises the loss on these windows "
+        f"by {nats(seen.threshold)} nats or more ({percent(SHARE)} of the way from a uniform guess to the floor) at "
+        f"every later step looked at, for the last {percent(STAY)} of the training at least: "
         f"{seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller halves of the stretch "
         "between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
     )
@@ -72,8 +73,7 @@ def _caption(seen: Birth) -> str:
     said += (
         "Drawn are only neurons that cost a twentieth of the costliest part or more. "
         "Two parts that can stand in for each other may both look unnecessary; a dip below the threshold later "
-        "on moves a birth back; – stands for parts that are not needed at the end. The title names parts that cost a "
-        "twentieth of the costliest or more."
+        "on moves a birth back; – stands for parts that cost less than that at the end."
     )
     if seen.members:
         many = len(seen.members["born"].axes["member"])
@@ -132,16 +132,16 @@ def _row(ax: Axes, seen: Birth, k: int, place: int, top: float, sheet: _draw.She
 def _columns(ax: Axes, seen: Birth, rows: list[int], sheet: _draw.Sheet, narrow: bool) -> None:
     """Step of birth, last effect, and for populations the births of the members."""
     t, em = sheet.theme, sheet.em * 72
-    heads = [(8.5, "needed (mean)"), (16.5, "nats at end")][: 1 if narrow else 2]
+    heads = [(8.5, "needed (mean)"), (19.5, "nats at end")][: 1 if narrow else 2]
     if seen.members and not narrow:
-        heads.append((26.0, "median, range"))
+        heads.append((30.0, "median, range"))
     for x, head in heads:
         ax.annotate(head, (1, 1), xycoords="axes fraction", xytext=(x * em, 0.6 * em), textcoords="offset points",
                     ha="right", va="bottom", color=t.quiet)  # fmt: skip
     for place, k in enumerate(rows):
         born = seen.born.values[k, WAYS.index("mean")]
-        last = seen.effect.values[k, WAYS.index("mean"), -1]
-        texts = [f"from {thousands(int(born))}" if np.isfinite(born) else "–", nats(float(last))]
+        last, error = (float(each.values[k, WAYS.index("mean"), -1]) for each in (seen.effect, seen.sampling_error))
+        texts = [f"from {thousands(int(born))}" if np.isfinite(born) else "–", f"{nats(last)} ± {nats(error)}"]
         if seen.members:
             texts.append(_range(seen, seen.born.axes["part"].labels[k]))
         for (x, _), text in zip(heads, texts, strict=False):

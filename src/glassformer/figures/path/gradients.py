@@ -23,7 +23,7 @@ def draw(seen: Gradients, look: _draw.Look) -> Figure:
     _sizes(top, seen, steps, sheet, right - 2)
     _ratio(bottom, seen, steps, sheet)
     for panel in (top, bottom):
-        _life.steps_axis(panel, steps[-1], seen.per_pass, panel is bottom, seen.step)
+        _life.steps_axis(panel, seen.scale, seen.per_pass, panel is bottom, seen.step)
     return sheet.done()
 
 

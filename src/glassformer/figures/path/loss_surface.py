@@ -153,4 +153,4 @@ def _trust(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     _draw.heading(ax, f"loss of the weights, and of their projections into the plane ({seen.windows} windows{far})")
     names = [(float(true[-1]), "true weights", t.validation), (float(shadow[-1]), "projected", t.ink)]
     _draw.beside(ax, names, most=8)
-    _life.steps_axis(ax, seen.looked_at[-1], 0.0, True, seen.step)
+    _life.steps_axis(ax, seen.scale, 0.0, True, seen.step)

@@ -39,8 +39,7 @@ def draw(seen: ParameterTracks, look: _draw.Look) -> Figure:
     for k, (panel, name) in enumerate(zip(panels.flat, names, strict=False)):
         _tracks(panel, seen, name, sheet)
         low = k + columns >= len(names)
-        panel.xaxis.set_major_locator(MaxNLocator(3 if columns > 1 else 8))
-        _life.steps_axis(panel, seen.looked_at[-1], seen.per_pass if columns == 1 else 0.0, low, seen.step)
+        _life.steps_axis(panel, seen.scale, seen.per_pass if columns == 1 else 0.0, low, seen.step)
         if not k % columns:
             panel.set_ylabel("weight")
         panel.yaxis.set_major_locator(MaxNLocator(4))

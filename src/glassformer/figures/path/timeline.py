@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import Labelled, percent, thousands
+from glassformer.analyses._scale import Scale
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.head_roles import ANSWER, NEEDED
 from glassformer.analyses.path.timeline import LEFT, LONG, STILL, Timeline
@@ -27,7 +28,7 @@ def draw(seen: Timeline, look: _draw.Look) -> Figure:
         ("parts needed", seen.born, t.ink), (f"mean attention on the {held}", seen.attention, t.query),
     )  # fmt: skip
     wide = (sheet.room[0] - 13) * sheet.em
-    rows = [_rows(_happened(events), wide, seen.steps, sheet, ROWS)[1] for _, events, _ in lanes]
+    rows = [_rows(_happened(events), wide, seen.scale, sheet, ROWS)[1] for _, events, _ in lanes]
     needs = [max(2.0, 1.2 * many) for many in rows]
     rest = max(sheet.room[1] - 10.7 - sum(needs) - PHASES, 3.0)  # ems for the loss
     panels = sheet.panels(6, 1, heights=[rest, *needs, PHASES], left=11, right=2, bottom=5.4, top=1.4,
@@ -36,14 +37,11 @@ def draw(seen: Timeline, look: _draw.Look) -> Figure:
     for panel, (name, events, colour) in zip(panels[1:5], lanes, strict=True):
         last = seen.attention_last if events is seen.attention else float("nan")
         ends = f" (ends at {percent(last)})" if np.isfinite(last) else ""
-        _lane(panel, name, events, colour, sheet, seen.steps, ends)
+        _lane(panel, name, events, colour, sheet, seen.scale, ends)
     _phases(panels[5], seen, sheet)
     for panel in panels:
-        panel.set_xlim(0, max(seen.steps, 1))
-        last = panel is panels[-1]
-        if last:
-            _draw.steps_axis(panel)
-        else:
+        _draw.steps_axis(panel, "step" if panel is panels[-1] else "", seen.scale)
+        if panel is not panels[-1]:
             panel.set_xticks([])
         if seen.step is not None:
             panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
@@ -78,12 +76,12 @@ def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
     ax.set_ylabel("loss (nats)" if tall else "loss")
 
 
-def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet, steps: int, ends: str = "") -> None:
+def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet, scale: Scale, ends: str = "") -> None:
     """Ticks at the events with their names, on a few rows so that they do not touch."""
     together = _happened(events)
     wide = ax.get_window_extent().width / ax.figure.dpi
     room = max(1, min(ROWS, int(ax.get_window_extent().height / ax.figure.dpi / (1.15 * sheet.em))))
-    placed, rows = _rows(together, wide, steps, sheet, room)
+    placed, rows = _rows(together, wide, scale, sheet, room)
     ax.set_ylim(rows, 0)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
@@ -94,10 +92,10 @@ def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet
     if not len(events.values):
         ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, ha="center", va="center", color=sheet.theme.quiet)
     missing = [label for at, label in _events(events) if not np.isfinite(at)]
-    taken = max((_end(at, text, left, wide, steps, sheet) for at, (row, left, text) in placed.items()
+    taken = max((_end(at, text, left, wide, scale, sheet) for at, (row, left, text) in placed.items()
                  if row == rows - 1), default=0.0)  # fmt: skip
     said = [f"not reached: {text}{ends}" for text in _shorter(missing)] if missing else []
-    text = next((each for each in said if _draw.text_width(each, sheet.size.text) < wide - taken - 0.5 * sheet.em), "")
+    text = next((each for each in said if _draw.text_width(each, sheet.size.text) < wide - taken - 2 * sheet.em), "")
     ax.text(1, 0.5 / rows, f"{text} ", transform=ax.transAxes, ha="right", va="center", color=sheet.theme.quiet)
     hidden = [f"{sum(len(together[at]) for at in together if at not in placed)} more", f"{len(missing)} not reached"]
     told = [each for each, is_hidden in zip(hidden, (len(placed) < len(together), said and not text), strict=True)
@@ -128,14 +126,14 @@ def _happened(events: Labelled) -> dict[float, list[str]]:
     return found
 
 
-def _end(at: float, text: str, left: bool, wide: float, steps: int, sheet: _draw.Sheet) -> float:
+def _end(at: float, text: str, left: bool, wide: float, scale: Scale, sheet: _draw.Sheet) -> float:
     """How far to the right (inches) a tick and its name reach."""
-    x = at / max(steps, 1) * wide
+    x = float(scale.place(np.array(at))) * wide
     return wide if left else x + _draw.text_width(text, sheet.size.text) + 0.8 * sheet.em
 
 
 def _rows(
-    together: dict[float, list[str]], wide: float, steps: int, sheet: _draw.Sheet, most: int
+    together: dict[float, list[str]], wide: float, scale: Scale, sheet: _draw.Sheet, most: int
 ) -> tuple[dict[float, tuple[int, bool, str]], int]:
     """Step → row, whether the name stands at the left of its tick, and the name; and how many rows that takes.
 
@@ -144,13 +142,14 @@ def _rows(
     ends: list[float] = [-1.0] * most
     placed: dict[float, tuple[int, bool, str]] = {}
     for at, names in together.items():
-        x = at / max(steps, 1) * wide
+        x = float(scale.place(np.array(at))) * wide
         for text in _shorter(names):
             long = _draw.text_width(text, sheet.size.text) + 0.8 * sheet.em
             left = x + long > wide  # no room to the right
-            row = next((k for k in range(most) if ends[k] <= (x - long if left else x)), None)
+            begin = x - long if left else x
+            row = next((k for k in range(most) if ends[k] <= begin and begin >= 0), None)
             if row is not None:
-                ends[row] = _end(at, text, left, wide, steps, sheet)
+                ends[row] = _end(at, text, left, wide, scale, sheet)
                 placed[at] = (row, left, text)
                 break
     return placed, max((row for row, _, _ in placed.values()), default=0) + 1
@@ -160,23 +159,26 @@ def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
     """Phases by the bends of the loss above, by time below, each with its share of the fall of the loss."""
     t = sheet.theme
     shades = (t.unconstrained, t.rung, t.unconstrained)
-    per_step = ax.get_window_extent().width / ax.figure.dpi / max(seen.steps, 1)
+    wide = ax.get_window_extent().width / ax.figure.dpi
     both = (("fall by bends of the loss", seen.phases, seen.fall), ("fall by time", seen.by_time, seen.fall_by_time))
     for row, (name, table, fall) in enumerate(both):
         waiting: list[str] = []  # of bars too short for their words
         if not np.isfinite(table.values).all():
-            ax.text(seen.steps / 2, row, "too few logged steps to tell phases", ha="center", va="center", color=t.quiet)
+            ax.text(0.5, row, "too few logged steps to tell phases", ha="center", va="center", color=t.quiet,
+                    transform=ax.get_yaxis_transform())  # fmt: skip
         for k, (begin, end) in enumerate(table.values):
             if not np.isfinite(begin) or end <= begin:
                 continue
             ax.barh([row], [end - begin], left=begin, height=0.72, color=shades[k], edgecolor=t.paper)
             share = float(fall.values[k])
             own = table.axes["part"].labels[k] + (f": {percent(share)}" if np.isfinite(share) else "")
-            room = 0.95 * (end - begin) * per_step
+            left, right = seen.scale.place(np.array([begin, end]))
+            room = 0.95 * (right - left) * wide
             if _draw.text_width(both_of := ", ".join([*waiting, own]), sheet.size.text) < room:
                 own, waiting = both_of, []
             if _draw.text_width(own, sheet.size.text) < room:
-                ax.text((begin + end) / 2, row, own, ha="center", va="center", color=t.ink)
+                ax.text((left + right) / 2, row, own, ha="center", va="center", color=t.ink,
+                        transform=ax.get_yaxis_transform())  # fmt: skip
             else:
                 waiting.append(own)
         name += f" ({', '.join(waiting)})" if waiting else ""

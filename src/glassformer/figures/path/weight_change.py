@@ -27,7 +27,7 @@ def draw(seen: WeightChange, look: _draw.Look) -> Figure:
     _draw.heading(panels[2], "cosine with the change before (1: goes on, −1: turns back)")
     sheet.legend(entries, columns=across)
     for panel in panels:
-        _life.steps_axis(panel, seen.steps, seen.per_pass, panel is panels[-1], seen.step)
+        _life.steps_axis(panel, seen.scale, seen.per_pass, panel is panels[-1], seen.step)
     return sheet.done()
 
 
