@@ -13,7 +13,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-FOLDERS = ("analyses", "figures", "films", "physics", "studies", "tasks")
+FOLDERS = ("analyses", "catalogue", "figures", "films", "physics", "studies", "tasks")
 
 
 def __getattr__(name: str) -> Any:
