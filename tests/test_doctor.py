@@ -21,10 +21,11 @@ from glassformer.analyses._result import thousands
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.health.health import diagnose, health
 from glassformer.errors import DivergedError
-from glassformer.experiment import load
+from glassformer.experiment import for_text, load
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import NAN, run_of
+from small_texts import SETTINGS, TEXT
 
 FEW = ("train.judged=100", "train.log_every=20")
 SMALL = ("architecture.width=32", "architecture.feed_forward=64", *FEW)  # of the five operations
@@ -73,6 +74,20 @@ def test_an_ill_run_is_named(illness):
         assert len(finding.evidence.split()) > 3
         assert finding.remedy
     assert illness in health(run).title
+
+
+@pytest.mark.parametrize(
+    ("name", "illness"),
+    [
+        ("ill_overfitting", "overfitting"),
+        ("ill_exploding", "exploding loss"),
+        ("ill_stuck", "stuck on a rung"),
+        ("ill_dead", "dead neurons"),
+    ],
+)
+def test_an_experiment_that_is_ill_on_purpose_has_its_illness(name, illness):
+    found = [finding.illness for _, finding in diagnose(trained(name, load(name).train.steps)) if finding.serious]
+    assert illness in found, found
 
 
 def test_the_evidence_of_a_trained_illness_is_what_its_weights_and_lines_say():
@@ -124,15 +139,16 @@ def test_a_healthy_run_is_called_healthy(name):
 STEPS = np.arange(0, 2001, 20)
 
 
-def made(folder, validation, train=None, ratio=1e-3, **more) -> Run:
+def made(folder, validation, train=None, ratio=1e-3, experiment=None, rate=0.01, **more) -> Run:
     """A run whose lines say exactly this; weights are random, and the same at both kept steps."""
-    experiment = load("plus_last_even", steps=int(STEPS[-1]))
+    experiment = experiment or load("plus_last_even", steps=int(STEPS[-1]))
+    rate = np.broadcast_to(np.asarray(rate, dtype=float), STEPS.shape)
     floor = experiment.floor
     validation = np.broadcast_to(np.asarray(validation, dtype=float), STEPS.shape)
     train = validation if train is None else np.broadcast_to(np.asarray(train, dtype=float), STEPS.shape)
     lines = []
     for k, step in enumerate(STEPS.tolist()):
-        line = {"step": step, "rate": 0.01, "train_loss": train[k], "validation_loss": validation[k]}
+        line = {"step": step, "rate": rate[k], "train_loss": train[k], "validation_loss": validation[k]}
         line |= {"train_excess": train[k] - floor, "excess": validation[k] - floor, "rule_error_answerable": 0.5}
         gradient = {"all": 1.0, "embedding": 0.3, "read_out": 0.5} | more.get("gradient", {})
         line |= {"gradient": gradient, "update": {"all": ratio}, "weights": {"all": 1.0}}
@@ -245,6 +261,64 @@ def test_signs_to_stop_and_their_steps(tmp_path):
     gap = rising - falling(1.7)
     assert signs["training loss far below held-out"] == STEPS[gap > 0.1][0]
     assert 600 < signs["held-out loss above its best"] < 700
+
+
+# ---- texts, of which nobody knows how much is left -------------------------------------------------------------------
+
+COSINE = 0.5 * (1 + np.cos(np.pi * STEPS / STEPS[-1]))
+
+
+def of_text(folder, validation, train=None, **more):
+    """A life of a text whose losses are counted from its best table of counts, and the notes on it."""
+    folder.mkdir()
+    (folder / "text.txt").write_text(TEXT, encoding="utf-8")
+    given = for_text(folder / "text.txt", "characters", None, SETTINGS, steps=int(STEPS[-1]))
+    lift = given.floor
+    run = made(folder / "run", validation + lift, None if train is None else train + lift, experiment=given, **more)
+    return run, {finding.illness: finding for _, finding in diagnose(run)}
+
+
+def test_a_text_below_the_best_table_that_still_falls_is_not_converged(tmp_path):
+    """A table of counts is not the end of learning: nor does the advice to stop at it follow."""
+    run, found = of_text(tmp_path / "falling", 0.8 - STEPS / 2000)
+    assert set(found) == {"unfinished"}
+    seen = health(run)
+    assert seen.well
+    assert not seen.learnt
+    assert np.isnan(seen.signs.values[seen.signs.axes["quantity"].labels.index("no progress for a fifth of the run")])
+
+
+def test_a_text_at_rest_is_converged_and_nobody_says_that_it_is_learnt(tmp_path):
+    run, found = of_text(tmp_path / "rest", falling(-0.2, 1.0))
+    assert set(found) == {"converged"}
+    assert "learnt" not in found["converged"].cause
+    near = STEPS[falling(-0.2, 1.0) <= -0.2 + 0.02][0]  # 2 % of its perplexity
+    assert abs(found["converged"].step - near) <= 60
+    signs = dict(_checks.signs(Symptoms(run)))
+    assert signs["no progress for a fifth of the run"] >= found["converged"].step
+
+
+def test_a_loss_that_comes_to_rest_with_its_rate_has_not_converged(tmp_path):
+    """Half of the fall that a full rate would have made: the end is level because nothing moves any more."""
+    spent = np.cumsum(COSINE) / COSINE.sum()
+    run, found = of_text(tmp_path / "cosine", 0.5 - 0.8 * spent, rate=COSINE)
+    assert set(found) == {"unfinished"}
+    assert dict(_checks.signs(Symptoms(run)))["no progress for a fifth of the run"] is None
+
+
+def test_a_text_learnt_by_heart_is_overfitting_also_below_the_table(tmp_path):
+    rising = np.where(STEPS < 600, falling(-0.5, 1.0), -0.5 + (STEPS - 600) / 4000)
+    _, found = of_text(tmp_path / "heart", rising, falling(-1.5, 1.0))
+    assert found["overfitting"].serious
+
+
+def test_a_text_is_stuck_where_it_knows_no_more_than_pairs(tmp_path):
+    run, _ = of_text(tmp_path / "any", falling(0.0, 1.0))
+    ladder = Symptoms(run).ladder
+    pairs = ladder[2].nats - ladder[-1].nats
+    assert ladder[2].name.startswith("last token")
+    assert "stuck on a rung" in of_text(tmp_path / "stuck", falling(pairs + 0.02, 2.0))[1]
+    assert "stuck on a rung" not in of_text(tmp_path / "well", falling(pairs - 0.1, 2.0))[1]
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------

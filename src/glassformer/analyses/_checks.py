@@ -12,10 +12,10 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, listed, percent, thousands
 from glassformer.analyses._symptoms import Symptoms, ending
+from glassformer.summary import SLACK
 
 LEARNT = 0.05  # share of the ladder that may be left when a task counts as learnt
 WRONG = 0.02  # share of answers that may be wrong then, where each question has one
-SLACK = 0.02  # share of the ladder within which a loss stands on a rung, or does not move
 STUCK = 0.15  # share of the ladder left when a run that no longer moves is stuck, on a rung or not
 GAP = 0.10  # nats, and share of the ladder, between training and held-out loss
 SMALL, LARGE = 3e-5, 6e-2  # one update, as a share of the weights
@@ -25,6 +25,7 @@ SILENT = 0.9  # share of a block's neurons
 MOVED, VARIES = 0.02, 2e-3  # attention: way from its start; standard deviation over windows
 SIGNAL = 1e-4  # share of what is read out that depends on the window
 SPIKE = 0.15  # share of the ladder by which a loss jumps
+WAITED = 0.2  # share of the training without progress, after which it has converged
 MANY, LATE = 3, 0.9  # spikes: so many are an illness, and one after this share of the training
 FALSE = 0.01  # share of training answers that the rule forbids
 
@@ -74,7 +75,12 @@ class Check:
 
 
 def learnt(s: Symptoms) -> bool:
-    """Whether hardly anything is left to learn on held-out windows, or hardly an answer is wrong."""
+    """Whether hardly anything is left to learn on held-out windows, or hardly an answer is wrong; never of a text."""
+    return s.run.task.exact and well(s)
+
+
+def well(s: Symptoms) -> bool:
+    """Whether it has come to the end of its ladder; there a task is learnt, and a text known as well as by counting."""
     return bool(s.left < LEARNT or (s.left < STUCK and s.wrong < WRONG))
 
 
@@ -131,12 +137,12 @@ def updates(s: Symptoms) -> Check:
     peak, at = float(values.max()), int(steps[int(values.argmax())])
     rate = s.run.experiment.train.rate
     finding = None
-    if peak > LARGE and not learnt(s):
+    if peak > LARGE and not well(s):
         finding = _found(
             "updates too large", f"at step {thousands(at)} one update is {percent(peak)} as long as the weights; up to "
             f"{percent(LARGE)} is usual", f"the rate, {rate:g}, is too high: each step jumps over what it aims at",
             f"train.rate = {rate / 30:.1g} to {rate / 300:.1g}, or a warm-up", at)  # fmt: skip
-    elif peak < SMALL and not learnt(s):
+    elif peak < SMALL and not well(s):
         finding = _found(
             "updates too small", f"no update is longer than {100 * peak:.1g} % of the weights; 0.01 % to 1 % is usual",
             f"the rate, {rate:g}, is too low for {thousands(s.run.last_step)} steps",
@@ -152,13 +158,13 @@ def gradients(s: Symptoms) -> Check:
     steep = np.flatnonzero(norm > STEEP)
     value = float(np.median(values)) if len(values) else float("nan")
     finding = None
-    if len(steep) and not learnt(s):
+    if len(steep) and not well(s):
         at = int(s.steps[steep[0]])
         finding = _found(
             "exploding gradients", f"the gradient is {float(np.nanmax(norm)):.3g} long, first above {STEEP:g} at step "
             f"{thousands(at)}", "each block multiplies the error that flows back through it",
             "train.clip = 1.0, a lower rate, a norm, or smaller initial weights", at)  # fmt: skip
-    elif value < REACH and not learnt(s):
+    elif value < REACH and not well(s):
         why = [f"{s.run.architecture.blocks} blocks each shrink what flows back"]
         if not s.run.architecture.residual:
             why.insert(0, "the residual paths are missing")
@@ -176,7 +182,7 @@ def signal(s: Symptoms) -> Check:
     steps, values = s.look("signal")
     value = float(values[-1]) if len(values) and np.isfinite(values[-1]) else float("nan")
     finding = None
-    if value < SIGNAL and not learnt(s):
+    if value < SIGNAL and not well(s):
         finding = _found(
             "signal lost", f"at most {max(value, 1e-8):.1g} of what the model reads out depends on its input",
             "the blocks average the input away (no residual paths, or saturated attention and dead neurons)",
@@ -189,7 +195,7 @@ def neurons(s: Symptoms) -> Check:
     steps, values = s.look("silent")
     value = float(values[-1]) if len(values) else float("nan")
     finding = None
-    if value > SILENT and not learnt(s):
+    if value > SILENT and not well(s):
         finding = _found(
             "dead neurons", f"{percent(value)} of the neurons of a block fire on none of the windows tried at step "
             f"{thousands(int(steps[-1]))}", "large steps pushed them to where their gradient is zero",
@@ -203,7 +209,7 @@ def attention(s: Symptoms) -> Check:
     varies, spread = s.look("varies")[1], s.look("spread")[1]
     value = float(values[-1]) if len(values) > 1 and np.isfinite(values[-1]) else float("nan")
     finding = None
-    if np.isfinite(value) and not learnt(s):
+    if np.isfinite(value) and not well(s):
         at = int(steps[-1])
         if value < MOVED:
             finding = _found(
@@ -229,12 +235,12 @@ def gap(s: Symptoms) -> Check:
     finding = None
     if len(low) > 1 and value > limit and not learnt(s):
         best = int(np.nanargmin(s.validation))
-        rose = float(ending(low) - low.min()) / s.height
-        if rose > SLACK or s.falling < SLACK:
+        rose = float(ending(low) - low.min()) > s.close
+        if rose or (s.falling < s.close and not well(s)):
             finding = _found(
                 "overfitting", f"the training loss ends at {s.train[-1]:.2f}, the held-out one at {low[-1]:.2f}: a gap "
                 f"of {value:.2f} nats" + (f"; held out it was best, {low.min():.2f}, at step "
-                f"{thousands(int(steps[best]))}" if rose > SLACK else ""),
+                f"{thousands(int(steps[best]))}" if rose else ""),
                 "the examples are memorised: too few of them for so large a model and so long a training",
                 f"more training examples, a smaller model, decay or dropout, or stop at step "
                 f"{thousands(int(steps[best]))}", int(steps[best]))  # fmt: skip
@@ -249,7 +255,7 @@ def falling(s: Symptoms) -> Check:
     limit = min(s.blind - SLACK * s.height, first - LEARNT * (first - s.floor))
     value = ending(known) if len(known) > 1 else float("nan")
     finding = None
-    if np.isfinite(value) and value > limit and not (s.falling > SLACK and updates(s).finding is None):
+    if np.isfinite(value) and value > limit and not (s.falling > s.close and updates(s).finding is None):
         finding = _found(
             "not falling", f"after {thousands(int(steps[-1]))} steps the training loss is {value:.2f}, from "
             f"{known[0]:.2f}; blind guessing costs {s.blind:.2f} nats per token",
@@ -259,15 +265,16 @@ def falling(s: Symptoms) -> Check:
 
 
 def plateau(s: Symptoms) -> Check:
-    """It does not stop short of the floor (judged: the share of the way left)."""
+    """It does not stop short of the ladder's end (judged: the share of the way left)."""
     with np.errstate(all="ignore"):
         values = (s.validation - s.floor) / s.height
-    still = np.isfinite(s.falling) and s.falling < SLACK
+    still = np.isfinite(s.falling) and s.falling < s.close
     finding = None
     if still and s.left > LEARNT and falling(s).finding is None and gap(s).finding is None:
         late = s.validation[s.tail]
         where, on = _where(s, float(np.median(late)))
-        if on or s.left > STUCK:
+        pairs = s.ladder[min(2, len(s.ladder) - 1)].nats  # of a text: counts of pairs, which need no look back
+        if on or s.left > STUCK if s.run.task.exact else np.median(late) > pairs - s.close:
             since = int(s.steps[s.tail][0])
             finding = _found(
                 "stuck on a rung", f"from step {thousands(since)} on the held-out loss stays between {late.min():.2f} "
@@ -288,7 +295,7 @@ def spikes(s: Symptoms) -> Check:
     jumps = np.nan_to_num(jumps)
     many = np.flatnonzero(jumps > SPIKE)
     finding = None
-    if len(many) and not learnt(s):
+    if len(many) and not well(s):
         at, late = int(steps[many[0]]), steps[many[-1]] >= LATE * steps[-1]
         finding = _found(
             "spikes", f"the training loss jumps by more than {percent(SPIKE)} of the way from a uniform guess to "
@@ -304,19 +311,23 @@ def schedule(s: Symptoms) -> Check:
     stop = converged(s)
     finding = None
     last = int(s.steps[-1]) if len(s.steps) else 0
-    if learnt(s) and stop is not None and stop < 0.9 * last:
+    at_rest = not s.run.task.exact and all(each(s).finding is None for each in (finite, updates, gap, falling, plateau))
+    if stop is not None and (learnt(s) or at_rest):
         finding = _found(
-            "converged", f"from step {thousands(stop)} on the held-out loss stays within {percent(SLACK)} of its best, "
-            f"and {percent(max(s.left, 0))} is left to learn (100 % is the way from a uniform guess to {_least(s)})",
-            "the task is learnt", f"stop at step {thousands(stop)} next time (train.steps = {stop})", stop,
+            "converged", f"from step {thousands(stop)} on the held-out loss stays within {_share(s, s.close)} of its "
+            f"best{f', and {percent(max(s.left, 0))} is left to learn' if s.run.task.exact else ''}{_way(s)}",
+            "the task is learnt" if s.run.task.exact else
+            "this training teaches this model no more of the text; nobody knows how much is left",
+            f"stop at step {thousands(stop)} next time (train.steps = {stop})"
+            + ("" if s.run.task.exact else "; for a lower loss more text, a larger model, another rate"), stop,
             serious=False)  # fmt: skip
-    elif not learnt(s) and s.falling > SLACK and updates(s).finding is None and gap(s).finding is None:
+    elif not learnt(s) and s.falling > s.close and updates(s).finding is None and gap(s).finding is None:
         finding = _found(
-            "unfinished", f"in the last {percent(0.4)} of the training the held-out loss still falls by "
-            f"{percent(s.falling)} of the way from a uniform guess to {_least(s)}", "it was stopped while it learns",
+            "unfinished", f"from step {thousands(int(s.steps[s.tail][0]))} on the held-out loss still falls by "
+            f"{_share(s, s.falling)}{_way(s)}", "it was stopped while it learns",
             "more steps (train.steps)", last, serious=False)  # fmt: skip
     known = s.validation[np.isfinite(s.validation)]
-    near = float(_clock.smooth(known).min()) + SLACK * s.height if len(known) > 1 else float("nan")
+    near = float(_clock.smooth(known).min()) + s.close if len(known) > 1 else float("nan")
     value = ending(known) if len(known) > 1 else float("nan")
     return Check("converged", s.steps, s.validation, value, near, "nats", finding)
 
@@ -327,7 +338,7 @@ CHECKS: tuple[Callable[[Symptoms], Check], ...] = (
 
 
 def converged(s: Symptoms) -> int | None:
-    """The first logged step from which the held-out loss stays within a fiftieth of the ladder of its best.
+    """The first logged step from which the held-out loss stays close to its best, a fifth of the training or longer.
 
     Not before it has passed the last rung that it passes: who would stop earlier would miss that.
     """
@@ -335,22 +346,28 @@ def converged(s: Symptoms) -> int | None:
     if not len(low) or not np.isfinite(low).all():
         return None
     after = np.maximum.accumulate(low[::-1])[::-1]
-    near = np.flatnonzero(after <= low.min() + SLACK * s.height)
-    rungs = [step for _, step in _clock.passed(s.run, s.member) if step is not None]
-    return max(int(s.steps[near[0]]), *rungs, 0) if len(near) else None
+    near = np.flatnonzero(after <= low.min() + s.close)
+    if not len(near):
+        return None
+    stop = max(int(s.steps[near[0]]), *(step for _, step in _clock.passed(s.run, s.member) if step is not None), 0)
+    return stop if 1 - np.interp(stop, s.steps, _life(s)) >= WAITED else None
+
+
+def _life(s: Symptoms) -> Array:
+    """(line,): how much of the training is over: of its rate, or once the task is learnt of its steps."""
+    return s.steps / max(s.steps[-1:].sum(), 1) if learnt(s) else s.spent
 
 
 def signs(s: Symptoms) -> Iterator[tuple[str, int | None]]:
     """The four signs to stop by, and the first logged step at which each was met."""
     low, steps = _clock.smooth(s.validation), s.steps
-    best = np.minimum.accumulate(low) if len(low) else low
-    waited = np.array([k - int(np.argmin(low[: k + 1])) for k in range(len(low))])
-    some = max(2, len(low) // 5)
-    close = SLACK * s.height
+    best = np.fmin.accumulate(low)
+    since = [int(np.argmax(low <= best[k] + s.close)) for k in range(len(low))]  # as good as now, or nearly
+    life = _life(s)
     good = s.metric("accuracy") if "accuracy" in s.run.metrics else 1 - s.metric("rule_error_answerable")
     for name, met in (
-        ("no progress for a fifth of the run", waited >= some),
-        ("held-out loss above its best", low > best + close),
+        ("no progress for a fifth of the run", life - life[since] >= WAITED),
+        ("held-out loss above its best", low > best + s.close),
         ("training loss far below held-out", s.gap > max(GAP, GAP * s.height)),
         ("95 % right", good >= 0.95),
     ):
@@ -373,6 +390,15 @@ def _where(s: Symptoms, loss: float) -> tuple[str, bool]:
     high = f"“{above[-1].name}” ({above[-1].nats:.2f})" if above else "the top of the ladder"
     low = f"“{below[0].name}” ({below[0].nats:.2f})" if below else _least(s)
     return f"between {high} and {low}", False
+
+
+def _share(s: Symptoms, nats: float) -> str:
+    """A difference of losses, as a share of the ladder; of a text, of its perplexity."""
+    return percent(nats / s.height) if s.run.task.exact else f"{percent(1 - np.exp(-nats))} of its perplexity"
+
+
+def _way(s: Symptoms) -> str:
+    return f" (100 % is the way from a uniform guess to {_least(s)})" if s.run.task.exact else ""
 
 
 def _least(s: Symptoms) -> str:

@@ -11,12 +11,14 @@ from glassformer.analyses._result import Array
 from glassformer.architecture import nest, part
 from glassformer.errors import Error
 from glassformer.run import Run
+from glassformer.summary import SLACK
 from glassformer.tasks import Rung
 
 LOOKS = 6  # kept steps at which weights are looked at
 WINDOWS = 64
 FLOORS = 0.1  # nats between the floors of training and held-out windows that chance explains
-TAIL = 0.6  # the end of a training begins after this share of it
+TAIL = 0.6  # the end of a training begins after this share of its rate
+SAME = 0.02  # nats within which losses of a text are the same: 2 % of its perplexity
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,21 @@ class Symptoms:
         return max(self.blind - self.floor, 1e-9)
 
     @cached_property
+    def close(self) -> float:
+        """Nats within which two losses are the same: a fiftieth of the ladder; of a text, whose ladder is no measure of
+        what can be learnt, no more than 2 % of its perplexity.
+        """
+        ladder = SLACK * self.height
+        return ladder if self.run.task.exact else min(ladder, SAME)
+
+    @cached_property
     def blind(self) -> float:
         """What it costs to guess without looking."""
         return float(self.ladder[0].nats)
 
     @cached_property
     def floor(self) -> float:
-        """The least loss a model with this window can reach."""
+        """The least loss a model with this window can reach; of a text, that of the best table of counts."""
         return float(self.ladder[-1].nats)
 
     @cached_property
@@ -94,19 +104,31 @@ class Symptoms:
         return ending(finite) if len(finite) else 1.0
 
     @cached_property
+    def spent(self) -> Array:
+        """(line,): how much of all its rate a training has spent; of a rate that does not change, of its steps.
+
+        A loss that comes to rest with its rate has not come to its end.
+        """
+        rate, steps = self.metric("rate"), self.steps.astype(float)
+        rate = rate if np.isfinite(rate).all() and (rate[1:] > 0).any() else np.ones(len(steps))
+        spent = np.concatenate([[0.0], np.cumsum(np.diff(steps) * (rate[1:] + rate[:-1]) / 2)])[: len(steps)]
+        found: Array = spent / max(spent[-1:].sum(), 1e-30)
+        return found
+
+    @cached_property
     def tail(self) -> Array:
         """(line,): whether a line belongs to the end of the training."""
-        return self.steps >= TAIL * (self.steps[-1] if len(self.steps) else 0)
+        return self.spent >= TAIL
 
     @cached_property
     def falling(self) -> float:
-        """How far the held-out loss still falls in the end of the training, as a share of the ladder."""
+        """How far the held-out loss still falls in the end of the training, in nats."""
         late = self.validation[self.tail]
         late = late[np.isfinite(late)]
         if len(late) < 2:
             return float("nan")
         half = len(late) // 2
-        return float(np.median(late[:half]) - np.median(late[-half:])) / self.height
+        return float(np.median(late[:half]) - np.median(late[-half:]))
 
     @cached_property
     def ratio(self) -> tuple[Array, Array]:
@@ -155,7 +177,7 @@ class Symptoms:
         first: Array | None = None
         for step in _clock.kept(run, LOOKS if windows == WINDOWS else 3) if len(run.steps) else []:
             try:
-                flat = run.weights(step, self.member)
+                flat = run.unedited.weights(step, self.member)
             except Error:  # a damaged step is another matter, and said elsewhere
                 continue
             with np.errstate(all="ignore"):

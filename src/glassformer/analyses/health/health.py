@@ -31,7 +31,8 @@ class Health(Result):
     findings: tuple[Finding | None, ...]  # by check
     questions: tuple[str, ...]  # what each check calls healthy
     healthy: bool
-    learnt: bool
+    learnt: bool  # never of a text: nobody knows what is left
+    well: bool  # at the end of its ladder, so that the road there is no illness
     last: int
 
     @property
@@ -82,6 +83,8 @@ def health(run: Run, *, step: Step = -1, member: Member = 0) -> Health:
         questions=_checks.questions(),
         healthy=not any(row.finding is not None and row.finding.serious for row in rows),
         learnt=_checks.learnt(patient),
+        well=_checks.well(patient),
+        truth_known=run.task.exact,
         last=run.last_step,
     )
 

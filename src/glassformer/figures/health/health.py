@@ -18,10 +18,10 @@ LEAST = 14.0  # ems, under which findings are left to the title
 CAPTION = (
     "One row per check: its curve over the training, the limit as a dashed line with the unhealthy side shaded, "
     "the number judged, the verdict, and for what was found the evidence and something to try. Limits are rules of "
-    "thumb, chosen on runs made ill on purpose; a run that has learnt its task is not called ill for "
-    "the road it took. Losses and gradients are as logged; neurons, attention and signal are measured on "
-    "up to 64 held-out windows at a few kept steps. Below: four usual signs that it is time to stop, and the "
-    "first logged step at which each was met."
+    "thumb, chosen on runs made ill on purpose; a run that has learnt its task, or knows its text as well as the best "
+    "table of counts, is not called ill for the road it took. Losses and gradients are as logged; neurons, attention "
+    "and signal are measured on up to 64 held-out windows at a few kept steps. Below: four usual signs that it is time "
+    "to stop, and the first logged step at which each was met."
 )
 
 
@@ -85,7 +85,8 @@ def _texts(seen: Health, k: int) -> list[str]:
     finding = seen.findings[k]
     if finding is None:
         rest = "" if seen.verdicts[k] != "note" else " Beyond the limit, but " + (
-            "the task was learnt." if seen.learnt else "other checks say why, or it still falls.")  # fmt: skip
+            "the task was learnt." if seen.learnt else "it knows its text as well as the best table of counts."
+            if seen.well else "other checks say why, or it still falls.")  # fmt: skip
         short = seen.questions[k].partition(" (")[0]
         return [seen.questions[k] + rest, *([rest.strip(), "Beyond the limit."] if rest else [f"{short}."])]
     said = f"{finding.illness[0].upper()}{finding.illness[1:]}"
