@@ -436,3 +436,85 @@ def test_a_key_of_several_lines_is_read_line_by_line(across):
     placed = [(text.get_window_extent(), text.get_text()) for text in key.get_texts()]
     read = [said for _, said in sorted(placed, key=lambda each: (-round(each[0].y0), each[0].x0))]
     assert read == [str(k) for k in range(7)]
+
+
+# ---- what is drawn ---------------------------------------------------------------------------------------------------
+
+
+def said_and_drawn(figure):
+    """Whether the words on a figure speak of a band, and whether there is one."""
+    from matplotlib.collections import FillBetweenPolyCollection
+
+    bands = [each for ax in figure.axes for each in ax.collections if isinstance(each, FillBetweenPolyCollection)]
+    return any("band" in text for text in texts_of(figure)), bool(bands)
+
+
+def texts_of(figure):
+    return [each.get_text().replace("\n", " ") for each in figure.findobj(lambda each: hasattr(each, "get_text"))]
+
+
+@pytest.mark.parametrize("subject", ["one_layer", "boltzmann_memory", "run", "questions"])
+@pytest.mark.parametrize("name", FIGURES[:-1])
+def test_a_band_is_spoken_of_where_one_is_drawn(subject, name):
+    figure = getattr(gf.figures, f"plot_{name}")(SUBJECTS[subject]())
+    said, there = said_and_drawn(figure)
+    assert said == there == (subject in ("run", "questions"))
+
+
+def test_a_band_over_questions_counts_questions():
+    texts = texts_of(gf.figures.plot_phase(run_of("five_operations")))
+    assert any("8 questions in 10" in text for text in texts)
+
+
+@pytest.mark.parametrize("size", ["screen", "slide", "print", "print_narrow"])
+@pytest.mark.parametrize("seed", [12345, 3])
+def test_no_curve_crosses_the_key_of_the_memory(size, seed):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = gf.figures.plot_thermodynamics(boltzmann_memory(BoltzmannMemory(seed=seed)), view=3, size=size)
+    FigureCanvasAgg(figure).draw()
+    keyed = [ax for ax in figure.axes if ax.get_legend()]
+    assert len(keyed) == 2
+    for ax in keyed:
+        box = ax.get_legend().get_window_extent()
+        assert box.x1 <= ax.get_window_extent().x1 + 1
+        for line in ax.lines:
+            assert line.get_transform().transform(line.get_xydata())[:, 1].max() < box.y0
+
+
+@pytest.mark.parametrize("subject", ["one_layer", "boltzmann_memory", "run", "questions"])
+def test_the_plane_has_hardly_room_for_entropies_below_nothing(subject):
+    ax = gf.figures.plot_phase(SUBJECTS[subject]()).axes[0]
+    for low, high in (ax.get_xlim(), ax.get_ylim()):
+        assert low >= -0.031 * (high - low)
+    seen = gf.analyses.phase(SUBJECTS[subject]())
+    assert ax.get_xlim()[0] <= seen.path[:, 0].min() <= seen.path[:, 0].max() <= ax.get_xlim()[1]
+
+
+@pytest.mark.parametrize("name", ["entropy", "prediction_change", "sharpening", "phase", "thermodynamics"])
+@pytest.mark.parametrize("subject", [one_layer, SUBJECTS["run"]], ids=["one_layer", "run"])
+def test_steps_are_spaced_as_asked(name, subject):
+    plot, life = getattr(gf.figures, f"plot_{name}"), subject()
+    for axis in ("linear", "log", "learning"):
+        figure = plot(life, axis=axis)
+        panels = [ax for ax in figure.axes if ax.get_xlabel().startswith("step")]
+        assert panels
+        for ax in panels:
+            assert ax.get_xlim() == (0, uncertainty(life).total)
+            assert (ax.get_xscale() == "linear") == (axis == "linear")
+            assert ("(" in ax.get_xlabel()) == (axis != "linear")
+    assert getattr(gf.analyses, name)(life).scale == uncertainty(life).scale
+
+
+def test_the_steps_of_a_run_are_spaced_as_those_of_its_loss():
+    for name in ("plus_last_even", "five_operations"):
+        assert gf.analyses.sharpening(run_of(name)).scale == gf.analyses.loss(run_of(name)).scale
+
+
+def test_learners_of_their_own_are_not_read_as_one_model():
+    own, one = (_draw.of(gf.figures.plot_temperature(SUBJECTS[each]())).words.caption for each in
+                ("boltzmann_memory", "one_layer"))  # fmt: skip
+    assert "minimum at T = 1 says" in one
+    assert "minimum at T = 1 says" not in own
+    for caption in (own, one):
+        assert ". there" not in caption

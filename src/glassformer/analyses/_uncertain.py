@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from math import isfinite
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from glassformer import canonical
-from glassformer.analyses._options import Option
 from glassformer.analyses._result import Array, Labelled, Result, fate, result
+from glassformer.analyses._scale import Scale
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.words import thousands
@@ -17,7 +17,6 @@ from glassformer.words import thousands
 LINES = ("mean", "10 %", "90 %")  # over inputs; one input has a mean only
 NATS, SHARE, TEMPERATURE = "nats per prediction", "probability", "temperature"
 CALIBRATED = 0.02  # nats between loss and entropy that count as none
-LogSteps = Annotated[bool, Option("steps on a logarithmic axis")]
 
 
 @result
@@ -48,9 +47,9 @@ class Uncertainty(Result):
     tokens: int
     total: int  # steps of the whole life
     unlike: float  # largest |F − (U − T S)| found
+    scale: Scale  # of the steps
     exact: bool = True  # False: nobody knows the truth, and the best table of counts stands in for it
     own_lives: bool = False  # whether every temperature had its own training
-    log_steps: bool = False  # whether steps are to be drawn on a logarithmic axis
 
     @property
     def temperatures(self) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from glassformer import reference
 from glassformer.analyses import _clock, _counted, _logged
 from glassformer.analyses._result import Array, Labelled, Result, numbers, result, shared
+from glassformer.analyses._scale import Scale, by_losses, spaced
 from glassformer.analyses._uncertain import (
     NATS,
     SHARE,
@@ -47,7 +48,9 @@ class Plan:
     windows: int
 
 
-def uncertainty(run: Subject, *, temperature: float = 1.0, step: int = -1, member: int = 0) -> Uncertainty:
+def uncertainty(
+    run: Subject, *, temperature: float = 1.0, step: int = -1, member: int = 0, axis: str = "auto"
+) -> Uncertainty:
     """Every diagnostic of a run (one member), or of another life.
 
     Of a run, averaged over held-out windows, with their spread, at any temperature. A physics model has one input and
@@ -55,10 +58,12 @@ def uncertainty(run: Subject, *, temperature: float = 1.0, step: int = -1, membe
     """
     temperature = at_temperature(temperature)
     if not isinstance(run, Run):
-        return run.uncertainty(temperature, step)
+        told = run.uncertainty(temperature, step)
+        losses = told.by_step["loss"].values[0]
+        return replace(told, scale=by_losses(np.array(told.looked_at), losses, last=told.total, axis=axis))
     at = None if step == -1 else _clock.resolve(run, step)
     seen = _measured(run, temperature, member, -1 if at is None else at)
-    return replace(seen, step=at, clock=_clock.text(run, step, member))
+    return replace(seen, step=at, clock=_clock.text(run, step, member), scale=spaced(run, axis, member))
 
 
 @shared
@@ -259,6 +264,7 @@ def _result(
         inputs_are="validation windows" if run.task.answers == "next" else "validation questions",
         tokens=a.answers,
         total=_clock.total(run),
+        scale=Scale("linear", _clock.total(run)),
         exact=run.task.exact,
         unlike=float(np.nanmax(apart)) if np.isfinite(apart).any() else float("nan"),
     )

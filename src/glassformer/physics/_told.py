@@ -8,6 +8,7 @@ import numpy as np
 from glassformer import canonical
 from glassformer.analyses import _uncertain
 from glassformer.analyses._result import Labelled, numbers, shared
+from glassformer.analyses._scale import Scale
 from glassformer.analyses._uncertain import NATS, SHARE, Uncertainty, labelled, unit
 from glassformer.analyses.attend.attention_profile import LINES, AttentionProfile
 from glassformer.canonical import Array
@@ -76,6 +77,7 @@ def uncertainty(life: Ensemble, temperature: float, step: int) -> Uncertainty:
         inputs_are="input",
         tokens=trained.shape[1],
         total=last,
+        scale=Scale("linear", last),
         unlike=_uncertain.unlike(found, cold),
         own_lives=own,
     )

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from glassformer.analyses._options import Member, Step, Temperature
+from glassformer.analyses._options import Member, Step, StepAxis, Temperature
 from glassformer.analyses._result import Array, result
-from glassformer.analyses._uncertain import LogSteps, Subject, Uncertainty, moves, nats, part
+from glassformer.analyses._uncertain import Subject, Uncertainty, moves, nats, part
 from glassformer.analyses._uncertain_run import uncertainty
 from glassformer.words import thousands
 
@@ -37,13 +37,13 @@ class Entropy(Uncertainty):
 
 
 def entropy(
-    run: Subject, *, temperature: Temperature = 1.0, step: Step = -1, member: Member = 0, log_steps: LogSteps = False
+    run: Subject, *, temperature: Temperature = 1.0, step: Step = -1, member: Member = 0, axis: StepAxis = "auto"
 ) -> Entropy:
     """Output entropy and loss over the life of a run, or of a physics model."""
-    seen = uncertainty(run, temperature=temperature, step=step, member=member)
+    seen = uncertainty(run, temperature=temperature, step=step, member=member, axis=axis)
     shown = ("by_step.entropy", "by_step.entropy_at", "by_step.loss_at")
     when = _four_fifths(seen, seen.by_step["entropy_at"].values[0])
-    return part(Entropy, seen, *shown, four_fifths=when, log_steps=log_steps)
+    return part(Entropy, seen, *shown, four_fifths=when)
 
 
 def _four_fifths(seen: Uncertainty, values: Array) -> tuple[int, int] | None:

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, Temperature
+from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, StepAxis, Temperature
 from glassformer.analyses._reel import Reel, Strip, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, numbers, result
-from glassformer.analyses._scale import by_losses
 from glassformer.analyses._uncertain import CALIBRATED, Subject, Uncertainty, nats, part
 from glassformer.analyses._uncertain_run import Now, now, point, uncertainty
 from glassformer.errors import CallError, MissingError
@@ -53,9 +52,11 @@ class Phase(Uncertainty):
         )
 
 
-def phase(run: Subject, *, temperature: Temperature = 1.0, step: Step = -1, member: Member = 0) -> Phase:
+def phase(
+    run: Subject, *, temperature: Temperature = 1.0, step: Step = -1, member: Member = 0, axis: StepAxis = "auto"
+) -> Phase:
     """Entropy against loss over the life of a run, or of a physics model."""
-    seen = uncertainty(run, temperature=temperature, step=step, member=member)
+    seen = uncertainty(run, temperature=temperature, step=step, member=member, axis=axis)
     entropy, loss = (seen.by_step[name].values[0] for name in ("entropy_at", "loss_at"))
     return part(
         Phase, seen, "by_step.entropy_at", "by_step.loss_at", "by_step.gap", "ladder",
@@ -71,18 +72,18 @@ def _first_rise(seen: Uncertainty, entropy: Array, loss: Array) -> int | None:
 
 
 def reel(
-    run: Subject, *, temperature: Temperature = 1.0, member: Member = 0, frames: Frames = 200, pace: Pace = "even",
-    steps: Shown = None,
+    run: Subject, *, temperature: Temperature = 1.0, member: Member = 0, axis: StepAxis = "auto", frames: Frames = 200,
+    pace: Pace = "even", steps: Shown = None,
 ) -> Reel:  # fmt: skip
     """The point (entropy, loss) walking past the rungs of the ladder."""
-    life = phase(run, temperature=temperature, member=member)
+    life = phase(run, temperature=temperature, member=member, axis=axis)
     if not isinstance(run, Run):
         return _of_life(life, frames, steps)
 
     def at(step: int) -> Now:
         return now(run, step=step, temperature=life.temperature, member=member)
 
-    return Reel(life.title, frames_of(run, frames, pace, steps, member), at, strip(run, member), {"life": life})
+    return Reel(life.title, frames_of(run, frames, pace, steps, member), at, strip(run, member, axis), {"life": life})
 
 
 def _of_life(life: Phase, frames: int, steps: Sequence[int] | None) -> Reel:
@@ -104,7 +105,7 @@ def _of_life(life: Phase, frames: int, steps: Sequence[int] | None) -> Reel:
         main=Labelled(losses[:, 0], {"step": life.looked_at}, "nats"),
         rungs=Labelled(np.array([life.highest, 0.0]), {"rung": ("uniform guess", "always right")}, "nats"),
         own_floor=float("nan"),
-        scale=by_losses(np.array(life.looked_at), losses[:, 0], last=life.total),
+        scale=life.scale,
         subject=life.subject,
     )
     return Reel(life.title, shown, at, below, {"life": life})

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import result
-from glassformer.analyses._uncertain import LogSteps, Subject, Uncertainty, part, small
+from glassformer.analyses._uncertain import Subject, Uncertainty, part, small
 from glassformer.analyses._uncertain_run import uncertainty
 from glassformer.words import thousands
 
@@ -34,13 +34,13 @@ class PredictionChange(Uncertainty):
 
 
 def prediction_change(
-    run: Subject, *, step: Step = -1, member: Member = 0, log_steps: LogSteps = False
+    run: Subject, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto"
 ) -> PredictionChange:
     """How far the predictions of a run, or of a physics model, move from step to step."""
-    seen = uncertainty(run, step=step, member=member)
+    seen = uncertainty(run, step=step, member=member, axis=axis)
     values = seen.change["divergence"].values[0]
     late = float(np.median(values[-max(1, len(values) // 10) :])) if len(values) else float("nan")
-    return part(PredictionChange, seen, "change", "ladder.crossed", late=late, log_steps=log_steps)
+    return part(PredictionChange, seen, "change", "ladder.crossed", late=late)
 
 
 def _times(factor: float) -> str:

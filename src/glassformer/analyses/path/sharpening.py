@@ -3,9 +3,9 @@
 import numpy as np
 
 from glassformer.analyses._judged import exactly
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import result
-from glassformer.analyses._uncertain import LogSteps, Subject, Uncertainty, part
+from glassformer.analyses._uncertain import Subject, Uncertainty, part
 from glassformer.analyses._uncertain_run import uncertainty
 
 ORDER = 150
@@ -32,9 +32,9 @@ class Sharpening(Uncertainty):
         return f"{who} gets {exactly(right[0])} at first and {exactly(right[-1])} in the end{of}"
 
 
-def sharpening(run: Subject, *, step: Step = -1, member: Member = 0, log_steps: LogSteps = False) -> Sharpening:
+def sharpening(run: Subject, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Sharpening:
     """What a run, or a physics model, bets on its favourite and on the right token, over its life."""
-    seen = uncertainty(run, step=step, member=member)
+    seen = uncertainty(run, step=step, member=member, axis=axis)
     kinds = ("constrained", "free") if "p_max constrained" in seen.by_step else ()
     shown = [f"by_step.{name} {kind}".strip() for name in ("p_max", "p_target") for kind in kinds or ("",)]
-    return part(Sharpening, seen, *shown, kinds=kinds, log_steps=log_steps)
+    return part(Sharpening, seen, *shown, kinds=kinds)

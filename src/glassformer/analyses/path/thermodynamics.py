@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.analyses._judged import exactly
-from glassformer.analyses._options import Member, Option, Step, Temperature
+from glassformer.analyses._options import Member, Option, Step, StepAxis, Temperature
 from glassformer.analyses._result import result
 from glassformer.analyses._uncertain import CALIBRATED, Subject, Uncertainty, moves, nats, part, place
 from glassformer.analyses._uncertain_run import uncertainty
@@ -85,12 +85,13 @@ class Thermodynamics(Uncertainty):
 
 
 def thermodynamics(
-    run: Subject, *, view: View = 3, temperature: Temperature = 1.0, step: Step = -1, member: Member = 0
-) -> Thermodynamics:
+    run: Subject, *, view: View = 3, temperature: Temperature = 1.0, step: Step = -1, member: Member = 0,
+    axis: StepAxis = "auto",
+) -> Thermodynamics:  # fmt: skip
     """Every diagnostic of a run, or of a physics model, for one of three readers."""
     if view not in (1, 2, 3):
         raise CallError(f"view = {view} is not 1 (plain words), 2 (formulas) or 3 (physics)")
-    seen = uncertainty(run, temperature=temperature, step=step, member=member)
+    seen = uncertainty(run, temperature=temperature, step=step, member=member, axis=axis)
     return part(Thermodynamics, seen, *TABLES, view=view)
 
 

@@ -8,7 +8,6 @@ from glassformer.figures._uncertain.heads import attention, attention_entropy
 from glassformer.figures._uncertain.parts import NARROW, fitting, life
 from glassformer.figures._uncertain.steps import change, crossings, entropy, gap, loss, sharpening
 from glassformer.figures._uncertain.temperatures import (
-    SPREAD,
     by_moments,
     by_rows,
     energies,
@@ -19,14 +18,14 @@ from glassformer.figures._uncertain.temperatures import (
     spread,
 )
 from glassformer.figures._uncertain.walk import path, phase, plane, rung_points
-from glassformer.figures._uncertain.words import floor, means, trained_at
+from glassformer.figures._uncertain.words import band, floor, means, sentence, trained_at
 
 __all__ = [
     "NARROW",
-    "SPREAD",
     "at_temperatures",
     "attention",
     "attention_entropy",
+    "band",
     "by_moments",
     "by_rows",
     "change",
@@ -48,6 +47,7 @@ __all__ = [
     "phase",
     "plane",
     "rung_points",
+    "sentence",
     "sharpening",
     "spread",
     "tape",

@@ -20,7 +20,11 @@ def at_temperatures(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str) 
     level(ax, seen.highest, sheet)
     reach(ax, found[picked], seen.highest)
     ax.set_ylabel(f"{name} (nats)")
-    ax.legend(loc="upper right", labelspacing=0.25)
+    rows = -(-len(picked) // 2)
+    share = (1.3 * rows + 1) * sheet.em * ax.figure.dpi / ax.get_window_extent().height  # that the key takes
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + (high - low) * share / max(1 - share, 0.2))  # above all curves, so that none crosses it
+    ax.legend(loc="upper left", ncols=2, labelspacing=0.25, borderaxespad=0, columnspacing=1.2)
     life(ax, seen, sheet)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, NullLocator
 
 from glassformer.analyses._result import Array, Labelled
 from glassformer.analyses._uncertain import Uncertainty
@@ -17,14 +16,7 @@ BAND = 0.16
 
 def life(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, label: str = "step") -> None:
     """An x axis over the whole training, with the chosen step marked."""
-    if seen.log_steps:
-        gaps = np.diff(seen.looked_at)
-        ax.set_xscale("symlog", linthresh=max(1, int(gaps.min(initial=1))))
-        ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlim(0, max(seen.total, 1))
-    _draw.steps_axis(ax, label)
-    if not seen.log_steps:
-        ax.xaxis.set_major_locator(MaxNLocator(fitting(ax, sheet), steps=[1, 2, 2.5, 5, 10], integer=True))
+    _draw.steps_axis(ax, label, seen.scale)
     if not label:
         ax.tick_params(labelbottom=False)
     if seen.step is not None:
@@ -32,7 +24,7 @@ def life(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, label: str = "step") -
 
 
 def fitting(ax: Axes, sheet: _draw.Sheet) -> int:
-    """How many numbers of steps fit side by side."""
+    """How many numbers fit side by side."""
     wide = ax.get_window_extent().width / ax.figure.dpi / sheet.em
     return int(np.clip(wide / 5, 2, 8))
 

@@ -12,8 +12,7 @@ from glassformer.analyses._result import Array, thousands
 from glassformer.analyses._uncertain import Uncertainty
 from glassformer.figures import _draw, _style
 from glassformer.figures._uncertain.parts import BAND, curve, key, level, life, reach
-
-SPREAD = "band: 8 predictions in 10"
+from glassformer.figures._uncertain.words import band
 
 
 def shades(seen: Uncertainty, sheet: _draw.Sheet) -> list[Any]:
@@ -35,7 +34,7 @@ def over_temperature(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str,
 
 
 def temperature_axis(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
-    """Logarithmic over decades, plain over the source's range; T = 1 in thin dashes."""
+    """Logarithmic over decades, plain over the source's range; T = 1 in dots."""
     low, high = float(seen.temperatures[0]), float(seen.temperatures[-1])
     if high / low > 50:
         ax.set_xscale("log")
@@ -132,7 +131,7 @@ def heat_map(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str = "heat"
     x, y = (np.array(found.axes[axis].values, dtype=float) for axis in ("step", "temperature"))
     limit = _draw.limits("entropy", found.values)
     ax.pcolormesh(
-        _edges(x), np.exp(_edges(np.log(y))), np.ma.masked_invalid(found.values), vmin=limit[0], vmax=limit[1],
+        np.clip(_edges(x), 0, seen.scale.last), np.exp(_edges(np.log(y))), np.ma.masked_invalid(found.values), vmin=limit[0], vmax=limit[1],
         cmap=_style.colormap("entropy", sheet.theme.name), rasterized=True,
     )  # fmt: skip
     if y[-1] / y[0] > 50:
@@ -142,7 +141,6 @@ def heat_map(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str = "heat"
         ax.set_yticks(ticks, [f"{each:g}" for each in ticks])
     ax.set_ylabel("temperature T")
     life(ax, seen, sheet)
-    ax.set_xlim(_edges(x)[[0, -1]])
     return limit
 
 
@@ -156,9 +154,8 @@ def _edges(centres: Array) -> Array:
 
 def spread(seen: Uncertainty, sheet: _draw.Sheet) -> list[Patch]:
     """The key's entry of the band around an average, where there is one."""
-    if seen.subject != "run":
-        return []
-    return [Patch(facecolor=(sheet.theme.ink, BAND), edgecolor="none", label=SPREAD)]
+    label = f"band: {band(seen)}"
+    return [Patch(facecolor=(sheet.theme.ink, BAND), edgecolor="none", label=label)] if band(seen) else []
 
 
 def by_rows(entries: list[Any], across: int) -> list[Any]:

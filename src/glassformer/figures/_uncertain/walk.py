@@ -29,7 +29,7 @@ def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, n
     t, walked = sheet.theme, path(seen)
     prices = rung_points(seen)
     known = prices if len(prices) else np.array([[0, 0], [seen.highest] * 2])
-    _draw.frame(ax, np.vstack([walked, known]), margin=0.07)
+    _limits(ax, np.vstack([walked, known]))
     ends = (min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1]))
     limits = ax.get_xlim(), ax.get_ylim()
     ax.plot(ends, ends, color=t.ink, linestyle="--", linewidth=0.8 * sheet.size.line, zorder=1)
@@ -37,12 +37,22 @@ def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, n
     ax.set_ylim(*limits[1])
     box = ax.get_window_extent()
     for axis, length, each in ((ax.xaxis, box.width, 5), (ax.yaxis, box.height, 3)):
-        axis.set_major_locator(MaxNLocator(int(np.clip(length / ax.figure.dpi / sheet.em / each, 2, 7))))
+        most = int(np.clip(length / ax.figure.dpi / sheet.em / each, 2, 7))
+        axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
     ax.set_xlabel("entropy (nats)")
     ax.set_ylabel("loss (nats)")
     if len(prices) and rungs:
         _draw.dots(ax, known, colour="none", scale=2.0, zorder=4.5, linewidths=0.8 * sheet.size.line, edgecolors=t.ink)
         _rung_names(ax, seen, sheet, names)
+
+
+def _limits(ax: Axes, points: Array) -> None:
+    """Around all points, and hardly below 0, where there are neither entropies nor losses."""
+    flat = points[np.isfinite(points).all(axis=1)]
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    room = np.maximum(high - low, 1e-9)
+    least, most = np.maximum(low - 0.07 * room, -0.03 * room).tolist(), (high + 0.07 * room).tolist()
+    ax.set(xlim=(least[0], most[0]), ylim=(least[1], most[1]))
 
 
 def _rung_names(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, most: float) -> None:

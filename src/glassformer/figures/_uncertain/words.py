@@ -20,6 +20,16 @@ def means(seen: Uncertainty, predictions: int | None = None) -> str:
     return f"mean over {of} {seen.inputs_are}, always the same; band: the middle eight in ten of them."
 
 
+def band(seen: Uncertainty) -> str:
+    """What a band around a mean holds; empty where there is one input, and so none."""
+    return f"8 {seen.inputs_are.rpartition(' ')[2]} in 10" if seen.inputs > 1 else ""
+
+
+def sentence(text: str) -> str:
+    """With a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def floor(seen: Uncertainty) -> str:
     """What the exact predictor, or what stands in for it, has on the same inputs."""
     entropy, loss = seen.true("entropy"), seen.true("loss")

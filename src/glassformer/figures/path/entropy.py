@@ -16,8 +16,8 @@ def draw(seen: Entropy, look: _draw.Look) -> Figure:
     for panel, drawing in ((top, _uncertain.entropy), (bottom, _uncertain.loss)):
         _uncertain.life(panel, seen, sheet, "" if panel is top else "step")
         drawing(panel, seen, sheet, names)
-    if seen.inputs > 1:
-        sheet.note("bands: 8 windows in 10")
+    if band := _uncertain.band(seen):
+        sheet.note(f"bands: {band}")
     return sheet.done()
 
 

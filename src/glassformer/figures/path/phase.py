@@ -26,7 +26,8 @@ def draw(seen: Phase, look: _draw.Look) -> Figure:
     _round_steps(bar, seen)
     _uncertain.life(gap, seen, sheet)
     _uncertain.gap(gap, seen, sheet)
-    _draw.heading(gap, "loss minus entropy" + (" (band: 8 windows in 10)" if seen.inputs > 1 else ""))
+    band = _uncertain.band(seen)
+    _draw.heading(gap, f"loss minus entropy (band: {band})" if band else "loss minus entropy")
     return sheet.done()
 
 

@@ -22,7 +22,7 @@ def draw(seen: PredictionChange, look: _draw.Look) -> Figure:
     if ticked:
         _uncertain.crossings(panel, seen, sheet, ROWS)
     told = ["dotted: the loss passes a rung of the ladder"] if ticked else []
-    told += ["line: mean, band: 8 windows in 10"] if seen.inputs > 1 else []
+    told += [f"line: mean, band: {band}"] if (band := _uncertain.band(seen)) else []
     if told:
         sheet.note("; ".join(told))
     return sheet.done()

@@ -23,7 +23,7 @@ def draw(seen: Sharpening, look: _draw.Look) -> Figure:
         panel.set_title(HEADINGS[kind])
     dotted = seen.subject == "run" and seen.known
     told = [f"dotted: {'exact predictor' if seen.exact else 'best count table'}"] if dotted else []
-    told += ["band of what came: 8 windows in 10"] if seen.inputs > 1 else []
+    told += [f"band of what came: {band}"] if (band := _uncertain.band(seen)) else []
     if told:
         sheet.note("; ".join(told))
     return sheet.done()

@@ -35,18 +35,21 @@ def draw(seen: Temperature, look: _draw.Look) -> Figure:
 
 def _caption(seen: Temperature) -> str:
     cold = seen.temperatures
-    lives = (
-        "Every temperature has its own training here."
-        if seen.own_lives
-        else "The model is the same at every temperature; only its logits are divided by T."
-    )
+    if seen.own_lives:
+        lives, loss = "Every temperature has its own training here, so no curve is that of one model.", ""
+        peak, flat = ", its peak marked", ""
+    else:
+        lives = "The model is the same at every temperature; only its logits are divided by T."
+        loss = (
+            "; a minimum at T = 1 says that the stated probabilities are as sure as they should be, one below 1 that "
+            "they are too cautious, one above 1 that they are too sure"
+        )
+        peak = ", its peak marked: there a small change of temperature changes most"
+        flat = " A specific heat without a peak would mean that no scale of energy was learned."
     return (
         f"{lives} First: entropy against temperature T, averaged over the life (thick) and at some steps (early to "
         f"late in shade), with ln {thousands(seen.tokens)} = {seen.highest:.3f} as limit. Second: the loss, its "
-        "minimum marked; a minimum at T = 1 says that the stated probabilities are as sure as they should be, one "
-        "below 1 that they are too cautious, one above 1 that they are too sure. Third: the specific heat, the "
-        "variance of the energy E = −logit divided by T², its peak marked: there a small change of temperature changes "
-        f"most. {_uncertain.means(seen, seen.swept)} Computed at {len(cold)} temperatures from {cold[0]:g} to "
-        f"{cold[-1]:g}, so the marks are exact to one of them. A specific heat without a peak would mean that no scale "
-        "of energy was learned."
+        f"minimum marked{loss}. Third: the specific heat, the variance of the energy E = −logit divided by T²{peak}. "
+        f"{_uncertain.sentence(_uncertain.means(seen, seen.swept))} Computed at {len(cold)} temperatures from "
+        f"{cold[0]:g} to {cold[-1]:g}, so the marks are exact to one of them.{flat}"
     )

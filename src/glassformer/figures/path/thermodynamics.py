@@ -78,9 +78,9 @@ def _caption(seen: Thermodynamics) -> str:
         at = f" T = {seen.temperature:.4g} is the temperature nearest to {seen.wanted:g}."
     else:
         at = ""
+    means = _uncertain.sentence(_uncertain.means(seen))
     return (
-        f"{what} {_uncertain.means(seen)}{at} {_uncertain.floor(seen)} Each is explained, with all its lines, in the "
-        "figure of its name."
+        f"{what} {means}{at} {_uncertain.floor(seen)} Each is explained, with all its lines, in the figure of its name."
     )
 
 
@@ -89,13 +89,14 @@ def _depth(seen: Thermodynamics) -> str:
         return (
             "A fading memory that reads its own draws, one learner for each temperature: entropy and loss by step at "
             "some temperatures (T as shade), entropy averaged over the steps against T with its limit ln "
-            f"{seen.tokens}, the memory at T = {seen.temperature:.4g} (one row per token), and the tape of drawn "
-            "tokens (one row per temperature)."
+            f"{seen.tokens}, the memory at T = {seen.temperature:.4g} (one row per token), the tape of drawn "
+            "tokens (one row per temperature), and the specific heat Var(E)/T² of each learner’s own levels at some "
+            "steps. Thin dashes: the limit; dotted: T = 1."
         )
     return (
         "The predicted distribution as a system in heat: a token's energy E is minus its logit, counted from the "
         "likeliest token; U is the mean energy, S the entropy, F = −T ln Z the free energy, and F = U − T S holds here "
-        f"to {small(seen.unlike)}. The specific heat C = Var(E)/T² equals dU/dT; dashed: T = 1, where the model was "
+        f"to {small(seen.unlike)}. The specific heat C = Var(E)/T² equals dU/dT; dotted: T = 1, where the model was "
         "trained. Entropy of attention: dashed, as if each query looked everywhere alike."
     )
 
@@ -193,7 +194,7 @@ def _of_heat(seen: Uncertainty) -> list[tuple[str, Draw, str]]:
         ("specific heat C = Var(E)/T² = dU/dT", _uncertain.heat, ""),
         ("specific heat over the life: C(T, step)", _uncertain.heat_map, ""),
         ("path: entropy H, loss L", _path, ""),
-        (f"entropy H(T) ({_uncertain.SPREAD})", _mean, ""),
+        (f"entropy H(T) (band: {band})" if (band := _uncertain.band(seen)) else "entropy H(T)", _mean, ""),
     ]
     return [*found, (_of_heads(*seen.attention["entropy"].values.shape[:2]), heads, "")] if seen.attention else found
 

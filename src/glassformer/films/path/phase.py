@@ -1,10 +1,8 @@
 """The walk on the plane of entropy and loss, from rung to rung."""
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from glassformer.analyses._reel import Reel
-from glassformer.analyses._result import Array
 from glassformer.analyses._uncertain_run import Now
 from glassformer.analyses.path.phase import Phase
 from glassformer.figures import _draw, _uncertain
@@ -24,7 +22,6 @@ def scene(stage: Stage, reel: Reel) -> Update:
     _uncertain.gap(beside, life, stage)
     mark = stage.moving(beside.axvline(0, color=t.ink, linewidth=0.6 * line, clip_on=False))
     _uncertain.plane(ax, life, stage)
-    _crop(ax, np.vstack([walked, rungs]))
     for x, y, text, where in ((0.02, 0.97, "too sure", "left"), (0.98, 0.03, "too cautious", "right")):
         ax.text(x, y, text, transform=ax.transAxes, color=t.quiet, ha=where, va="top" if y > 0.5 else "bottom")
     lit = [stage.moving(_draw.dots(ax, at[None], colour=t.ink, scale=2, zorder=3, visible=False)) for at in rungs]
@@ -56,14 +53,6 @@ def scene(stage: Stage, reel: Reel) -> Update:
 def caption(reel: Reel) -> str:
     """How to read the plane."""
     return still.caption(reel.still["life"])
-
-
-def _crop(ax: Axes, points: Array) -> None:
-    """No place for entropies below zero, which there are none of, nor far beyond the largest."""
-    low, high = ax.get_xlim()
-    most = float(np.nanmax(points[:, 0]))
-    room = 0.04 * (high - low)
-    ax.set_xlim(max(low, -room), min(high, most + 2 * room))
 
 
 def _key(seen: Phase) -> str:
