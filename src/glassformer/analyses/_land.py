@@ -1,6 +1,6 @@
 """What the model says at every point of a plane, from the last attention onwards, and one input on its way over it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -369,18 +369,21 @@ class Laid:
     places: dict[str, Any]  # of the map
     chances: Array  # (token, vertical, horizontal)
     every: Pairs
+    full: dict[str, Array]  # the points of the fields, with all their features
 
 
 def laid(
     run: Run, *, sequence: str | None = None, step: int = -1, member: int = 0, at: str = "middle",
     features: tuple[int, int] | None = None, plane: Plane | None = None, frame: Frame | None = None, grid: int = GRID,
     shape: float | None = 1.0, borders: Borders = "smooth", through: tuple[str, ...] = ("begin", "end"),
+    also: Mapping[str, Labelled] | None = None,
 ) -> Laid:  # fmt: skip
     """P(next token) over the plane of `middle` of the last block (`at="final"`: over what the read-out reads).
 
     Wider than two features, the plane is a slice: that of the two principal components of `middle` over validation
-    windows, all other directions at their mean, bent to pass `through` these points. Films pass one `plane` and one
-    `frame` for all steps; `shape` is the frame's width over its height (None: by the points, the same at every size).
+    windows, all other directions at their mean, bent to pass `through` these points; `also` are further points of the
+    stream, (..., feature). Films pass one `plane` and one `frame` for all steps; `shape` is the frame's width over its
+    height (None: by the points, the same at every size).
     """
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
@@ -402,12 +405,14 @@ def laid(
         read = np.arange(a.context)[_counted.read(run)].tolist()
         full["held_out"] = cloud[::thin]
         axes["held_out"] = {"window": Axis(tuple((w, p) for w in range(len(many)) for p in read)[::thin])}
+    for name, each in (also or {}).items():
+        full[name], axes[name] = each.values, {axis: at for axis, at in each.axes.items() if axis != "feature"}
     drawn = {name: flat.points(each) for name, each in full.items()}
     if at == "middle" and a.attention != "off":
         full["value"] = _decide.pushes(weights, seen, a.blocks - 1, a)
         drawn["value"] = flat.zero + flat.directions(full["value"])
         axes["value"] = {"head": numbers(a.heads), "key_position": here}
-    inside = ["end", "begin", *(["embedded", "value"] if flat.lossless else [])]
+    inside = ["end", "begin", *(also or {}), *(["embedded", "value"] if flat.lossless else [])]
     spots = flat.points(cloud)
     box = frame or around([spots, *(drawn[name] for name in inside if name in drawn)], shape=shape)
     spread = max(float(np.sqrt(((spots - spots.mean(0)) ** 2).sum(-1).mean())), 1e-9)
@@ -448,7 +453,7 @@ def laid(
         "reach": ground.reach,
         "frame": box,
     }  # fmt: skip
-    return Laid(fields, ground, places, chances, every)
+    return Laid(fields, ground, places, chances, every, full)
 
 
 def _bent(flat: Plane, points: list[Array], spread: float) -> tuple[Array | None, Array | None, float]:

@@ -8,9 +8,9 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses._land import CLEARLY
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses._result import Array, listed, percent
+from glassformer.analyses._result import Array, listed
 from glassformer.analyses._verdicts import NONE
-from glassformer.analyses.decide.landscape import TELLING, Landscape
+from glassformer.analyses.decide.landscape import PAIRS, Landscape
 from glassformer.figures import _draw, _regions, _style
 
 MOST = {"slide": 8}  # panels on one page; else 24
@@ -48,13 +48,13 @@ def draw(seen: Landscape, look: _draw.Look) -> Figure:
         _regions.ticks(panel, seen.plane, x=k // columns == (len(picked) - 1) // columns, y=k % columns == 0)
         panel.set_xlabel(seen.plane.labels[0] if k == len(picked) - 1 - (len(picked) - 1) % columns else "")
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=panels[: len(picked) // columns or 1, -1])
-    if seen.shown_points == "embedded" and seen.at == "middle":
+    if _marked(seen) in PAIRS:
         sheet.legend([_key(name, marks[name], sheet.theme) for name in marks if name in seen.pair_groups])
     left = len(seen.words) - len(every)
     notes = ["line: one half", *([f"page {look.page + 1} of {pages}"] if pages > 1 else [])]
-    if seen.shown_points == "embedded" and seen.at == "middle":
-        notes.append(f"large: says this token{', filled with its true P' if seen.is_slice else ''}")
-    notes += [f"{left} tokens under {percent(TELLING)} have no map"] if left else []
+    if _marked(seen) in PAIRS:
+        notes.append("large: says this token")
+    notes += [f"{left} tokens that get less have no map"] if left else []
     sheet.note(" · ".join(notes))
     return sheet.done(pages=pages)
 
@@ -66,6 +66,9 @@ def _caption(seen: Landscape) -> str:
         "embedded": "Points are all pairs of token and position as they are embedded, before anything is added; those "
         "that would say the panel's token as they are have the mark of their group of tokens, the others are dots. "
         f"{_unmoved(seen)}",
+        "after": f"Points are {len(seen.says.values)} pairs of token and position after the last attention, each in "
+        "the first window of the validation part that has it; those that say the panel's token have the mark of their "
+        "group of tokens, the others are dots. ",
         "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
         "middle": "Marks are this input's positions after the last attention, with ✓ or ✗ for the answer read there. ",
     }[_marked(seen)]
@@ -73,13 +76,13 @@ def _caption(seen: Landscape) -> str:
     return (
         "One panel for each token that can come next; the colour is its probability at every point, from 0 to 1. "
         f"{marks}{_regions.on_slice(seen, seen.at, _through(seen))}"
-        f"{f' {left} tokens that nowhere get {percent(TELLING)} are left out.' if left else ''} "
+        f"{f' {left} tokens that get less are left out.' if left else ''} "
         "If the model did not use the plane to choose the next token, the panels would not differ."
     )
 
 
 def _through(seen: Landscape) -> str:
-    return "these pairs" if seen.shown_points == "embedded" and seen.at == "middle" else "this input's points"
+    return "these pairs" if _marked(seen) in PAIRS else "this input's points"
 
 
 def _alt(seen: Landscape) -> str:
@@ -136,24 +139,15 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
     """The points asked for, in white with dark edges: readable anywhere on the map."""
     light, dark = _style.theme("dark").ink, _style.theme("light").ink
     kind = _marked(seen)
-    if kind == "embedded":
-        xy, groups = seen.points["embedded"].values, np.array(seen.pair_groups)
-        saying, at = seen.says.values == token, seen.shown_tokens.index(token)
+    if kind in PAIRS:
+        xy, groups = seen.points[kind].values, np.array(seen.pair_groups)
+        saying = seen.says.values == token
         _draw.dots(ax, xy[~saying], colour=light, scale=0.22, alpha=0.45)
         for name, mark in marks.items():
             mine = saying & (groups == name)
-            filled = _style.colormap("probability")(seen.said.values[mine, at]) if seen.is_slice else light
-            _draw.dots(
-                ax,
-                xy[mine],
-                colour=filled,
-                marker=mark,
-                scale=0.7,
-                edgecolors=light if seen.is_slice else dark,
-                linewidths=0.5,
-            )
-        best = _named(seen, np.flatnonzero(saying)) if not seen.is_slice else []
-        names = drawn(seen.points["embedded"].axes["pair"])
+            _draw.dots(ax, xy[mine], colour=light, marker=mark, scale=0.7, edgecolors=dark, linewidths=0.5)
+        best = _named(seen, np.flatnonzero(saying))
+        names = drawn(seen.points[kind].axes["pair"])
         if best:
             _draw.labels(ax, xy[best], [names[k] for k in best], colours=light, keep_clear=xy[saying], tied=True)
     elif kind == "value" and "value" in seen.points:
@@ -176,7 +170,8 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
 
 def _named(seen: Landscape, saying: Array) -> list[int]:
     """Of the pairs that would say a token, one for each token they are made of, the farthest to the right first."""
-    pairs, xy = seen.points["embedded"].axes["pair"].values, seen.points["embedded"].values
+    at = seen.points[_marked(seen)]
+    pairs, xy = at.axes["pair"].values, at.values
     found: dict[str, int] = {}
     for k in sorted(saying.tolist(), key=lambda k: -xy[k, 0]):
         found.setdefault(pairs[k][0], k)

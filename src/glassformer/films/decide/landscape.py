@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._reel import Reel
+from glassformer.analyses._verdicts import read
 from glassformer.analyses.decide.landscape import Landscape, dots
 from glassformer.figures import _draw, _regions, _style
 from glassformer.films._film import Stage, Update
@@ -37,7 +38,9 @@ def scene(stage: Stage, reel: Reel) -> Update:
     ends = last.shown_points == "middle"
     name = "end" if ends else "embedded"
     light, dark = _style.theme("dark").ink, _style.theme("dark").paper
-    texts, told = drawn(next(iter(last.points[name].axes.values()))), _told(last, name)
+    texts = drawn(next(iter(last.points[name].axes.values())))
+    kept = read(last.verdicts) if ends else list(range(len(texts)))  # nothing is said at the others
+    told = _told(last, name, kept)
     pictures, marks, names = [], [], []
     for panel in _panels(stage, last):
         picture = stage.picture(panel, kind="probability", smooth=True)
@@ -53,11 +56,11 @@ def scene(stage: Stage, reel: Reel) -> Update:
 
     def update(seen: Landscape) -> None:
         spots = seen.points[name].values
-        true = seen.at_end.values[:, list(seen.shown_tokens)] if ends else seen.said.values  # what it says there
+        true = seen.at_end.values[kept][:, list(seen.shown_tokens)] if ends else seen.said.values  # what it says there
         names[0].move(spots[told])
         for k, (picture, mark, label) in enumerate(zip(pictures, marks, names, strict=True)):
             picture.show(seen.probabilities.values[k])
-            mark.set_offsets(spots)
+            mark.set_offsets(spots[kept])
             mark.set_facecolor(palette(np.nan_to_num(true[:, k])))
             label.put(*names[0].now)  # all maps are alike
 
@@ -82,10 +85,10 @@ def _panels(stage: Stage, last: Landscape) -> list[Axes]:
     return list(grid.flat[:many])
 
 
-def _told(last: Landscape, name: str) -> list[int]:
+def _told(last: Landscape, name: str, kept: list[int]) -> list[int]:
     """The points with a name, the same in all frames: those with an answer, then others that end apart from them."""
     spots = np.nan_to_num(last.points[name].values)
-    order = _regions.important(last.verdicts) if name == "end" else list(range(len(spots)))
+    order = [k for k in _regions.important(last.verdicts) if k in kept] if name == "end" else kept
     clear = _regions.apart(spots, 0.14 * (last.frame[1] - last.frame[0]), order)
     return [k for k in order if clear[k]][:NAMED]
 
