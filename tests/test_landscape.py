@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 
 from glassformer.analyses._reel import strip
 from glassformer.analyses.decide.landscape import FEWEST, landscape, reel
+from glassformer.analyses.decide.landscape_input import landscape_input
 from glassformer.errors import CallError
-from glassformer.figures import _style, plot_landscape
+from glassformer.figures import _draw, _style, plot_landscape, plot_landscape_input
 from glassformer.films import _film
 from glassformer.films.decide.landscape import scene
 from small_runs import TEXT, run_of
@@ -46,6 +47,26 @@ def test_a_text_has_some_maps_even_where_no_token_gets_likely():
     assert (peak < 0.25).sum() > len(peak) - FEWEST
     assert len(seen.telling) == FEWEST
     assert peak[seen.telling].min() >= np.delete(peak, seen.telling).max()
+
+
+@pytest.mark.parametrize(("size", "pages"), [("screen", 1), ("slide", 3)])
+def test_one_input_is_drawn_three_times_on_the_map_of_every_token(size, pages):
+    run, found = run_of("plus_last_even"), []
+    seen = landscape_input(run)
+    for page in range(pages):
+        figure = plot_landscape_input(seen, size=size, page=page)
+        assert _draw.of(figure).pages == pages
+        columns = {}
+        for ax in figure.axes:
+            if ax.images and ax.get_label() != "<colorbar>":
+                columns.setdefault(round(ax.get_position().x0, 3), []).append(ax)
+        for stack in columns.values():
+            for k in range(0, len(stack), 3):
+                stack[k:] = [*sorted(stack[k : k + 3], key=lambda ax: -ax.get_position().y0), *stack[k + 3 :]]
+                title, tips = stack[k].get_title(), stack[k + 2].collections[-1].get_offsets()
+                found.append(title.partition("(")[2].partition(")")[0])
+                assert_allclose(tips, seen.points["end"].values)
+    assert sorted(found) == sorted(run.task.vocabulary)
 
 
 @pytest.mark.parametrize("name", ["plus_last_even", "five_operations", TEXT])

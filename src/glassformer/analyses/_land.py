@@ -11,8 +11,8 @@ from glassformer.analyses import _clock, _counted, _decide
 from glassformer.analyses._pairs import Pairs, at_position, paired, pairs, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._plane import plane as plane_of
-from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, result
-from glassformer.analyses._verdicts import judged
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, percent, result
+from glassformer.analyses._verdicts import judged, read
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -98,9 +98,11 @@ class Land(Result):
     def ends(self) -> str:
         """Where the positions with an answer end, as a sentence."""
         places = self.judged
-        if not places:
-            return "No position of this input has an answer to check"
         guess = self.at_end.values.argmax(axis=-1)
+        if not places:
+            k = max(read(self.verdicts), key=lambda place: float(self.at_end.values[place].max()))
+            surest, share = shown(self.words[int(guess[k])]), percent(float(self.at_end.values[k].max()))
+            return f"the surest position, {self.name(k)}, ends where {surest} has {share}"
         told = [
             f"{self.name(k)} ends where {shown(self.words[int(guess[k])])} wins"
             for k in (places if len(places) <= 2 else places[-1:])

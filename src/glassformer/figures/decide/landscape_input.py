@@ -1,4 +1,4 @@
-"""One input across the landscape: its values and its arrows on the maps of the tokens that count."""
+"""One input across the landscape: its values, its arrows and where they end, on the map of every token."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -7,67 +7,84 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from glassformer.analyses._pairs import drawn, shown
+from glassformer.analyses._result import Array
 from glassformer.analyses._verdicts import judged, read
 from glassformer.analyses.decide.landscape_input import WIDE, LandscapeInput
 from glassformer.figures import _draw, _regions, _style
 
-FEWEST, MOST = 3, {"slide": 3}  # columns on one page; else 6
-ROWS = ("values, as pushes from +", "attention's moves")
+ACROSS, BANDS = {"slide": 4}, {"slide": 1}  # tokens side by side, else 6; times that on one page, else 2
+ROWS = ("values, from +", "attention's moves", "where they end")
 SAID = {"right": "right answer", "wrong": "said, but wrong"}
+GAP, ABOVE, BELOW = 0.8, 2.4, 2.6  # ems between two rows, above the first and below the last
 
 
 def draw(seen: LandscapeInput, look: _draw.Look) -> Figure:
-    """Columns are tokens; rows: what each position offers, and where attention moves each position."""
+    """Columns are tokens; rows: what each position offers, where attention moves each, and where that ends."""
     size = _style.widened(look.size)
-    framed, most = _framed(seen), MOST.get(size, 6)
-    tokens = _columns(seen, framed, most)
-    picked, pages = _draw.paged(tokens, most, look.page)
-    picked, many = sorted(picked), len(picked)
+    framed, across = _framed(seen), ACROSS.get(size, 6)
+    picked, pages = _draw.paged(_columns(seen, framed), across * BANDS.get(size, 2), look.page)
+    picked = sorted(picked)
+    bands = [picked[k : k + across] for k in range(0, len(picked), across)]
     s = _style.size(size)
-    each = min(40.0, (s.width * 72 / s.text - 10 - 0.5 * many) / many) / WIDE
-    height = _style.inches(size, 9.5 + len(ROWS) * (each + 0.8))
+    each = min(40.0, (s.width * 72 / s.text - 10 - 0.5 * across) / across) / WIDE
+    tall = ABOVE + len(ROWS) * (each + GAP) - GAP  # ems of a band
     alt = f"A grid of probability maps with the path of one input. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=height)
-    panels = sheet.panels(2, many, left=3.2, right=6.5, bottom=2.6, top=2.4, gap=(0.5, 0.8), square=WIDE)
-    t = sheet.theme
-    for column, token in enumerate(picked):
-        for row, panel in enumerate(panels[:, column]):
-            values = seen.probabilities.values[seen.shown_tokens.index(token)]
-            _regions.field(panel, values, seen.frame, kind="probability", theme=t)
-            if row == 0:
-                _values(panel, seen)
-            else:
-                _arrows(panel, seen, token)
-            if token in framed:
-                for side in panel.spines.values():
-                    side.set(visible=True, color=t[framed[token]], linewidth=2 * sheet.size.line)
-        said = f": {SAID[framed[token]]}" if token in framed else ""
-        panels[0, column].set_title(f"P({shown(seen.words[token])}){said}", parse_math=False, loc="center")
-    for row, name in enumerate(ROWS):
-        panels[row, 0].set_ylabel(name)
-    _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[-1, -1]])
-    note = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
-    note += " · tips: the true probability" if seen.is_slice else ""
+    sheet = look.sheet(
+        seen, _caption(seen), alt, height=_style.inches(size, 4.6 + BELOW + len(bands) * tall)
+    )  # fmt: skip
+    room = sheet.room[1]
+    high = (room - BELOW) / len(bands)
+    for k, band in enumerate(bands):
+        part = (0, 1 - (k + 1) * high / room, 1, 1 - k * high / room)
+        panels = sheet.panels(len(ROWS), across, left=3.2, right=6.5, bottom=0, top=ABOVE, gap=(0.5, GAP), square=WIDE,
+                              within=part)  # fmt: skip
+        _band(sheet, seen, panels, band, framed)
+        if k == 0:
+            _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[-1, -1]])
+    note = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]} · filled with the true probability"
     sheet.note(f"page {look.page + 1} of {pages} · {note}" if pages > 1 else note)
     met = {*seen.verdicts, *(framed[token] for token in picked if token in framed)}
+    t = sheet.theme
     before = Line2D([], [], color=t.quiet, marker=">", label="before → after attention")
     sheet.legend([verdict for verdict in ("right", "wrong") if verdict in met] + [("value", "^", t.quiet), before])
     return sheet.done(pages=pages)
 
 
+def _band(sheet: _draw.Sheet, seen: LandscapeInput, panels: Array, tokens: list[int], framed: dict[int, str]) -> None:
+    """The maps of some tokens side by side, each three times."""
+    for column, stack in enumerate(panels.T):
+        if column >= len(tokens):
+            for panel in stack:
+                panel.set_visible(False)  # the colour bar may stand beside it
+            continue
+        token = tokens[column]
+        values = seen.probabilities.values[seen.shown_tokens.index(token)]
+        for panel, marks in zip(stack, (_values, _arrows, _ends), strict=True):
+            _regions.field(panel, values, seen.frame, kind="probability", theme=sheet.theme)
+            marks(panel, seen, token)
+            if token in framed:
+                for side in panel.spines.values():
+                    side.set(visible=True, color=sheet.theme[framed[token]], linewidth=2 * sheet.size.line)
+        said = f": {SAID[framed[token]]}" if token in framed else ""
+        stack[0].set_title(f"P({shown(seen.words[token])}){said}", parse_math=False, loc="center")
+    for panel, name in zip(panels[:, 0], ROWS, strict=True):
+        panel.set_ylabel(name)
+
+
 def _caption(seen: LandscapeInput) -> str:
-    """How to read the two rows."""
+    """How to read the three rows."""
     return (
         f"The input {' '.join(map(shown, seen.tokens))} on maps of the probability of single tokens: framed, the right "
-        "answers and what is said in their place, then the tokens that win most of what is drawn. First row: what each "
+        "answers and what is said in their place; on further pages the tokens that win less. First row: what each "
         "position would add if it alone were looked at, as a push from the origin (+). Second row: arrows from "
         "before to after attention; the positions whose answer is the column's token are named, and each tip is filled "
-        f"with the token's true probability. {_regions.on_slice(seen)} If attention did not carry the answer, the "
+        "with the token's true probability. Third row: the tips alone, with all names there is room for. "
+        f"{_regions.on_slice(seen)} If attention did not carry the answer, the "
         "named arrows would not end at a bright tip."
     )
 
 
-def _values(ax: Axes, seen: LandscapeInput) -> None:
+def _values(ax: Axes, seen: LandscapeInput, _: int) -> None:
     """The values as pushes from the origin, named where there is one head."""
     light, dark = _style.theme("dark").ink, _style.theme("light").ink
     zero, heads = np.asarray(seen.plane.zero), seen.points["value"].values
@@ -89,21 +106,41 @@ def _arrows(ax: Axes, seen: LandscapeInput, token: int) -> None:
     """All arrows; those whose answer is the token, or that end at it wrongly, in the colour of their verdict."""
     dark, light = _style.theme("light").ink, _style.theme("dark")
     begin, end, names = seen.points["begin"].values, seen.points["end"].values, _names(seen)
-    guess = seen.at_end.values.argmax(-1)
-    told = [k for k, verdict in enumerate(seen.verdicts)
-            if token in seen.right[k] or (verdict == "wrong" and guess[k] == token)][::-1]  # fmt: skip
-    answered = read(seen.verdicts)
+    told, answered = _told(seen, token), read(seen.verdicts)
     for these, width in (([k for k in answered if k not in told], 0.5), (told, 1.1)):
         colours = [_regions.colour(seen.verdicts[k], light) if these is told else light.ink for k in these]
         _draw.arrows(ax, begin[these], end[these], colours=colours, width=width)
-    tips = [*told, *(k for k in answered if k not in told)]
-    chances = _style.colormap("probability")(np.nan_to_num(seen.at_end.values[tips, token]))
-    _draw.dots(ax, end[tips], colour=dark, scale=1.2, zorder=4)
-    _draw.dots(ax, end[tips], colour=chances, scale=0.9, edgecolors=light.ink, linewidths=1.0, zorder=4)
+    _tips(ax, seen, token)
     # the last position with an answer is that of the title: it is named first
     _draw.labels(ax, end[told], [names[k] for k in told], colours=light.ink, tied=True,
                  keep_clear=_regions.along(begin[answered], end[answered]))  # fmt: skip
     _dark_edges(ax, dark)
+
+
+def _told(seen: LandscapeInput, token: int) -> list[int]:
+    """The positions whose answer is the token, or that end at it wrongly; the last, that of the title, first."""
+    guess = seen.at_end.values.argmax(-1)
+    return [k for k, verdict in enumerate(seen.verdicts)
+            if token in seen.right[k] or (verdict == "wrong" and guess[k] == token)][::-1]  # fmt: skip
+
+
+def _tips(ax: Axes, seen: LandscapeInput, token: int) -> None:
+    """Where the positions that are read end, filled with what the model gives the token there."""
+    dark, light, answered = _style.theme("light").ink, _style.theme("dark").ink, read(seen.verdicts)
+    end = seen.points["end"].values[answered]
+    chances = _style.colormap("probability")(np.nan_to_num(seen.at_end.values[answered, token]))
+    _draw.dots(ax, end, colour=dark, scale=1.2, zorder=4)
+    _draw.dots(ax, end, colour=chances, scale=0.9, edgecolors=light, linewidths=1.0, zorder=4)
+
+
+def _ends(ax: Axes, seen: LandscapeInput, token: int) -> None:
+    """The tips alone: what the read-out is given."""
+    answered, names = read(seen.verdicts), _names(seen)
+    _tips(ax, seen, token)
+    told = [answered.index(k) for k in _told(seen, token) if k in answered]
+    _draw.labels(ax, seen.points["end"].values[answered], [names[k] for k in answered],
+                 colours=_style.theme("dark").ink, first=told)  # fmt: skip
+    _dark_edges(ax, _style.theme("light").ink)
 
 
 def _names(seen: LandscapeInput) -> list[str]:
@@ -129,9 +166,8 @@ def _framed(seen: LandscapeInput) -> dict[int, str]:
     return {token: sign for token, sign in found.items() if token in seen.shown_tokens}
 
 
-def _columns(seen: LandscapeInput, framed: dict[int, str], most: int) -> list[int]:
-    """The tokens that are right or said at some position to check, then the largest regions, until pages are full."""
+def _columns(seen: LandscapeInput, framed: dict[int, str]) -> list[int]:
+    """The tokens that are right or said at some position to check, then the largest regions, then the likeliest."""
     area, likely = seen.area.values, seen.at_end.values[read(seen.verdicts)].mean(0)
     rest = sorted(seen.shown_tokens, key=lambda token: (-area[token], -np.nan_to_num(likely[token])))
-    full = max(FEWEST, len(framed) if len(framed) <= most else -(-len(framed) // most) * most)
-    return [*framed, *(token for token in rest if token not in framed)][:full]
+    return [*framed, *(token for token in rest if token not in framed)]
