@@ -12,6 +12,7 @@ from glassformer import reference
 from glassformer.analyses import _clock, _life, _logged, _replay
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses._result import Labelled
+from glassformer.analyses._scale import spaced
 from glassformer.analyses.path import parameter_tracks as tracks
 from glassformer.analyses.path.backward import backward
 from glassformer.analyses.path.gradients import gradients
@@ -23,6 +24,7 @@ from glassformer.analyses.path.weight_change import weight_change
 from glassformer.architecture import nest
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import load
+from glassformer.figures.path.embedding_paths import shades
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import NAN, RUNS, TEXT, run_of
@@ -561,3 +563,44 @@ def test_a_diverged_run_says_so(tmp_path):
 def test_passes_are_counted_where_training_goes_in_passes():
     assert _life.steps_per_pass(run_of("five_operations")) == 125
     assert _life.steps_per_pass(run_of("plus_last_even")) == 0
+
+
+# ---- how steps are spaced --------------------------------------------------------------------------------------------
+
+OVER_STEPS = ("attention_history", "birth", "gradients", "hessian", "loss_surface", "parameter_tracks", "similarity",
+              "timeline", "weight_change")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVER_STEPS)
+def test_steps_are_spaced_as_asked(name):
+    run = run_of("plus_last_even")
+    for axis in ("linear", "log", "learning"):
+        figure = getattr(gf.figures, f"plot_{name}")(run, axis=axis)
+        over = [panel for panel in figure.axes if panel.get_xlabel().startswith("step")]
+        assert over
+        for panel in over:
+            places = panel.transScale.transform([(step, 1) for step in (0, 30, 150, 300)])[:, 0]
+            wanted = spaced(run, axis).place(np.array([0, 30, 150, 300]))
+            assert_allclose((places - places[0]) / (places[-1] - places[0]), wanted, atol=1e-9)
+
+
+def test_trails_are_looked_at_and_shaded_as_steps_are_spaced():
+    run = run_of("plus_last_even")
+    for axis in ("linear", "log", "learning"):
+        seen = gf.analyses.embedding_paths(run, axis=axis)
+        steps = seen.drawn["token"].axes["step"].values
+        assert (steps[0], steps[-1]) == (0, 300)
+        assert_allclose(shades(seen, steps), spaced(run, axis).place(np.array(steps)), atol=1e-12)
+    early = [sum(step < 30 for step in gf.analyses.embedding_paths(run, axis=axis).drawn["token"].axes["step"].values)
+             for axis in ("linear", "log")]  # fmt: skip
+    assert early[1] > 2 * early[0]
+
+
+def test_every_token_of_a_table_of_cosines_has_its_name():
+    seen = gf.analyses.similarity(run_of(TEXT))
+    many = len(seen.cosine.axes["token"])
+    assert many == 40
+    table = gf.figures.plot_similarity(seen).axes[0]
+    assert [len(table.get_xticks()), len(table.get_yticks())] == [many, many]
+    boxes = [text.get_window_extent() for text in table.get_yticklabels()]
+    assert max(box.height for box in boxes) <= 1.4 * (boxes[0].y0 - boxes[-1].y0) / (many - 1)

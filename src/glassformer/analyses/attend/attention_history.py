@@ -6,10 +6,11 @@ import numpy as np
 
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._attend import asked, checked
-from glassformer.analyses._options import Head, Member, Option, Sequence, Step, Steps
+from glassformer.analyses._options import Head, Member, Option, Sequence, Step, StepAxis, Steps
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Labelled, Result, fate, percent, result, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses._sought import which
 from glassformer.analyses.attend.attention import attention, named
 from glassformer.errors import CallError
@@ -44,6 +45,7 @@ class AttentionHistory(Result):
     blocks: int
     heads: int
     steps: tuple[int, ...]  # at which the query was looked at
+    scale: Scale
     target: int  # the key to speak of: the one that is sought, else the one looked at most in the end
 
     @property
@@ -83,7 +85,7 @@ def attention_history(
     run: Run, *, sequence: Sequence = None, steps: Steps = None,
     query: Annotated[int | None, Option("the position that is followed; none: one that asks", least=0)] = None,
     block: Annotated[int | None, Option("the block looked at, counted from 0; none: the last", least=0)] = None,
-    head: Head = None, step: Step = -1, member: Member = 0,
+    head: Head = None, step: Step = -1, member: Member = 0, axis: StepAxis = "auto",
 ) -> AttentionHistory:  # fmt: skip
     """One head's attention on `sequence` at `steps`, and one query's at many steps.
 
@@ -132,6 +134,7 @@ def attention_history(
         blocks=a.blocks,
         heads=a.heads,
         steps=tuple(life),
+        scale=spaced(run, axis, member),
         target=key,
     )
 

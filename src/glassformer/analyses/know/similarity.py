@@ -3,9 +3,10 @@
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, result
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses.know.embeddings import families, few, members, vectors
 from glassformer.run import Run
 
@@ -35,6 +36,7 @@ class Similarity(Result):
     used: tuple[str, ...]  # the groups whose tokens occur
     main: tuple[str, ...]  # the two largest of those, which are spoken of
     left_out: int
+    scale: Scale
 
     @property
     def title(self) -> str:
@@ -57,7 +59,7 @@ class Similarity(Result):
         return [each for each in [*inside, (both, float(self.apart.values[at]))] if np.isfinite(each[1])]
 
 
-def similarity(run: Run, *, step: Step = -1, member: Member = 0) -> Similarity:
+def similarity(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Similarity:
     """Cosines and lengths at a kept step, and the means within and between groups at up to 80 kept steps."""
     step, ids = _clock.resolve(run, step), few(run)
     group = families(run, ids)
@@ -92,6 +94,7 @@ def similarity(run: Run, *, step: Step = -1, member: Member = 0) -> Similarity:
         used=used,
         main=main,
         left_out=len(run.task.vocabulary) - len(ids),
+        scale=spaced(run, axis, member),
     )
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 
 from glassformer.analyses import _clock
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses.know.embeddings import few, members, projection, vectors
 from glassformer.run import Run
 
@@ -30,6 +31,7 @@ class EmbeddingPaths(Result):
     groups: dict[str, tuple[str, ...]]  # the drawn tokens of each group
     task_groups: tuple[str, ...]  # all groups of the task, in its order
     first: int
+    scale: Scale
 
     @property
     def title(self) -> str:
@@ -49,10 +51,11 @@ class EmbeddingPaths(Result):
         return title + projection(self.planes)
 
 
-def embedding_paths(run: Run, *, step: Step = -1, member: Member = 0) -> EmbeddingPaths:
+def embedding_paths(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> EmbeddingPaths:
     """The ways from the first kept step to `step`; each plane is fitted once, on the last kept step."""
     step, ids = _clock.resolve(run, step), few(run)
-    steps = _moments(run, step)
+    scale = spaced(run, axis, member)
+    steps = _moments(run, step, scale)
     life = [vectors(run, at, member) for at in steps]
     last = vectors(run, _clock.resolve(run), member)
     labels: dict[str, tuple[str | int, ...]] = {"token": tuple(run.task.vocabulary[k] for k in ids)}
@@ -83,6 +86,7 @@ def embedding_paths(run: Run, *, step: Step = -1, member: Member = 0) -> Embeddi
         groups=members(run, ids),
         task_groups=tuple(run.task.groups),
         first=steps[0],
+        scale=scale,
     )
 
 
@@ -93,8 +97,9 @@ def smoothed(way: Array) -> Array:
     return np.array([way[k - each : k + each + 1].mean(axis=0) for k, each in enumerate(reach)])
 
 
-def _moments(run: Run, step: int) -> list[int]:
-    """Kept steps up to this one, evenly apart in the root of the step: most of the way is made early."""
+def _moments(run: Run, step: int, scale: Scale) -> list[int]:
+    """Kept steps up to this one, evenly apart as the scale has it: most of the way may be made early."""
     kept = np.array([at for at in run.steps if at <= step])
-    wanted = kept[0] + (step - kept[0]) * np.linspace(0, 1, MOST_STEPS) ** 2
-    return [int(at) for at in np.unique(kept[np.abs(kept[:, None] - wanted).argmin(axis=0)])]
+    there = scale.place(kept)
+    wanted = np.linspace(there[0], there[-1], MOST_STEPS)
+    return [int(at) for at in np.unique(kept[np.abs(there[:, None] - wanted).argmin(axis=0)])]

@@ -12,7 +12,7 @@ from glassformer.analyses._result import Axis, thousands
 from glassformer.analyses._scale import Scale
 from glassformer.figures._draw.text import text_width, wrap
 
-MOST_LABELS = 32  # places along an axis; beyond, every n-th is labelled
+MOST_LABELS = 48  # places along an axis; beyond, every n-th is labelled
 ROUND = (1, 5, 2, 3, 7, 4, 6, 8, 9)  # how the steps of an axis that is not even may begin
 SPACED = {"linear": "", "log": " (logarithmic from {} on)", "learning": " (spaced by what is learnt)"}
 

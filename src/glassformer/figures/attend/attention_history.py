@@ -72,8 +72,7 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
     entropy.set_ylabel("nats")
     entropy.set_title("entropy of its attention")
     for panel in (lines, entropy):
-        panel.set_xlim(0, max(seen.steps[-1], 1))
-        _draw.steps_axis(panel)
+        _draw.steps_axis(panel, scale=seen.scale)
         if seen.marked >= 0:
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
     return sheet.done()
@@ -104,4 +103,3 @@ def _end_labels(
         if np.isfinite(share) and all(abs(share - other) >= least for other in placed):
             placed.append(share)
             ax.text(last, share, f" {names[k]}", va="center", ha="left", color=sheet.theme.ink)
-    ax.set_xlim(0, max(last, 1))

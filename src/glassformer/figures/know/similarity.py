@@ -6,26 +6,28 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import listed, percent, thousands
 from glassformer.analyses.know.similarity import Similarity, signed
 from glassformer.figures import _draw, _style
 
 MOST_NUMBERS = 20  # tokens
+FEW = 28  # tokens
 MOST_GROUPS = 5  # in the table of groups
-SPLIT = 0.62  # of the width for the table
+SPLIT = 0.62, 0.7  # of the width for the table of few tokens and of many
+LINE = 1.15  # ems for the name of a token
 STYLES = ("-", ":", "-.")  # of groups
 
 
 def draw(seen: Similarity, look: _draw.Look) -> Figure:
     """Cosine of every two token vectors; beside it the length of each and the means by group over life."""
     alt = f"Table of cosines between token embeddings, lengths, and means over the life. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.8, least=60)
-    t, words = sheet.theme, seen.cosine.axes["token"]
-    longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(words)) / sheet.em
-    side = longest + 1.2
+    words = seen.cosine.axes["token"]
+    side = _draw.widest(words) + 1.2
+    tall = _style.inches(look.size, LINE * len(words) + max(3.2, side) + 6.6) if look.size == "screen" else 0
+    sheet = look.sheet(seen, _caption(seen), alt, height=max(6.8, tall), least=60)
+    t, split = sheet.theme, SPLIT[len(words) > FEW]
     table = sheet.panels(
-        1, 1, left=max(5, side), right=15.5, bottom=max(3.2, side), top=1.6, within=(0, 0, SPLIT, 1), square=True
+        1, 1, left=max(5, side), right=15.5, bottom=max(3.2, side), top=1.6, within=(0, 0, split, 1), square=True
     )[0, 0]
     _draw.heat(
         table, seen.cosine.values, kind="signed", theme=t, limit=(-1, 1), rows=words, columns=words,
@@ -41,9 +43,9 @@ def draw(seen: Similarity, look: _draw.Look) -> Figure:
     sorted_too = len(seen.along.values) > 0
     low = 1.0
     if 1 < len(seen.groups) <= MOST_GROUPS:
-        low -= _between(sheet, seen)
+        low -= _between(sheet, seen, split)
     right = sheet.panels(
-        1 + sorted_too, 1, left=5, right=9.2, bottom=3.8, top=2.2, gap=(0, 6), within=(SPLIT, 0, 1, low)
+        1 + sorted_too, 1, left=5, right=9.2, bottom=3.8, top=2.2, gap=(0, 6), within=(split, 0, 1, low)
     )[:, 0]
     life = right[-1]
     steps = np.array(seen.by_group.axes["step"].values)
@@ -60,9 +62,7 @@ def draw(seen: Similarity, look: _draw.Look) -> Figure:
         life.plot(steps, curve, linestyle=style, color=colour)
     if seen.step is not None and seen.step != steps[-1]:
         life.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
-    life.set_xlim(steps[0], max(steps[-1], steps[0] + 1))
-    _draw.steps_axis(life)
-    life.locator_params(axis="x", nbins=3)
+    _draw.steps_axis(life, scale=seen.scale)
     life.set_title("mean cosine by step")
     told = [(float(curve[-1]), name, colour) for name, curve, _, colour in curves if np.isfinite(curve[-1])]
     _draw.beside(life, told, most=7.0)
@@ -99,17 +99,23 @@ def _caption(seen: Similarity) -> str:
     return said
 
 
-def _between(sheet: _draw.Sheet, seen: Similarity) -> float:
+def _between(sheet: _draw.Sheet, seen: Similarity, split: float) -> float:
     """Group by group mean cosines as a small table on top; the share of the height it takes."""
     names = [name or "other" for name in seen.between.axes["group"].labels]
-    high = (5.8 + 1.5 * len(names)) / sheet.room[1]
-    side = 1.0 + max(_draw.text_width(name, 72) for name in names)
-    panel = sheet.panels(1, 1, left=side, right=1, bottom=2.2, top=3.6, within=(SPLIT, 1 - high, 1, 1))[0, 0]
-    _draw.heat(panel, seen.between.values, kind="signed", theme=sheet.theme, limit=(-1, 1), rows=names, columns=names,
-               numbers=True, digits=2)  # fmt: skip
+    longest = max(_draw.text_width(name, 72) for name in names)  # ems
+    side = 1.0 + longest
+    upright = longest > ((1 - split) * sheet.room[0] - side - 1) / len(names)  # too long to stand side by side
+    head = longest + 0.8 if upright else 1.8
+    high = (4 + head + 1.5 * len(names)) / sheet.room[1]
+    panel = sheet.panels(1, 1, left=side, right=1, bottom=2.2, top=1.8 + head, within=(split, 1 - high, 1, 1))[0, 0]
+    _draw.heat(
+        panel, seen.between.values, kind="signed", theme=sheet.theme, limit=(-1, 1), numbers=True, digits=2
+    )  # fmt: skip
+    panel.set_xticks(range(len(names)), names, rotation=90 if upright else 0)
+    panel.set_yticks(range(len(names)), names)
     panel.xaxis.tick_top()
     panel.tick_params(length=0)
-    panel.set_title("mean cosine by group", pad=1.8 * sheet.size.text)
+    panel.set_title("mean cosine by group", pad=head * sheet.size.text)
     return high
 
 

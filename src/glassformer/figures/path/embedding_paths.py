@@ -1,6 +1,7 @@
 """How the embeddings came to lie where they do: the trail of every token and position."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,6 +16,11 @@ from glassformer.analyses.path.embedding_paths import HALF, EmbeddingPaths
 from glassformer.figures import _draw, _style
 from glassformer.figures.know.embeddings import keys, named, of_tokens
 
+SPACED = {
+    "linear": "evenly apart",
+    "log": "evenly apart in the logarithm of the step",
+    "learning": "evenly apart in time and in what the loss gains",
+}
 PALE = 0.5  # of all trails but the longest
 
 
@@ -30,9 +36,10 @@ def draw(seen: EmbeddingPaths, look: _draw.Look) -> Figure:
     steps = np.array(seen.drawn["token"].axes["step"].values)
     if len(steps) > 1:
         bar = _draw.bar(sheet, "time", (0, 1), "step", beside=panels[-1])
-        last = steps[-1] - steps[0]
-        ticks = sorted({round(float(last) * share**2) for share in (0, 0.25, 0.5, 0.75, 1)})
-        bar.set_yticks(shades(ticks, last), [thousands(int(steps[0]) + at) for at in ticks])
+        low, high = seen.scale.place(steps[[0, -1]])
+        between = [float(f"{at:.2g}") for at in seen.scale.step(np.linspace(low, high, 5)[1:-1])]
+        ticks = sorted({int(steps[0]), *map(int, between), int(steps[-1])})
+        bar.set_yticks(shades(seen, ticks), [thousands(at) for at in ticks])
     sheet.legend(
         [
             *(keys(seen.groups, marks, sheet.theme) if len(seen.groups) > 1 else []),
@@ -45,19 +52,21 @@ def draw(seen: EmbeddingPaths, look: _draw.Look) -> Figure:
 def _caption(seen: EmbeddingPaths) -> str:
     many = len(seen.drawn["token"].axes["step"])
     return (
-        f"The way of each vector over {many} kept steps, evenly apart in the root of the step and shaded by it as the "
-        f"bar says, each place between start and end the mean of up to {2 * HALF + 1} of them, so that the direction "
-        "shows and not every swing; a ring marks the start, the label the end, positions are empty squares, and the "
+        f"The way of each vector over {many} kept steps, {SPACED[seen.scale.kind]}, shaded as the bar says, "
+        f"each place between start and end the mean of up to {2 * HALF + 1} of them, so that the direction shows and "
+        "not every swing; a ring marks the start, the label the end, positions are empty squares, and the "
         "way of the token that ends farthest from its start is heavy. Every plane is fitted once, on the last kept "
         "step, so nothing moves because the view does; the cross is zero. Distances are exact and counted in all "
         "features. A vector that training never needed to move would end inside its ring."
     )
 
 
-def shades(since: Sequence[float], last: float) -> Array:
-    """Steps since the first → 0 to 1 on the bar, by their root, since most of the way is made early."""
-    found: Array = np.sqrt(np.asarray(since, dtype=float) / max(last, 1))
-    return found
+def shades(seen: EmbeddingPaths, steps: Sequence[Any]) -> Array:
+    """Steps → 0 to 1 on the bar, from the first that is drawn to the last, as the scale spaces them."""
+    drawn = seen.drawn["token"].axes["step"].values
+    low, high, *found = seen.scale.place(np.array([drawn[0], drawn[-1], *steps]))
+    shade: Array = (np.array(found) - low) / max(high - low, 1e-9)
+    return shade
 
 
 def _height(seen: EmbeddingPaths) -> float:
@@ -74,13 +83,13 @@ def _height(seen: EmbeddingPaths) -> float:
 def _trails(ax: Axes, seen: EmbeddingPaths, kind: str, sheet: _draw.Sheet, marks: dict[str, str]) -> None:
     t, way, words = sheet.theme, seen.trails[kind].values, seen.drawn[kind].axes[kind].labels
     _draw.plane_axes(ax, seen.planes[kind], way, theme=t)
-    steps = np.array(seen.drawn[kind].axes["step"].values, dtype=float)
+    steps = seen.drawn[kind].axes["step"].values
     palette = _style.colormap("time", t.name)
     hero = int(np.nan_to_num(seen.moved[kind].values).argmax()) if kind == "token" else -1
     wide = np.where(np.arange(way.shape[1]) == hero, 1.4, 0.6) * sheet.size.line
     pale = np.where(np.arange(way.shape[1]) == hero, 1.0, PALE)
     if len(steps) > 1:
-        shade = shades(steps[1:] - steps[0], steps[-1] - steps[0])
+        shade = shades(seen, steps[1:])
         segments = np.stack([way[:-1], way[1:]], axis=2)  # (step, word, end, direction)
         lines = LineCollection(
             segments.swapaxes(0, 1).reshape(-1, 2, 2).tolist(), colors=palette(np.tile(shade, way.shape[1])),

@@ -99,10 +99,8 @@ def _life(stage: Stage, past: AttentionHistory) -> Line2D:
             )
     ax.axhline(past.uniform, color=stage.theme.ink, linestyle="--", linewidth=0.6 * stage.size.line)
     ax.set_ylim(-0.03, 1.03)
-    ax.set_xlim(past.steps[0], max(past.steps[-1], 1))
     ax.set_title(f"where {names[past.query]} looks (dashed: everywhere alike)")
     ax.set_ylabel("share of attention")
-    ax.locator_params(axis="x", nbins=5)
-    _draw.steps_axis(ax)
+    _draw.steps_axis(ax, scale=past.scale)
     made: Line2D = stage.moving(ax.axvline(0, color=stage.theme.ink, linewidth=0.6 * stage.size.line, clip_on=False))
     return made
