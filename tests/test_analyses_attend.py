@@ -20,7 +20,7 @@ from glassformer.analyses.attend.qkv_overview import qkv_overview
 from glassformer.analyses.attend.query_key_space import QueryKeySpace, query_key_space
 from glassformer.analyses.attend.score_field import score_field
 from glassformer.analyses.attend.scoring import scoring
-from glassformer.errors import CallError
+from glassformer.errors import CallError, MissingError
 from glassformer.figures import _draw, plot_score_field
 from glassformer.run import Run
 from hand_wired import previous_token, write_run
@@ -182,8 +182,26 @@ def test_every_query_of_an_input_has_a_field_and_a_span(even: Run) -> None:
         score_field(even, query="+@5", every=True)
 
 
+def test_attention_among_all_pairs_is_that_of_a_crowd(even: Run) -> None:
+    seen, scores = attention_space(even), pair_scores(even).scores
+    assert seen.shares is not None
+    assert scores is not None
+    words, even_share = seen.shares.axes["query_token"].labels, []
+    for token, place in (("+", 5), ("4", 2), ("7", 0)):
+        row = words.index(token)
+        crowd = [(other, at) for at in range(place) for other in range(12)] + [(row, place)]
+        weights = np.exp([scores.values[row, place, other, at] for other, at in crowd])
+        found = seen.shares.values[row, place]
+        for (other, at), weight in zip(crowd, weights / weights.sum(), strict=True):
+            assert found[other, at] == pytest.approx(weight * len(crowd), rel=1e-5)
+        assert np.isfinite(found).sum() == len(crowd)
+        even_share.append(np.nanmean(found))
+    np.testing.assert_allclose(even_share, 1)  # 1 is what each would get if it looked everywhere alike
+    assert seen.scores is None
+
+
 def test_the_space_of_attention_has_the_scores_of_all_pairs_or_the_attention_on_an_input(even: Run) -> None:
-    atlas, demo = attention_space(even), attention_space(even, maps="demo", sequence=TEXT)
+    atlas, demo = attention_space(even, maps="scores"), attention_space(even, maps="demo", sequence=TEXT)
     assert atlas.scores == pair_scores(even).scores
     assert atlas.attention is None
     assert demo.scores is None
@@ -191,7 +209,7 @@ def test_the_space_of_attention_has_the_scores_of_all_pairs_or_the_attention_on_
     weights = even.trace(TEXT)["attention"][0, 0]
     np.testing.assert_array_equal(demo.attention.values[np.tri(8, dtype=bool)], weights[np.tri(8, dtype=bool)])
     assert np.isnan(demo.attention.values[~np.tri(8, dtype=bool)]).all()
-    with pytest.raises(CallError, match="maps = 'neither'"):
+    with pytest.raises(MissingError, match="'neither' in maps"):
         attention_space(even, maps="neither")  # type: ignore[arg-type]
 
 

@@ -1,11 +1,11 @@
-"""Queries and keys beside the scores they give, while they learn."""
+"""Queries and keys beside the attention that they give, while they learn."""
 
 import numpy as np
 
 from glassformer.analyses._passage import brief
 from glassformer.analyses._reel import Extent, Reel
 from glassformer.analyses._result import Labelled
-from glassformer.analyses.attend.attention_space import AttentionSpace
+from glassformer.analyses.attend.attention_space import BRIGHT, AttentionSpace
 from glassformer.analyses.attend.query_key_space import QueryKeySpace
 from glassformer.figures import _attend, _draw
 from glassformer.films._film import Stage, Update
@@ -15,13 +15,19 @@ from glassformer.films.attend.query_key_space import CAPTION, cloud, key, noted
 def caption(reel: Reel) -> str:
     """How to read the plane and the map."""
     seen: AttentionSpace = reel.still["map"]
-    if seen.scores is None:
+    if seen.attention:
         return f"{CAPTION} Right: the attention on one input."
+    if seen.shares:
+        return (
+            f"{CAPTION} Right: the attention of every query on every key, in blocks by token, if all pairs that it may "
+            "see stood there at once, as a multiple of what looking everywhere alike would give each; beyond the full "
+            f"colour lie at most {100 - BRIGHT} % of the cells of a frame."
+        )
     return f"{CAPTION} Right: the score of every query with every key, in blocks by token (red: high)."
 
 
 def scene(stage: Stage, reel: Reel) -> Update:
-    """The plane of queries and keys beside the scores of all pairs, or with `maps="demo"` an input's attention."""
+    """The plane of queries and keys beside attention or scores of all pairs, or beside the attention on an input."""
     last: QueryKeySpace = reel.still["last"]
     seen: AttentionSpace = reel.still["map"]
     extent: Extent = reel.still["extent"]
@@ -34,13 +40,17 @@ def scene(stage: Stage, reel: Reel) -> Update:
     noted(stage, last)
     atlas, count = seen.attention is None, len(tokens) * context
     side = count if seen.attention is None else len(seen.source)
-    limit = _draw.limits("signed", np.array([extent.largest])) if atlas else (0.0, 1.0)
+    kind, limit, unit = "share", (0.0, 1.0), "share of attention"
+    if seen.shares:
+        limit, unit = (0.0, extent.largest), "times an even share"
+    elif seen.scores:
+        kind, limit, unit = "signed", _draw.limits("signed", np.array([extent.largest])), "score"
     right.set_xlim(-0.5, side - 0.5)
     right.set_ylim(side - 0.5, -0.5)
     _draw.bare(right)
-    picture = stage.picture(right, kind="signed" if atlas else "share", limit=limit)
+    picture = stage.picture(right, kind=kind, limit=limit)
     if seen.attention is None:
-        right.set_title("scores of every query with every key")
+        right.set_title(f"{'attention of every query on' if seen.shares else 'scores of every query with'} every key")
         _attend.atlas(right, tokens, context, stage.theme)
         right.set_xlabel(f"key: token, in it positions 0 to {context - 1}")
         right.set_ylabel("query: token")
@@ -51,11 +61,11 @@ def scene(stage: Stage, reel: Reel) -> Update:
     if last.causal:
         blocks = [(r * context, c * context) for r in range(len(tokens)) for c in range(len(tokens))]
         _attend.staircase(right, blocks if atlas else [(0, 0)], context if atlas else side, stage.theme)
-    _draw.bar(stage, "signed" if atlas else "share", limit, "score" if atlas else "share of attention", beside=right)
+    _draw.bar(stage, kind, limit, unit, beside=right, beyond=bool(seen.shares))
 
     def update(seen: AttentionSpace) -> None:
         move(seen.space)
-        values = seen.scores if atlas else seen.attention
+        values = seen.scores or seen.shares or seen.attention
         assert values is not None
         picture.show(values.values.reshape(side, side))
 
