@@ -1,8 +1,10 @@
-# `make lab` sets up, trains the first model and draws its gallery; `make test` sets up and checks everything.
+# `make lab` sets up, trains the first model and draws its gallery (EXPERIMENT=mary: another one); `make test` sets up and
+# checks everything.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+EXPERIMENT ?= plus_last_even
 
 .PHONY: setup lab test lint browser format benchmark clean
 
@@ -14,8 +16,7 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 lab: $(READY)
-	$(BIN)/glassformer train plus_last_even
-	$(BIN)/glassformer figures --open
+	$(BIN)/glassformer lab $(EXPERIMENT)
 
 lint: $(READY)
 	$(BIN)/ruff check .

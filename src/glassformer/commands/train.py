@@ -52,7 +52,7 @@ def train(
     ] = False,
 ) -> None:
     """Train a model and keep its whole life in a folder."""
-    settings = _settings(experiment, text, tokenizer, vocabulary, set_ or (), seed, steps)  # before JAX, so at once
+    settings = settings_of(experiment, text, tokenizer, vocabulary, set_ or (), seed, steps)  # before JAX, so at once
     if json_lines and (quiet or as_json):
         raise CallError("--json-lines prints more than --quiet and --json do; leave out one of them")
     silent = quiet or as_json or json_lines
@@ -129,7 +129,7 @@ def _print(run: "Run", outcome: "Outcome | None", *, quiet: bool, json: bool) ->
     typer.echo(f"run: {run.path} ({_shared.counted(len(run.steps), 'kept step')}, {_shared.megabytes(run.size)})")
 
 
-def _settings(
+def settings_of(
     experiment: str | None,
     text: Path | None,
     tokenizer: str | None,
