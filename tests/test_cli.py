@@ -445,7 +445,8 @@ def test_ctrl_c_twice_stops_at_once(here):
     assert glassformer.run.open("run").status == "interrupted"
 
 
-def test_the_lab_trains_into_a_folder_of_its_own_and_draws_that(here, monkeypatch):
+@pytest.mark.usefixtures("here")
+def test_the_lab_trains_into_a_folder_of_its_own_and_draws_that(monkeypatch):
     """Also where the training diverges, and where an experiment of this name was trained before."""
     drawn = []
     monkeypatch.setattr("glassformer.commands.figures.figures", lambda words, open_: drawn.append((words, open_)))
