@@ -359,3 +359,23 @@ def test_a_small_budget_is_kept_on_disk(tmp_path):
 def test_too_many_members_are_refused():
     with pytest.raises(CallError, match="seeds = 0"):
         begin(tiny(), seeds=0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ((), "finished"),
+        (("train.optimiser=sgd", "train.rate=2.0", "train.stop_after=3", "train.log_every=10"), "stopped early"),
+    ],
+)
+def test_killed_after_its_last_safe_point_a_training_is_over_all_the_same(tmp_path, monkeypatch, settings, status):
+    whole = begin(tiny(*settings, steps=300), out=tmp_path / "whole").run
+    assert whole.status == status
+    finish = Recorder.finish
+    monkeypatch.setattr(Recorder, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        begin(tiny(*settings, steps=300), out=tmp_path / "cut")
+    monkeypatch.setattr(Recorder, "finish", finish)
+    done = resume(tmp_path / "cut")
+    assert (done.run.status, done.steps) == (status, 0)
+    assert contents(done.run.path) == contents(whole.path)

@@ -44,8 +44,7 @@ class Entry(NamedTuple):
 
     def line(self) -> str:
         """As it stands in the index."""
-        file = f"{self.file:06}"
-        return json.dumps({"step": self.step, "file": file, "row": self.row, "sha256": self.sha256}) + "\n"
+        return f'{{"step": {self.step}, "file": "{self.file:06}", "row": {self.row}, "sha256": "{self.sha256}"}}\n'
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What happens during a training, gathered until the next safe point and then written down."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
@@ -17,6 +18,7 @@ from glassformer.record import Recorder
 
 Array = jax.Array
 Line = dict[str, Any]
+Kept = tuple[NDArray[np.int64], Array | np.ndarray]  # steps, their weights
 MANY = 64  # members; a larger population logs the sizes of its vectors as a whole, not part by part
 
 
@@ -41,15 +43,23 @@ class Progress:
 class Notes:
     """Kept weights and lines of metrics on their way to the disk.
 
-    Numbers stay on the device until the next line is logged, so that the device never waits for Python.
+    Numbers stay on the device until the next line is logged, so that the device never waits for Python; and while one
+    safe point is written, training goes on to the next. There it waits: never is more than one on its way.
     """
 
     def __init__(
-        self, engine: Engine, recorder: Recorder, progress: Callable[[Progress], None], started: float
+        self,
+        engine: Engine,
+        recorder: Recorder,
+        progress: Callable[[Progress], None],
+        started: float,
+        writer: Executor | None = None,
     ) -> None:
         self.engine, self.recorder, self.progress, self.started = engine, recorder, progress, started
+        self.writer, self.writing = writer, (0, Future[None]())  # the safe point on its way to the disk
+        self.writing[1].set_result(None)
         self.reached = Progress(recorder.path, 0, engine.experiment.train.steps)
-        self.kept: list[tuple[NDArray[np.int64], Array | np.ndarray]] = []
+        self.kept: list[Kept] = []
         self.lines: list[Line] = []
         self.times: list[Line] = []
         self.waiting: Line | None = None  # the newest line, still on the device
@@ -57,8 +67,9 @@ class Notes:
         self.diverged_members: dict[str, int] = {}
         self.first: tuple[int, float] | None = None  # a step and a time after compilation, to measure speed from
 
-    def recall(self, lines: list[Line]) -> None:
-        """What the lines before a resume point say: how far it was, and which members had diverged by then."""
+    def recall(self, lines: list[Line], state: State) -> None:
+        """What a resume point and the lines before it say: how far it was, who had diverged, whether it was over."""
+        self._stopped = self._tired(state.waited)
         for line in lines[-1:]:
             loss, excess = (_median(line.get(name)) for name in ("validation_loss", "excess"))
             self.reached = replace(self.reached, step=line["step"], loss=loss, excess=excess)
@@ -81,6 +92,8 @@ class Notes:
         if sizes is not None:
             line |= {"loss_sum": state.loss_sum, "batches": batches, "sizes": sizes}
         self.waiting = line
+        if self.writing[1].done():
+            self.written()
         if previous is not None:
             self._report(previous)
         settings = self.engine.experiment.train
@@ -90,11 +103,16 @@ class Notes:
         return state
 
     @property
-    def stopped_early(self) -> bool:
-        """Whether no member has become better for as long as the settings allow."""
-        return self._stopped
+    def status(self) -> str:
+        """How the training ends if this is its last step."""
+        return "diverged" if self.diverged is not None else "stopped early" if self._stopped else "finished"
 
     _stopped = False
+
+    def _tired(self, waited: Any) -> bool:
+        """Whether no member has become better for as long as the settings allow."""
+        most = self.engine.experiment.train.stop_after
+        return most is not None and bool(np.all(np.asarray(waited) >= most))
 
     def _after_judgement(self, state: State) -> State:
         """Plateaus and early stopping: what the newest validation loss means for the next steps."""
@@ -108,7 +126,7 @@ class Notes:
         if settings.schedule == "plateau":
             tired = patience >= settings.patience
             scale, patience = np.where(tired, scale * np.float32(settings.drop), scale), np.where(tired, 0, patience)
-        self._stopped = settings.stop_after is not None and bool(np.all(waited >= settings.stop_after))
+        self._stopped = self._tired(waited)
         best = np.where(better, loss, best)
         values = [jnp.asarray(v, k) for v, k in zip((scale, best, waited, patience), "ffii", strict=True)]
         placed = self.engine.place(values)
@@ -133,19 +151,30 @@ class Notes:
         return plain
 
     def save(self, step: int, state: State) -> None:
-        """Put everything so far on disk; from here training can resume."""
+        """Have everything so far put on disk; once it is `written`, training can resume from here."""
         line = self.settle()
         if line is not None:
             self._report(line)
-        steps = [int(s) for some, _ in self.kept for s in some]
-        weights = (
-            self._by_name(np.concatenate([np.asarray(w)[: len(some)] for some, w in self.kept])) if self.kept else {}
-        )
-        saved = {name: np.asarray(getattr(state, name)) for name in state._fields if name != "optimiser"}
-        saved |= {f"optimiser.{i}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(state.optimiser))}
-        self.recorder.safe_point(step, steps, weights, self.lines, saved, self.times)
+        saved = {name: np.array(getattr(state, name)) for name in state._fields if name != "optimiser"}
+        saved |= {f"optimiser.{i}": np.array(leaf) for i, leaf in enumerate(jax.tree.leaves(state.optimiser))}
+        self.written()
+        assert self.writer is not None
+        self.writing = (step, self.writer.submit(self._write, step, self.kept, self.lines, saved, self.times))
         self.kept, self.lines, self.times = [], [], []
-        self._tell(step=step, safe_point=step)
+
+    def _write(
+        self, step: int, kept: list[Kept], lines: list[Line], saved: dict[str, np.ndarray], times: list[Line]
+    ) -> None:
+        steps = [int(s) for some, _ in kept for s in some]
+        weights = self._by_name(np.concatenate([np.asarray(w)[: len(some)] for some, w in kept])) if kept else {}
+        self.recorder.safe_point(step, steps, weights, lines, saved, times)
+
+    def written(self) -> None:
+        """Wait until the safe point that is being written is on disk, and say so."""
+        step, future = self.writing
+        future.result()
+        if step > (self.reached.safe_point or 0):
+            self._tell(step=max(step, self.reached.step), safe_point=step)
 
     def facts(self, step: int) -> dict[str, Any]:
         """What run.json says when the training is over."""

@@ -39,8 +39,7 @@ class Plan:
 
     def stretches(self, begin: int) -> list[tuple[int, int]]:
         """The compiled calls that remain from a step on, as (from, to)."""
-        ends = self.stops[self.stops > begin].tolist()
-        return list(zip([begin, *ends[:-1]], ends, strict=True))
+        return list(pairwise([begin, *self.stops[self.stops > begin].tolist()]))
 
 
 def plan(experiment: Experiment, members: int) -> Plan:

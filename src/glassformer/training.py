@@ -5,6 +5,7 @@ function of the settings, the seed and the step, so that a resumed training cont
 """
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -112,18 +113,19 @@ def _drive(
     stop: Callable[[], bool],
 ) -> Outcome:
     """Carry out the plan from a step on, and write down what happens."""
+    writer = ThreadPoolExecutor(1)
     try:
-        notes = Notes(engine, recorder, progress, started)
+        notes = Notes(engine, recorder, progress, started, writer)
         state = engine.start()
         first, looping = step, monotonic()
         if saved is None:
             notes.keep(np.array([0]), np.array(state.flat)[None])  # a copy: the first stretch uses the state up
             notes.log(0, state, None, 0)
         else:
-            notes.recall(open_run(recorder.path).lines)
-            state = engine.place(_restored(state, saved))
-        status, logged, saved_at = "finished", int(engine.plan.logged[engine.plan.logged <= step].max()), -1
-        for begin, end in engine.plan.stretches(step):
+            state = State(*engine.place(_restored(state, saved)))
+            notes.recall(open_run(recorder.path).lines, state)
+        status, logged, saved_at = notes.status, int(engine.plan.logged[engine.plan.logged <= step].max()), -1
+        for begin, end in engine.plan.stretches(step) if status == "finished" else ():
             state, weights, sizes = engine.stretch(state, begin, end)
             notes.keep(engine.plan.rows(begin, end), weights)
             step = end
@@ -133,20 +135,19 @@ def _drive(
             if end in engine.plan.safe:
                 notes.save(end, state)  # which also looks at the newest line
                 saved_at = end
-            if notes.diverged is not None:
-                status = "diverged"
-            elif notes.stopped_early:
-                status = "stopped early"
-            elif saved_at == end and stop() and end != engine.plan.stops[-1]:
+            status = notes.status
+            if status == "finished" and saved_at == end and stop() and end != engine.plan.stops[-1]:
                 status = "interrupted"
             if status != "finished":
                 break
+        if status != "interrupted" and saved_at != step:  # a training that ends early does so between two safe points
+            notes.save(step, state)
+        notes.written()
         if status != "interrupted":
-            if saved_at != step:  # a training that ends early does so between two safe points
-                notes.save(step, state)
             recorder.finish(status, **notes.facts(step))
         loop_seconds = monotonic() - looping
     finally:
+        writer.shutdown()  # whatever happened: what is being written is whole before the folder is let go of
         recorder.close()
     run = open_run(recorder.path)
     if status == "diverged":
