@@ -72,6 +72,21 @@ def test_attention_on_a_text_is_shown_on_a_whole_window_that_was_held_out():
     assert attention(run, sequence="mary had").tokens == ("mary", "had")
 
 
+def test_one_head_alone_is_drawn_large():
+    run = run_of(TEXT)
+    one, every = plot_attention(run, block=1, head=0), plot_attention(run)
+    (large,), small = ([ax for ax in each.axes if ax.images] for each in (one, every))
+    shown = np.ma.filled(large.images[0].get_array(), 0)
+    assert_allclose(shown, np.tril(attention(run).attention.values[1, 0]), atol=1e-12)
+    assert large.get_position().height * one.get_figheight() > (
+        1.5 * small[0].get_position().height * every.get_figheight()
+    )
+    assert large.get_title(loc="left").startswith("block 1, head 0")
+    assert len([ax for ax in plot_attention(run, block=1).axes if ax.images]) == run.architecture.heads
+    with pytest.raises(CallError, match="head = 9 is not between 0 and 1"):
+        attention(run, head=9)
+
+
 def test_a_rhyme_keeps_its_showcase(tmp_path):
     run = noise(tmp_path / "run", load("mary", steps=2))
     assert attention(run).tokens == tuple(run.task.showcase[0].split())

@@ -1,17 +1,19 @@
 """Who looks at whom: every head's attention on one input."""
 
 from collections.abc import Sequence as Places
+from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _applies, _clock, _decide
-from glassformer.analyses._options import Frames, Member, Pace, Sequence, Shown, Step
+from glassformer.analyses._options import Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import drawn, groups, placed, shown
 from glassformer.analyses._passage import brief, looked_at
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Labelled, Result, fate, listed, numbers, percent, result, shared, thousands
 from glassformer.analyses._sought import copied, sought, which
 from glassformer.analyses.attend.head_roles import NO_ROLE, head_roles
+from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._text import Text
 
@@ -37,11 +39,12 @@ class Attention(Result):
     marks: tuple[int, ...]  # the positions of punctuation and white space, on which whole columns may lie
     held_out: bool  # the input is a window of a text that training did not see
     roles: dict[tuple[int, int], str]  # (block, head) → clearest role, clearest first; empty where answers are marked
+    chosen: tuple[tuple[int, int], ...]  # (block, head) of those to be drawn; empty: all
 
     @property
     def title(self) -> str:
         """Where the attention lies, and whether that is where it should."""
-        return self.title_of()
+        return self.title_of(self.chosen or None)
 
     def title_of(self, among: Places[tuple[int, int]] | None = None) -> str:
         """The same of these (block, head) only."""
@@ -60,17 +63,28 @@ class Attention(Result):
         look = f"puts {share} on {shown(self.tokens[key])} at position {key}{who}"
         if self.read >= 0:
             return f"The sharpest look where the answer is read {look}"
-        return f"The sharpest look of all: {shown(self.tokens[query])} at position {query} {look}"
+        among_all = "" if self.chosen else " of all"
+        return f"The sharpest look{among_all}: {shown(self.tokens[query])} at position {query} {look}"
 
 
 @shared
 def attention(
-    run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, roles: bool = True
-) -> Attention:
+    run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0,
+    block: Annotated[int | None, Option("draw the heads of this block only", least=0)] = None,
+    head: Annotated[int | None, Option("draw this head of each block only; with a block: this one, large", least=0)] = (
+        None
+    ),
+    roles: bool = True,
+) -> Attention:  # fmt: skip
     """Every head's attention on `sequence`, and its weight on the answer.
 
     None: the task's first showcase, of a text a window of its validation part. `roles=False` does not measure them.
     """
+    a = run.architecture
+    for name, value, many in (("block", block, a.blocks), ("head", head, a.heads)):
+        if value is not None and not 0 <= value < many:
+            raise CallError(f"{name} = {value} is not between 0 and {many - 1}")
+    some = [(b, h) for b in range(a.blocks) for h in range(a.heads) if block in (None, b) and head in (None, h)]
     seen = run.trace(looked_at(run, sequence), step=step, member=member)
     weights = seen["attention"].astype(np.float64)  # (block, head, query_position, key_position)
     tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
@@ -97,6 +111,7 @@ def attention(
         causal=run.architecture.causal,
         marks=tuple(k for k, token in enumerate(seen.tokens) if kinds[token] in MARKS),
         held_out=sequence is None and isinstance(run.task, Text),
+        chosen=() if block is None and head is None else tuple(some),
         roles={} if not roles or max(source) >= 0 or weights.shape[:2] == (1, 1) else _roles(run, seen.step, member),
     )
 
@@ -139,6 +154,10 @@ def _clearest(seen: Attention, among: Places[tuple[int, int]] | None) -> str:
     """How many heads have a role, and which has the clearest one."""
     some = [(at, said) for at, said in seen.roles.items() if among is None or at in among]
     clear = [(at, said) for at, said in some if said != NO_ROLE]
+    if len(some) == 1:
+        (at, said), *_ = some
+        who = named(*at, len(seen.attention.values)).capitalize()
+        return f"{who} has {said} at step {seen.step}" if not clear else f"{who}: {said}"
     if not clear:
         return f"None of the {len(some)} heads has a clear role at step {seen.step}"
     (block, head), said = clear[0]

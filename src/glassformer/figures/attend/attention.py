@@ -14,31 +14,33 @@ from glassformer.figures import _attend, _draw
 MOST_NUMBERS = 12  # positions
 MOST_PANELS = 16
 NARROW = 60  # ems under which the bars are left out
+LARGE = 8.0  # inches of a map that was asked for alone
 
 
 def draw(seen: Attention, look: _draw.Look) -> Figure:
     """Who looks at whom: rows look at columns; the frame marks the answer, or the token the rule needs."""
     blocks, heads = seen.attention.values.shape[:2]
     most, wide = (_slide(heads), 4 if heads == 4 else 3) if look.size == "slide" else (MOST_PANELS, 4)
-    every = [(b, h) for b in range(blocks) for h in range(heads)]
+    every = list(seen.chosen) or [(b, h) for b in range(blocks) for h in range(heads)]
     places, pages = _draw.paged(every, most, look.page)
-    columns = min(heads, wide, len(places))
+    columns = min(len({head for _, head in every}), wide, len(places))
     rows = -(-len(places) // columns)
-    side = min(4.6, 10.3 / columns - 0.4)  # inches of a panel at screen size
+    alone, headed = len(every) == 1 < blocks * heads, len(places) > 1 or bool(seen.chosen)
+    side = min(LARGE if alone else 4.6, 10.3 / columns - 0.4)  # inches of a panel on screen
     title = seen.title_of(places)
     sheet = look.sheet(
         seen, _caption(seen), _alt(seen, title), title=title, height=1.5 + (side + 0.55) * rows, least=17 * columns
     )
-    bars = len(places) == 1 and max(seen.source) >= 0 and sheet.room[0] > NARROW
+    bars = len(places) == 1 and not alone and max(seen.source) >= 0 and sheet.room[0] > NARROW
     part = (0, 0, 0.62 if bars else 1, 1)
     shape = 0.6 if look.size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
-    above = 4.0 if len(places) > 1 and (seen.roles or max(seen.source) >= 0) else 2.4  # headings of two lines
+    above = 4.0 if headed and (seen.roles or max(seen.source) >= 0) else 2.4  # headings of two lines
     beside = max(6.0, 2.4 + _draw.widest(seen.attention.axes["key_position"]))
     panels = sheet.panels(rows, columns, left=beside, right=7.5, bottom=5 if pages == 1 else 6.6, top=above,
                           gap=(3, above + 2.1), square=shape, within=part)  # fmt: skip
     for k, (block, head) in enumerate(places):
         _map(panels.flat[k], seen, block, head, sheet, left=k % columns == 0, bottom=k + columns >= len(places))
-        if len(places) > 1:
+        if headed:
             who, said = named(block, head, blocks), _said(seen, block, head)
             if seen.roles:
                 panels.flat[k].set_title(f"{who}:\n{said}")
@@ -51,7 +53,7 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
     if bars:
         _bars(sheet.beside(last, begin=0.62, left=6, right=3), seen, sheet)
     if pages > 1:
-        sheet.note(f"page {look.page + 1} of {pages}: {len(places)} of {blocks * heads} heads")
+        sheet.note(f"page {look.page + 1} of {pages}: {len(places)} of {len(every)} heads")
     return sheet.done(pages=pages)
 
 
@@ -60,8 +62,9 @@ def _caption(seen: Attention) -> str:
     there = seen.on_answer.values
     where = "a window of the validation part, " if seen.held_out else "the input "
     said = (
-        f"Attention of every block and head on {where}{' '.join(map(shown, seen.tokens))}; in "
-        f"`{drawn(seen.attention.axes['key_position'])[0]}` the small number is the position. "
+        f"Attention of {'some heads' if seen.chosen else 'every block and head'} on {where}"
+        f"{' '.join(map(shown, seen.tokens))}; in `{drawn(seen.attention.axes['key_position'])[0]}` the small number is "
+        "the position. "
         "Rows are the positions that look, columns those looked at; each row sums to 1, and a darker cell (lighter on "
         "a dark page) is a larger share, on a scale fixed from 0 to 1. "
     )
