@@ -63,8 +63,8 @@ def _caption(seen: Attention) -> str:
     where = "a window of the validation part, " if seen.held_out else "the input "
     said = (
         f"Attention of {'some heads' if seen.chosen else 'every block and head'} on {where}"
-        f"{' '.join(map(shown, seen.tokens))}; in `{drawn(seen.attention.axes['key_position'])[0]}` the small number is "
-        "the position. "
+        f"{' '.join(map(shown, seen.tokens))}; in `{drawn(seen.attention.axes['key_position'])[0]}` the small number "
+        "is the position. "
         "Rows are the positions that look, columns those looked at; each row sums to 1, and a darker cell (lighter on "
         "a dark page) is a larger share, on a scale fixed from 0 to 1. "
     )
