@@ -203,7 +203,8 @@ def held(values, arrays):
         turned = [np.swapaxes(part, -1, -2) for part in flat]
         extra = [np.moveaxis(whole, -1, 0).reshape(-1, *whole.shape[:-1][-2:])] if whole.ndim >= 3 else []
         rows = [whole.reshape(-1, 1, whole.shape[-1]), whole.reshape(-1, whole.shape[-1], 1)]
-        for stack in [*flat, *turned, *extra, *rows]:
+        sheets = [whole.reshape(1, -1, whole.shape[-1]), whole.reshape(1, whole.shape[0], -1)]  # axes side by side
+        for stack in [*flat, *turned, *extra, *rows, *sheets]:
             if stack.shape[1:] == values.shape:
                 seen = np.isfinite(values)
                 close = np.isclose(stack, values, rtol=1e-5, atol=1e-7) | ~seen

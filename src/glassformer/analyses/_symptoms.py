@@ -136,7 +136,7 @@ class Symptoms:
         with np.errstate(all="ignore"):
             values = self.metric("update.all") / self.metric("weights.all")
         steps = self.steps
-        if len(self.run.steps) > 1 and list(self.run.steps[:2]) == [0, 1]:  # the first update was not logged, but kept
+        if 1 not in steps and list(self.run.steps[:2]) == [0, 1]:  # the first update was not logged, but kept
             before, after = self._flat(0), self._flat(1)
             if before is not None and after is not None:
                 first = float(np.linalg.norm(after - before)) / max(float(np.linalg.norm(before)), 1e-30)
