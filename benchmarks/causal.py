@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 import glassformer as gf
-from glassformer.analyses.birth import birth
+from glassformer.analyses.path.birth import birth
 
 CHECKPOINTS = 200
 TARGET = 30.0  # seconds
