@@ -1,12 +1,14 @@
 """The age of a model in words, and the ages worth looking at."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from glassformer import summary
-from glassformer.analyses._result import Array, thousands
+from glassformer.analyses._result import Array, Axis, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Rung
@@ -79,15 +81,21 @@ def at(run: Run, step: int, member: int = 0) -> str:
 
 
 def ladder(run: Run) -> list[Rung]:
-    """The rungs of a run's task, highest first; rungs that cost the same are one, named `last token = the rule`."""
+    """The rungs of a run's task, highest first; of rungs that cost the same the last stands for all."""
     merged: list[Rung] = []
     for rung in run.task.ladder(run.architecture.context):
-        if merged and abs(merged[-1].nats - rung.nats) < 1e-6 and merged[-1].reachable == rung.reachable:
-            both = f"{merged[-1].name} = {rung.name}"
-            merged[-1] = Rung(both, rung.nats, rung.guess, rung.accuracy, rung.reachable)
+        last = merged[-1] if merged else None
+        if last and abs(last.nats - rung.nats) < 1e-6 and last.reachable == rung.reachable:
+            merged[-1] = replace(rung, also=(*last.also, last.name))
         else:
             merged.append(rung)
     return merged
+
+
+def rung_axis(rungs: Iterable[Rung]) -> Axis:
+    """Rungs as the places of an axis, each called by its name and those of the rungs that it stands for."""
+    named = {rung.name: ", ".join((*rung.also, rung.name)) for rung in rungs}
+    return Axis(tuple(named), tuple(named.values()))
 
 
 def smooth(values: Array, lines: int = SMOOTH) -> Array:

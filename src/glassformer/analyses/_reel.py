@@ -58,7 +58,7 @@ def strip(run: Run, member: int | None = 0, axis: str = "auto") -> Strip:
     return Strip(
         losses=Labelled(many, {"step": steps, "member": numbers(many.shape[1])}, "nats"),
         main=Labelled(main, {"step": steps[: len(main)]}, "nats"),
-        rungs=Labelled(np.array([rung.nats for rung in rungs]), {"rung": [rung.name for rung in rungs]}, "nats"),
+        rungs=Labelled(np.array([rung.nats for rung in rungs]), {"rung": _clock.rung_axis(rungs)}, "nats"),
         own_floor=_clock.window_floor(run, member or 0) if run.task.exact else float("nan"),
         scale=spaced(run, axis, member or 0),
         subject=run.name,

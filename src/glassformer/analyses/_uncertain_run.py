@@ -275,7 +275,7 @@ def _ladder(run: Run, member: int, examples: Examples) -> dict[str, Labelled]:
     passed = _clock.passed(run, member)
     rungs = [rung for rung, _ in passed]
     crossed = np.array([np.nan if step is None else step for _, step in passed], dtype=np.float64)
-    axis = {"rung": [rung.name for rung in rungs]}
+    axis = {"rung": _clock.rung_axis(rungs)}
     return {
         "price": Labelled(np.array([rung.nats for rung in rungs]), axis, NATS),
         "entropy": Labelled(_rung_entropies(run, rungs, examples), axis, NATS),

@@ -26,6 +26,7 @@ class Rung:
     guess: Callable[[IntArray], FloatArray]  # the tokens in view → probability of each next token
     accuracy: float | None = None  # the best share of right answers at this level, where that has a meaning
     reachable: bool = True  # False: needs more than the window shows
+    also: tuple[str, ...] = ()  # rungs above it that cost the same
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Step, StepAxis
-from glassformer.analyses._result import Array, Labelled, Result, fate, result, thousands
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, result, thousands
 from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
 
@@ -42,13 +42,12 @@ class Accuracy(Result):
         values, at = curve.values, np.array(curve.axes["step"].values)
         if len(lost := np.flatnonzero(~np.isfinite(values))):
             return fate("there is no accuracy", since=int(at[lost[0]]))
-        best, names, last = self.rungs.values, self.rungs.axes["rung"].labels, float(values[-1])
-        named, top = names[-1].rpartition(" = ")[2], of(float(best[-1]))
+        best, names, last = self.rungs.values, self.rungs.axes["rung"].values, float(values[-1])
+        named, top = names[-1], of(float(best[-1]))
         if self.reached < 0:
-            where = f"even “{names[0].split(' = ')[0]}” would give {of(float(best[0]))}"
+            where = f"even “{names[0]}” would give {of(float(best[0]))}"
         elif self.reached < len(best) - 1:
-            below = names[self.reached].rpartition(" = ")[2]
-            where = f"“{below}” alone would give {of(float(best[self.reached]))}, “{named}” {top}"
+            where = f"“{names[self.reached]}” alone would give {of(float(best[self.reached]))}, “{named}” {top}"
         elif top == of(last):
             where = f"that is all that “{named}” can reach"
         else:
@@ -109,7 +108,7 @@ def _share(seen: _judged.Judged) -> float:
 
 
 @lru_cache(maxsize=16)
-def _rungs(run: Run) -> tuple[tuple[str, ...], Array, bool]:
+def _rungs(run: Run) -> tuple[Axis, Array, bool]:
     ladder = [rung for rung in run.task.ladder(run.architecture.context) if rung.reachable]
     if any(rung.accuracy is not None for rung in ladder):
         chance = 1 / run.architecture.answers
@@ -134,13 +133,13 @@ def _rungs(run: Run) -> tuple[tuple[str, ...], Array, bool]:
         if shares := getattr(run.task, "shares", None):  # the best of all is known exactly
             top = 1 - float(shares(run.architecture.context).least_error)
             found = [*((name, min(best, top)) for name, best in found[:-1]), (found[-1][0], top)]  # no guess beats it
-    merged: list[tuple[str, float]] = []
+    merged: list[tuple[tuple[str, ...], float]] = []
     for name, best in found:
-        if merged and abs(merged[-1][1] - best) < 1e-9:
-            merged[-1] = (f"{merged[-1][0]} = {name}", best)
-        else:
-            merged.append((name, best))
-    return tuple(name for name, _ in merged), np.array([best for _, best in merged]), exact
+        same = merged and abs(merged[-1][1] - best) < 1e-9
+        above = merged.pop()[0] if same else ()
+        merged.append(((*above, name), best))
+    names = Axis(tuple(each[-1] for each, _ in merged), tuple(", ".join(each) for each, _ in merged))
+    return names, np.array([best for _, best in merged]), exact
 
 
 def _hit(chances: Array, allowed: Array) -> float:

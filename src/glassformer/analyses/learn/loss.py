@@ -95,7 +95,7 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
             smooth[shown] = Labelled(_in(of, _clock.smooth(values)), {"step": at}, UNITS[of])
     ladder = _clock.ladder(run)
     passed = {rung.name: step for rung, step in _clock.passed(run, member)}
-    prices = {"rung": tuple(rung.name for rung in ladder)}
+    prices = {"rung": _clock.rung_axis(ladder)}
     crossed = np.array([np.nan if passed.get(rung.name) is None else passed[rung.name] for rung in ladder], dtype=float)
     shares = getattr(run.task, "shares", None)
     return Loss(
@@ -152,7 +152,7 @@ def _passed(seen: Loss) -> str:
     if not len(reached):
         return ", stays above every rung of the ladder"
     rung = int(reached[-1])
-    name = seen.rungs.axes["rung"].labels[rung].rpartition(" = ")[2]
+    name = seen.rungs.axes["rung"].values[rung]
     step = thousands(int(seen.crossed.values[rung]))
     if rung != seen.lowest:
         return f", passes “{name}” as its last rung by step {step}"

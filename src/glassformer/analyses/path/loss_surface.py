@@ -101,7 +101,7 @@ def loss_surface(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxi
         apart=float(apart.max()),
         apart_mean=float(apart.mean()),
         shares=Labelled(variance[:10], {"rank": range(1, len(variance[:10]) + 1)}, "share"),
-        rungs=Labelled(np.array([r.nats for r in rungs]), {"rung": tuple(r.name for r in rungs)}, "nats per token"),
+        rungs=Labelled(np.array([r.nats for r in rungs]), {"rung": _clock.rung_axis(rungs)}, "nats per token"),
         off=Labelled(np.linalg.norm(life - origin - shadow @ axes, axis=1), {"step": at}),
         looked_at=tuple(at),
         kept=float(variance[:2].sum()),

@@ -73,7 +73,7 @@ def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
         loss=Labelled(low, {"step": at}, "nats per token"),
-        rungs=Labelled(_steps([when for _, when in rungs]), {"rung": tuple(rung.name for rung, _ in rungs)}, "step"),
+        rungs=Labelled(_steps([when for _, when in rungs]), {"rung": _clock.rung_axis(r for r, _ in rungs)}, "step"),
         right=_right(run, member),
         answers="answers in view" if run.task.measure == "rule_error" else "answers",
         kinds=_kinds(run, member),
@@ -200,14 +200,14 @@ def _attention(run: Run, member: int) -> tuple[Array, float]:
 
 def _learnt(seen: Timeline) -> str:
     """Right answers against right probabilities."""
-    names, steps = seen.rungs.axes["rung"].labels, seen.rungs.values
+    names, steps = seen.rungs.axes["rung"].values, seen.rungs.values
     reached = [k for k in range(len(steps)) if np.isfinite(steps[k])]
     answers = (
         f"95 % of {seen.answers} are right by step {thousands(int(seen.right))}" if np.isfinite(seen.right) else ""
     )
     if not reached:
         return answers or "No rung of the ladder is reached"
-    name, when = names[reached[-1]].rpartition(" = ")[2], thousands(int(steps[reached[-1]]))
+    name, when = names[reached[-1]], thousands(int(steps[reached[-1]]))
     if reached[-1] == len(steps) - 1:
         rung = f"probabilities (rung “{name}”) by step {when}"
         return f"{answers}, {rung}" if answers else f"The lowest rung, “{name}”, is reached by step {when}"

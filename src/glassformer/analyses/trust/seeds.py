@@ -68,13 +68,13 @@ def seeds(run: Run, *, step: Step = -1) -> Seeds:
     stands = []
     for value in losses[-1]:
         reached = summary.rung(ladder, value)
-        stands.append(DIVERGED if not np.isfinite(value) else _short(reached.name) if reached else "above the ladder")
+        stands.append(DIVERGED if not np.isfinite(value) else reached.name if reached else "above the ladder")
     return Seeds(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps",
         loss=Labelled(losses, {"step": at, "member": members}, "nats per token"),
         median=Labelled(_medians(losses), {"step": at}, "nats per token"),
-        rungs=Labelled(np.array([r.nats for r in ladder]), {"rung": tuple(r.name for r in ladder)}, "nats per token"),
+        rungs=Labelled(np.array([r.nats for r in ladder]), {"rung": _clock.rung_axis(ladder)}, "nats per token"),
         error=Labelled(values[-1], {"member": members}, "nats per token" if measure == "excess loss" else "share"),
         solved_at=Labelled(first, {"member": members}, "step"),
         solved=Labelled((first[None, :] <= at[:, None]).mean(axis=1), {"step": at}, "share"),
@@ -104,7 +104,3 @@ def _unsolved(seen: Seeds) -> str:
     if gone:
         told += "; " + lost(f"seed{'s' * (len(gone) > 1)} {listed(gone)}", len(gone))
     return told
-
-
-def _short(name: str) -> str:
-    return name.rpartition(" = ")[2]

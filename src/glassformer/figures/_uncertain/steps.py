@@ -97,9 +97,9 @@ def crossings(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rows: int) -> Non
     box, dot = ax.get_window_extent(), size * ax.figure.dpi / 72
     free = [float(box.x1)] * rows  # of each row of names, all to the left of this
     together: dict[float, str] = {}
-    for name, step in zip(crossed.axes["rung"].labels, crossed.values, strict=True):
+    for name, step in zip(crossed.axes["rung"].values, crossed.values, strict=True):
         if step >= 0:  # of rungs passed at once, the lowest
-            together[float(step)] = name.rpartition(" = ")[2]
+            together[float(step)] = str(name)
     for step, said in sorted(together.items(), reverse=True):  # the latest first
         wide = _draw.text_width(said, size) * ax.figure.dpi
         x = float(ax.transData.transform((step, 1))[0])

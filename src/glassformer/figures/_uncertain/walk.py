@@ -58,11 +58,11 @@ def _limits(ax: Axes, points: Array) -> None:
 def _rung_names(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, most: float) -> None:
     """At the right of the panel, each joined to its point by a thin line, which runs under the path."""
     t, end = sheet.theme, ax.get_xlim()[1]
-    told, names = [], seen.ladder["price"].axes["rung"].labels
+    told, names = [], seen.ladder["price"].axes["rung"].values
     for (entropy, price), name in zip(rung_points(seen).tolist(), names, strict=True):
         ax.plot([entropy, end], [price] * 2, color=t.faint, linewidth=0.4 * sheet.size.line, zorder=0.5,
                 scalex=False, scaley=False)  # fmt: skip
-        told.append((float(price), f"{name.rpartition(' = ')[2]}  {price:.3f}", t.quiet))
+        told.append((float(price), f"{name}  {price:.3f}", t.quiet))
     _draw.beside(ax, told, most=most)
 
 

@@ -37,7 +37,7 @@ def draw(seen: Accuracy, look: _draw.Look) -> Figure:
         panel.axhline(
             best, color=t.ink if top else t.rung, linestyle="--", linewidth=line * (1.1 if top else 0.5), zorder=1
         )
-        names.append((float(best), f"{name.replace(' = ', ', ')}  {percent(float(best))}", t.ink if top else t.quiet))
+        names.append((float(best), f"{name}  {percent(float(best))}", t.ink if top else t.quiet))
     panel.set_ylim(-0.02, 1.04)
     panel.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     _draw.steps_axis(panel, scale=seen.scale)

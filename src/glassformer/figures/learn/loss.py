@@ -86,9 +86,7 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
                     zorder=4, clip_on=False)  # fmt: skip
         best = " = floor" if seen.truth_known else " = best table"
         said = best if k == floor else "" if seen.reachable[k] else " (out of reach)" if seen.truth_known else ""
-        names.append(
-            (float(price), f"{name.replace(' = ', ', ')}{said}  {price:.3f}", t.ink if k == floor else t.quiet)
-        )
+        names.append((float(price), f"{name}{said}  {price:.3f}", t.ink if k == floor else t.quiet))
     values = [v for curve in ("train", "validation") if curve in seen.curves for v in seen.curves[curve].values]
     _limits(ax, [*(v for v in values if np.isfinite(v)), *seen.rungs.values], log=seen.unit == "perplexity")
     low, high = ax.get_ylim()

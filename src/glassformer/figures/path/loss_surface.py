@@ -73,9 +73,7 @@ def relief(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     x0, x1, y0, y1 = edges(seen)
     ax.imshow(seen.loss.values, cmap=_style.colormap("entropy", sheet.theme.name), vmin=low, vmax=high, origin="lower",
               extent=(x0, x1, y0, y1), aspect="auto", interpolation="bilinear", zorder=0)  # fmt: skip
-    rungs = [
-        (name, float(price)) for name, price in zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True)
-    ]
+    rungs = list(zip(seen.rungs.axes["rung"].values, seen.rungs.values.tolist(), strict=True))
     prices = np.unique([price for _, price in rungs])
     finite = seen.loss.values[np.isfinite(seen.loss.values)]
     inside = [price for price in prices if finite.min() < price < finite.max()]
@@ -97,7 +95,7 @@ def relief(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     shown = [(name, price) for name, price in rungs if low <= price <= high]
     for _, price in shown:
         colours.axhline(price, color=LIGHT, linewidth=0.6 * sheet.size.line, linestyle="--")
-    names = [(price, f"{name.rpartition(' = ')[2]}  {price:.3f}", sheet.theme.quiet) for name, price in shown]
+    names = [(price, f"{name}  {price:.3f}", sheet.theme.quiet) for name, price in shown]
     _draw.beside(colours, names, most=12 if sheet.room[0] > 60 else 9)
 
 

@@ -112,10 +112,11 @@ def _shorter(names: list[str]) -> list[str]:
 
 
 def _events(table: Labelled) -> list[tuple[float, str]]:
-    """Step and name of each event of a lane; of rungs that cost the same, the last names them."""
+    """Step and name of each event of a lane."""
     ((name, axis),) = table.axes.items()
     words = [percent(each) for each in np.array(axis.values)] if name == "share" else axis.labels
-    return [(float(at), word.rpartition(" = ")[2]) for at, word in zip(table.values, words, strict=True)]
+    words = [str(each) for each in axis.values] if name == "rung" else words
+    return [(float(at), word) for at, word in zip(table.values, words, strict=True)]
 
 
 def _happened(events: Labelled) -> dict[float, list[str]]:

@@ -62,12 +62,12 @@ def _loss(ax: Axes, seen: Seeds, sheet: _draw.Sheet) -> None:
     ax.plot(at, seen.median.values, color=t.ink, linewidth=1.2 * line, zorder=3, marker="o" if len(at) == 1 else "")
     prices = seen.rungs.values
     names = []
-    for k, (name, price) in enumerate(zip(seen.rungs.axes["rung"].labels, prices, strict=True)):
+    for k, (name, price) in enumerate(zip(seen.rungs.axes["rung"].values, prices, strict=True)):
         floor = k == len(prices) - 1
         ax.axhline(
             price, color=t.ink if floor else t.rung, linestyle="--", linewidth=(1.1 if floor else 0.5) * line, zorder=1
         )
-        names.append((float(price), name.rpartition(" = ")[2], t.ink if floor else t.quiet))
+        names.append((float(price), str(name), t.ink if floor else t.quiet))
     finite = seen.loss.values[np.isfinite(seen.loss.values)]
     low, high = (
         min([*prices, *finite[:]], default=0),

@@ -17,7 +17,7 @@ def loss_curves(ax: Axes, life: Strip, theme: _style.Theme) -> tuple[Array, Arra
     The steps and losses of the thick curve come back.
     """
     steps, line = np.array(life.main.axes["step"].values), float(matplotlib.rcParams["lines.linewidth"])
-    rungs, names, curve = life.rungs.values, life.rungs.axes["rung"].labels, life.main.values
+    rungs, names, curve = life.rungs.values, life.rungs.axes["rung"].values, life.main.values
     for k, nats in enumerate(rungs):
         last = k == len(rungs) - 1
         ax.axhline(
@@ -34,7 +34,7 @@ def loss_curves(ax: Axes, life: Strip, theme: _style.Theme) -> tuple[Array, Arra
     top = max([rungs[0], *finite[:1]])
     low = min([rungs[-1], *finite])
     ax.set_ylim(low - 0.12 * (top - low), top + 0.08 * (top - low))
-    told = [(float(rungs[-1]), _short(names[-1]), theme.ink)]
+    told = [(float(rungs[-1]), str(names[-1]), theme.ink)]
     if abs(own - rungs[-1]) > APART * (top - low):
         ax.axhline(own, color=theme.ink, linestyle=":", linewidth=0.6 * line, zorder=1)
         told.append((own, "floor of these windows", theme.ink))
@@ -47,12 +47,8 @@ def _name(ax: Axes, told: list[tuple[float, str, str]], life: Strip, theme: _sty
     box, line = ax.get_window_extent().height, float(matplotlib.rcParams["font.size"]) * ax.figure.dpi / 72
     low, high = ax.get_ylim()
     near = 1.25 * line / box * (high - low)
-    rungs, names = life.rungs.values.tolist(), life.rungs.axes["rung"].labels
+    rungs, names = life.rungs.values.tolist(), life.rungs.axes["rung"].values
     for k in [0, *range(len(rungs) - 2, 0, -1)] if len(rungs) > 1 else []:
         if k == 0 or all(abs(rungs[k] - taken) > near for taken, _, _ in told):
-            told.append((rungs[k], _short(names[k]), theme.quiet))
+            told.append((rungs[k], str(names[k]), theme.quiet))
     _draw.beside(ax, told, most=12.3)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 20 else name.rpartition(" = ")[2]

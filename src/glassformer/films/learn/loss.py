@@ -44,7 +44,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
 def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
     """Axes, rungs and their names, which stand still; the ticks that mark what is passed come back."""
     t, line, size = stage.theme, stage.size.line, stage.size.text
-    names, prices = seen.rungs.axes["rung"].labels, seen.rungs.values
+    names, prices = seen.rungs.axes["rung"].values, seen.rungs.values
     _draw.steps_axis(ax, scale=seen.scale)
     ax.set_ylabel("loss (nats per token)")
     finite = [v for part in PARTS if part in seen.curves for v in seen.curves[part].values if np.isfinite(v)]
@@ -54,7 +54,7 @@ def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
     for k, (name, price) in enumerate(zip(names, prices, strict=True)):
         colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
         ax.axhline(price, color=colour, linestyle="--", linewidth=width * line, zorder=1)
-        said.append((float(price), f"{name.rpartition(' = ')[2]}  {price:.3f}", t.ink if k == floor else t.quiet))
+        said.append((float(price), f"{name}  {price:.3f}", t.ink if k == floor else t.quiet))
     here = seen.window_floor
     if seen.truth_known and abs(here - prices[floor]) > APART * (high - low):
         ax.axhline(here, color=t.ink, linestyle=":", linewidth=0.8 * line, zorder=1)
