@@ -81,6 +81,7 @@ class Engine:
         return {
             "floor": self.experiment.floor,
             "floors": self.judged.floors(),
+            "floors_before": self.judged.floors(last=False),
             "judged": {"last": self.judged.windows(), "before": self.judged.windows(last=False)},
             "parameters": self.experiment.architecture.parameters,
             "versions": {

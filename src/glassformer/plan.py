@@ -19,7 +19,7 @@ STRETCH = 128  # steps of one compiled call: the batches of so many are drawn ho
 JUDGING = 0.15  # of the arithmetic of the steps, for all judgements together
 ONE_WINDOW = 1 / 3  # judging it, of the arithmetic of a step on it: forward, but not back
 FEWEST, ENOUGH, MOST = 20, 100, 200  # lines: not fewer; beyond these, windows come first; not more
-LEAST = 64  # windows of a part behind every line, where there are so many
+LEAST = 128  # windows of a part behind every line, where there are so many
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,30 @@ def between(steps: Array, values: Array, step: int) -> tuple[float, bool]:
 
 
 def window_floor(run: Run, member: int = 0, part: Literal["train", "validation"] = "validation") -> float:
-    """What the exact predictor pays on the very windows that are judged: the loss less its excess; NaN: not known."""
+    """What the exact predictor pays on all windows that are judged: the loss less its excess; NaN: not known."""
     over = "excess" if part == "validation" else "train_excess"
     losses, excess = (metric(run, name, member) for name in (f"{part}_loss", over))
-    return float("nan") if losses is None or excess is None else float(losses[0] - excess[0])
+    if losses is None or excess is None:
+        return float("nan")
+    known = (losses - excess)[np.isfinite(losses)]
+    return float(known[-1]) if len(known) else float("nan")
+
+
+def judged(run: Run, part: str = "validation") -> Array | None:
+    """(line,): how many windows of a part are behind each line; None where a run does not say."""
+    found: Array | None = run.metrics.get(f"judged.{part}")
+    return found
+
+
+def floors(run: Run, part: str) -> Array | None:
+    """(line,): what the exact predictor pays on the windows behind each line; None where a run does not say."""
+    every, before, many = (run.about.get(name) for name in ("floors", "floors_before", "judged"))
+    if not isinstance(every, dict) or part not in every:
+        return None
+    lines, behind = np.full(len(run.metrics["step"]), float(every[part])), judged(run, part)
+    if behind is not None and isinstance(before, dict) and isinstance(many, dict) and part in before:
+        lines[behind < many["last"][part]] = float(before[part])
+    return lines
 
 
 def total(run: Run) -> int:

@@ -3,8 +3,9 @@
 import numpy as np
 
 from glassformer.analyses import _applies, _clock, _judged
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, percent, result, shared
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
 from glassformer.tasks import Data, Split
 
@@ -30,11 +31,10 @@ class Generalisation(Result):
     accuracy: Labelled  # (kind, statistic): low, right, high; 95 % after Wilson
     judged: Labelled  # (kind,): how many were judged
     unseen: str  # the kind that training does not have; empty: there is none
-    steps: int
+    scale: Scale  # of the steps
     at: int
     in_view: bool  # whether only answers in view are counted, as of a rule
     questions: bool  # whether windows are questions with one answer
-    by_heart: bool  # the held-out data are the training data: the task is to memorise
 
     @property
     def title(self) -> str:
@@ -45,8 +45,8 @@ class Generalisation(Result):
         end = int(known[-1]) if len(known) else -1
         if end + 1 < len(self.gap.values):
             return fate("the loss is not a number", since=int(np.array(self.gap.axes["step"].values)[end + 1]))
-        if self.by_heart:
-            return "This task is to memorise: the held-out text is the training text, so there is no gap to measure"
+        if not self.held_out:
+            return "This task is to memorise: it is judged on the training text, so there is no gap to measure"
         gap, most = float(self.gap.values[end]), max(self.leaked.values.tolist(), default=0)
         title = f"Held-out excess ends {_short(abs(gap))} nats {'above' if gap >= 0 else 'below'} that of training"
         if most >= LEAK:
@@ -62,7 +62,7 @@ class Generalisation(Result):
 
 
 @shared
-def generalisation(run: Run, *, step: Step = -1, member: Member = 0) -> Generalisation:
+def generalisation(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Generalisation:
     """How far training and held-out loss part, how much of the test was seen in training, and who gets it right."""
     at = _clock.resolve(run, step)
     steps = {"step": run.metrics["step"]}
@@ -86,22 +86,22 @@ def generalisation(run: Run, *, step: Step = -1, member: Member = 0) -> Generali
         accuracy=Labelled(np.stack([low, share, high], -1), kinds | {"statistic": ("low", "right", "high")}, "share"),
         judged=Labelled(counts[:, 1], kinds, "answers"),
         unseen=next((kind for kind in groups if kind in ("never seen", "validation windows not in training")), ""),
-        steps=_clock.total(run),
+        scale=spaced(run, axis, member),
         at=at,
         in_view=run.task.measure == "rule_error",
         questions=run.task.answers == "one",
-        by_heart=data.train is data.validation,
+        held_out=data.train is not data.validation,
     )
 
 
 def _excess(run: Run, part: str, member: int) -> Array | None:
     """(line,): loss over the floor of the same windows."""
-    losses, floors = _clock.metric(run, f"{part}_loss", member), run.about.get("floors")
-    if losses is None or not isinstance(floors, dict) or not {part, "validation"} <= floors.keys():
+    losses = _clock.metric(run, f"{part}_loss", member)
+    floor, common = (_clock.floors(run, each) for each in (part, "validation"))
+    if losses is None or floor is None or common is None:
         name = {"train": "train_excess", "validation": "excess"}.get(part)
         return None if name is None else _clock.metric(run, name, member)
-    floor, common = float(floors[part]), float(floors["validation"])
-    near = run.task.exact or abs(floor - common) < FLOORS  # far apart: a text whose one half is known by heart
+    near = run.task.exact or bool(np.all(np.abs(floor - common) < FLOORS))  # far apart: one half is known by heart
     return losses - (floor if near else common)
 
 
@@ -180,7 +180,7 @@ def _right(run: Run, kind: str, windows: Array, data: Data, step: int, member: i
     if kind.split()[0] not in PARTS:
         return 0, 0
     seen = _judged.judged(run, step, member, _judged.enough(run, WINDOWS), kind.split()[0])
-    counted = np.ones_like(seen.examples.answerable) if seen.free else seen.examples.answerable
+    counted = seen.examples.answerable if seen.rule else np.ones_like(seen.examples.answerable)
     if "not in training" in kind:
         rows = seen.examples.windows
         span = rows.shape[1]

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, Step, StepAxis
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, shared, thousands
@@ -33,6 +33,7 @@ class Loss(Result):
     window_floor: float  # what the exact predictor pays on the very windows that are judged; NaN where not known
     train_floor: float  # the same on the training windows
     least_error: float  # the smallest error any model with this window can reach; NaN where that is not known
+    windows: tuple[int, int]  # behind every line before the last, behind the last; zeros where a run does not say
     steps: int  # the whole training
     unit: str
     scale: Scale  # of the steps
@@ -102,6 +103,7 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
         step=None if step == -1 else _clock.resolve(run, step),  # the whole life, with one step marked if asked for
         clock=_clock.text(run, step, member),
         truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         curves=curves,
         smooth=smooth,
         rungs=Labelled(_in(unit, np.array([rung.nats for rung in ladder])), prices, UNITS[unit]),
@@ -111,6 +113,7 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
         window_floor=float(_in(unit, np.array(_clock.window_floor(run, member)))),
         train_floor=float(_in(unit, np.array(_clock.window_floor(run, member, "train")))),
         least_error=float(shares(run.architecture.context).least_error) if shares else float("nan"),
+        windows=(0, 0) if (many := _clock.judged(run)) is None or not len(many) else (int(many[0]), int(many[-1])),
         steps=_clock.total(run),
         unit=unit,
         scale=spaced(run, axis, member),
@@ -119,10 +122,8 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
 
 def _over_held_out(run: Run, excess: Array, member: int) -> Array:
     """Training loss above the table's price of the held-out windows: those it has counted, it knows too well."""
-    losses, floors = _clock.metric(run, "train_loss", member), run.about.get("floors")
-    if losses is None or not isinstance(floors, dict) or "validation" not in floors:
-        return excess
-    return losses - float(floors["validation"])
+    losses, floors = _clock.metric(run, "train_loss", member), _clock.floors(run, "validation")
+    return excess if losses is None or floors is None else losses - floors
 
 
 @result

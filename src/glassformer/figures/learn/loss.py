@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassformer.analyses._result import percent
+from glassformer.analyses._result import percent, thousands
 from glassformer.analyses.learn.loss import UNITS, Loss
 from glassformer.figures import _draw, _style
 
@@ -18,12 +18,13 @@ OF_RULE = (
     "Dashed horizontal lines are exact prices of partial understandings, from blind guessing down to the floor, the "
     "least that any model with this window can reach on average; a tick on one marks the first logged step by which "
     "the held-out loss stands on it, or within a fiftieth of the ladder's height above it. Dotted lines are what the "
-    "exact predictor pays on the very windows that are judged, held out or of training, which differ a little from the "
+    "exact predictor pays on the very windows that are judged, or on those of training, which differ a little from the "
     "average. Middle: what is left above the floor of the very same windows, on a logarithmic axis; values below zero, "
     "where the model knows these windows better than the rule does, are memorising and are drawn in the shaded band. "
     "Bottom: the share of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A "
     "curve that stays above a rung refutes that the model has understood so much."
 )
+HEART = ", which are those of training: nothing is held back"
 OF_TEXT = (
     "Nobody knows the least loss a text allows. Dashed horizontal lines are what counting can do: tables of the "
     "training part that look back so many tokens (interpolated after Witten and Bell), scored on the whole validation "
@@ -44,7 +45,7 @@ def draw(seen: Loss, look: _draw.Look) -> Figure:
     panels = sheet.panels(len(shares), 1, heights=shares, left=6.5, right=names + 3, bottom=4.8, top=2.2, gap=(0, 2.2))[
         :, 0
     ]
-    _losses(panels[0], seen, sheet, names)
+    losses(panels[0], seen, sheet, names)
     _excess(panels[1], seen, sheet, names)
     if error:
         _errors(panels[2], seen, sheet, names)
@@ -61,9 +62,18 @@ def caption(seen: Loss) -> str:
     """How to read the three charts."""
     return (
         f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
-        "(thick), in training (solid) and on held-out windows (dashed); dots are the logged lines where they are few, "
-        f"and nothing is known between them. {OF_RULE if seen.truth_known else OF_TEXT}"
+        f"(thick), in training (solid) and on {seen.whose} windows (dashed){'' if seen.held_out else HEART}; dots are "
+        f"the logged lines where they are few, and nothing is known between them. {_behind(seen)}"
+        f"{(OF_RULE if seen.truth_known else OF_TEXT).replace('held-out', seen.whose)}"
     )
+
+
+def _behind(seen: Loss) -> str:
+    """On how many windows the curves rest."""
+    before, last = map(thousands, seen.windows)
+    if before == last:
+        return f"Each is measured on {last} windows of either kind. " if seen.windows[1] else ""
+    return f"Each is measured on {before} windows of either kind, as hard as all, and the last one on all {last}. "
 
 
 def _alt(seen: Loss) -> str:
@@ -74,10 +84,11 @@ def _alt(seen: Loss) -> str:
     return f"Three charts over training steps: loss, excess and error. {seen.title}.{last}"
 
 
-def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
+def losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
+    """Curves of the loss, in front of the ladder and its names."""
     t, line = sheet.theme, sheet.size.line
     _curves(ax, seen, ("train", "validation"), sheet)
-    floor, names = seen.lowest, []
+    floor, names, digits = seen.lowest, [], 1 if seen.unit == "perplexity" else 3
     for k, (name, price) in enumerate(zip(seen.rungs.axes["rung"].labels, seen.rungs.values, strict=True)):
         colour, width = (t.ink, 1.1) if k == floor else (t.rung, 0.5)
         ax.axhline(price, color=colour, linestyle="--" if seen.reachable[k] else ":", linewidth=width * line, zorder=1)
@@ -86,12 +97,12 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
                     zorder=4, clip_on=False)  # fmt: skip
         best = " = floor" if seen.truth_known else " = best table"
         said = best if k == floor else "" if seen.reachable[k] else " (out of reach)" if seen.truth_known else ""
-        names.append((float(price), f"{name}{said}  {price:.3f}", t.ink if k == floor else t.quiet))
+        names.append((float(price), f"{name}{said}  {price:.{digits}f}", t.ink if k == floor else t.quiet))
     values = [v for curve in ("train", "validation") if curve in seen.curves for v in seen.curves[curve].values]
     _limits(ax, [*(v for v in values if np.isfinite(v)), *seen.rungs.values], log=seen.unit == "perplexity")
     low, high = ax.get_ylim()
     for here, whose, colour in (
-        (seen.window_floor, "held-out", t.validation), (seen.train_floor, "training", t.train),
+        (seen.window_floor, seen.whose, t.validation), (seen.train_floor, "training", t.train),
     ):  # fmt: skip
         if seen.truth_known and abs(here - seen.rungs.values[floor]) > APART * (high - low):
             ax.axhline(here, color=colour, linestyle=":", linewidth=0.8 * line, zorder=1)
@@ -113,7 +124,11 @@ def _losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
 def _limits(ax: Axes, values: list[float], log: bool) -> None:
     if log:
         ax.set_yscale("log")
-        ax.set_ylim(min(values) / 1.05, max(values) * 1.05)
+        low, high = min(values) / 1.05, max(values) * 1.05
+        ax.set_ylim(low, high)
+        marks = [m * 10**k for k in range(12) for m in (1, 2, 3, 5, 7) if low <= m * 10**k <= high]
+        ax.set_yticks(marks, [thousands(mark) for mark in marks])
+        ax.minorticks_off()
     else:
         spread = max(values) - min(values) or 1
         ax.set_ylim(min(values) - 0.05 * spread, max(values) + 0.05 * spread)
