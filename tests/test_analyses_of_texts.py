@@ -42,7 +42,7 @@ def test_in_a_text_only_the_token_that_came_is_right():
     seen = _judged.judged(run, int(run.steps[-1]), most=30)
     windows = run.task.examples(run.architecture.context, "validation", 30).windows
     chances = run.trace(windows[:, :-1])["probabilities"]
-    assert seen.free
+    assert not seen.rule
     np.testing.assert_array_equal(seen.right, chances.argmax(-1) == windows[:, 1:])
     given = np.take_along_axis(chances, windows[:, 1:, None], -1)[..., 0]
     assert_allclose(seen.chance_right, given)

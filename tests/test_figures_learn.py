@@ -5,9 +5,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from glassformer import figures
+import glassformer as gf
+from glassformer import analyses, figures
 from glassformer.analyses.learn.by_kind import by_kind
-from small_runs import run_of
+from glassformer.analyses.learn.every_question import every_question
+from glassformer.errors import Error
+from glassformer.figures import _draw
+from glassformer.optimiser import schedule
+from small_runs import TEXT, run_of
 
 
 def test_marks_stand_at_the_step_and_kinds_differ_in_colour_and_dash():
@@ -28,6 +33,55 @@ def test_marks_stand_at_the_step_and_kinds_differ_in_colour_and_dash():
     at = sorted(panel.transData.inverted().transform(mark.get_transform().transform(mark.get_xydata()))[0, 0]
                 for mark in marks)  # fmt: skip
     np.testing.assert_allclose(at, sorted(passed), rtol=1e-6)
-    heights = {(mark.get_xdata()[0], mark.get_marker()): mark.get_ydata()[0] for mark in marks}
-    assert len(set(heights.values())) == 5, "none lies on another"
-    assert max(heights.values()) == pytest.approx(0.95, abs=0.15)
+    places = [tuple(mark.get_xydata()[0]) for mark in marks]
+    assert len(set(places)) == 5, "none lies on another"
+    assert max(height for _, height in places) == pytest.approx(0.95, abs=0.15)
+
+
+def test_the_hundred_hardest_questions_fill_three_pages_and_each_is_listed_once():
+    seen = every_question(run_of("plus_last_even"), hardest=100)
+    told = []
+    for page in range(3):
+        figure = figures.plot_every_question(seen, page=page)
+        assert _draw.of(figure).pages == 3
+        told += [text.get_text() for panel in figure.axes for text in panel.texts if text.get_text().endswith("✓")]
+        told += [text.get_text() for panel in figure.axes for text in panel.texts if "✗" in text.get_text()]
+    assert len(told) == len(seen.hardest.values) == 100
+    few = _draw.of(figures.plot_every_question(run_of("plus_last_even")))
+    assert f"{len(few.result.hardest.values)} of " in few.words.caption
+
+
+def test_perplexity_is_e_to_the_loss_and_told_of_texts_alone():
+    run = run_of(TEXT)
+    seen = analyses.perplexity(run)
+    np.testing.assert_allclose(seen.curves["validation"].values, np.exp(run.metrics["validation_loss"]), rtol=1e-6)
+    assert f"to {np.exp(run.metrics['validation_loss'][-1]):.1f} in" in seen.title
+    panel = figures.plot_perplexity(seen).axes[0]
+    assert all("10^" not in text.get_text() for text in panel.get_yticklabels())
+    with pytest.raises(Error, match="perplexity is told of texts"):
+        analyses.perplexity(run_of("plus_last_even"))
+
+
+def test_the_learning_rate_is_the_one_of_the_schedule():
+    run = run_of("plus_last_even")
+    train, seen = run.experiment.train, analyses.learning_rate(run)
+    expected = [float(schedule(train)(step)) for step in seen.at[1:]]
+    assert max(abs(a - b) for a, b in zip(seen.rate.values[1:], expected, strict=True)) <= 0.02 * train.rate
+    assert f"rises to {train.rate:.2g}" in seen.title
+
+
+def test_a_first_near_zero_is_told_before_the_last_step():
+    seen = analyses.rule_error(run_of("plus_last_even"))
+    at, error = seen.error.axes["step"].values, seen.error.values[0, 0]
+    near = next(step for step, each in zip(at, error, strict=True) if each <= seen.reached + 0.01)
+    assert seen.near == near
+    assert (f"first within a point of that by step {near}" in seen.title) == (near < at[-1])
+
+
+def test_the_share_right_is_one_number_in_all_figures(tmp_path):
+    """Of a rhyme to be learnt by heart several words may be allowed, but one came."""
+    run = gf.train("mary", steps=60, out=tmp_path / "run")
+    logged = run.metrics["accuracy"][-1]
+    assert analyses.generalisation(run).accuracy.values[0, 1] == pytest.approx(logged, abs=1e-6)
+    kinds = analyses.by_kind(run).now.values
+    assert (kinds[:, 0] * kinds[:, 4]).sum() / kinds[:, 4].sum() == pytest.approx(logged, abs=1e-6)

@@ -233,7 +233,7 @@ def gap(s: Symptoms) -> Check:
     limit = max(GAP, GAP * s.height)
     low = s.validation[np.isfinite(s.validation)]
     finding = None
-    if len(low) > 1 and value > limit and not learnt(s):
+    if len(low) > 1 and value > limit and not learnt(s) and finite(s).finding is None:
         best = int(np.nanargmin(s.validation))
         rose = float(ending(low) - low.min()) > s.close
         if rose or (s.falling < s.close and not well(s)):

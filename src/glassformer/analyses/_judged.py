@@ -28,29 +28,25 @@ class Judged:
     given: Array  # the probability of the token that came
     accepted: Array  # the probability of all tokens that the verifier accepts
     finite: Array  # whether the prediction consists of numbers
-
-    @property
-    def free(self) -> bool:
-        """Whether nothing is ever constrained, as in a text: then only the token that came is right."""
-        return not self.examples.constrained.any()
+    rule: bool = False  # whether all that a rule allows is right; else only the token that came, as it is logged
 
     @property
     def right(self) -> Array:
-        """(example, place): whether the likeliest token is allowed."""
-        if self.free:
+        """(example, place): whether the likeliest token is right."""
+        if not self.rule:
             return np.asarray((self.guess == self.targets) & self.finite)
         found: Array = np.take_along_axis(self.examples.allowed, self.guess[..., None], axis=-1)[..., 0]
         return found & self.finite
 
     @property
     def error(self) -> Array:
-        """(example, place): 0 where the likeliest token is allowed, 1 where it is not; NaN where it is no number."""
+        """(example, place): 0 where the likeliest token is right, 1 where it is not; NaN where it is no number."""
         return np.where(self.finite, ~self.right, np.nan)
 
     @property
     def chance_right(self) -> Array:
         """(example, place): the probability of being right when sampling at T = 1."""
-        return self.given if self.free else self.accepted
+        return self.accepted if self.rule else self.given
 
     @property
     def excess(self) -> Array:
@@ -80,7 +76,7 @@ def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
     """Every prediction on these windows."""
     windows, (read, came) = examples.windows, counted(run.architecture, skip=0)
     targets = windows[:, 1:][:, came]
-    free = not examples.constrained.any()
+    rule = run.task.measure == "rule_error"
     each = int(np.clip(NUMBERS // (run.architecture.context * run.architecture.answers), 1, TOGETHER))
     parts = []
     for begin in range(0, len(windows), each):
@@ -89,11 +85,12 @@ def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
         given = np.take_along_axis(chances, targets[some][..., None], axis=-1)[..., 0].astype(np.float64)
         finite = np.isfinite(chances).all(axis=-1)
         accepted = given
-        if not free:
+        if rule:
             allowed = examples.allowed[some, ..., : chances.shape[-1]]
             accepted = np.where(allowed, chances, 0).sum(axis=-1, dtype=np.float64)
         parts.append((chances.argmax(axis=-1), given, accepted, finite))
-    return Judged(examples, targets, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+    guess, given, accepted, finite = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Judged(examples, targets, guess, given, accepted, finite, rule)
 
 
 def held_out(run: Run) -> bool:

@@ -104,7 +104,7 @@ def accuracy(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
 
 
 def _share(seen: _judged.Judged) -> float:
-    return 1 - _judged.mean(seen.error, seen.examples.constrained | ~seen.examples.constrained.any())
+    return 1 - _judged.mean(seen.error, seen.examples.constrained | (not seen.rule))
 
 
 @lru_cache(maxsize=16)
@@ -119,7 +119,7 @@ def _rungs(run: Run) -> tuple[Axis, Array, bool]:
         asked = np.argwhere(seen.constrained if run.task.measure == "rule_error" else np.ones_like(seen.constrained))
         asked = asked[:: max(1, len(asked) * len(ladder) // GUESSES)]  # count tables are slow to ask
         every = np.arange(len(run.task.vocabulary))
-        free = not seen.constrained.any()  # in a text only the token that came is right
+        free = run.task.measure != "rule_error"  # only the token that came is right
         found, exact = [], False
         for rung in ladder:
             hits = [

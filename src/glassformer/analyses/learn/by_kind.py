@@ -111,8 +111,7 @@ def _new(run: Run) -> Examples:
 def _measure(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array]:
     """(kind, [accuracy, low, high, excess, count])."""
     kind, e = seen.examples.kind, seen.examples
-    good = seen.right if run.task.measure == "rule_error" else (seen.guess == seen.targets) & seen.finite  # as logged
-    error = np.where(seen.finite, ~good, np.nan)
+    good = seen.right
     groups: dict[str, Array] = {}
     if run.task.kinds:
         groups = {name: kind == k for k, name in enumerate(run.task.kinds)}
@@ -124,7 +123,7 @@ def _measure(run: Run, seen: _judged.Judged) -> tuple[tuple[str, ...], Array]:
     for k, (name, chosen) in enumerate(groups.items()):
         count, right = int(chosen.sum()), int((good & chosen).sum())
         low, high = _judged.wilson(np.array(right), np.array(count))
-        table[k] = [1 - _judged.mean(error, chosen), low, high, _judged.mean(seen.excess, chosen), count]
+        table[k] = [1 - _judged.mean(seen.error, chosen), low, high, _judged.mean(seen.excess, chosen), count]
         if name == FREE:  # anything is right there
             table[k, :3] = np.nan
     return tuple(groups), table

@@ -3,14 +3,16 @@
 import numpy as np
 
 from glassformer.analyses import _clock, _judged
-from glassformer.analyses._options import Member, Step
+from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, result, thousands
+from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
 
 ORDER = 30
 ANSWERS = ("4.02",)
 COST = "b"
 CHOICES = ("arg-max", "sampled")
+NEAR = 0.01  # a point of a percentage
 
 
 @result
@@ -23,10 +25,11 @@ class RuleError(Result):
     by_distance: Labelled  # (distance, choice): at the chosen step; infinitely far back is what is not in view
     interval: Labelled  # (distance, statistic): 95 % of the arg-max error, after Wilson
     counts: Labelled  # (distance,)
+    near: int | None  # the first look at which this error is at most a point above what is reached; None: there is none
     reached: float  # arg-max error at the chosen step, of all answers in view; NaN: none is, or not all are numbers
     hidden: float  # exact share of constrained positions whose answer is not in view
     windows: int
-    steps: int
+    scale: Scale  # of the steps
     marked: int | None  # the step asked for, if one was
 
     @property
@@ -46,6 +49,8 @@ class RuleError(Result):
         else:
             verb = "falls" if self.reached < first else "rises"
             title += f"{verb} from {of(first)} to {of(self.reached)} by step {step}"
+            if self.near is not None and self.near < (self.step or 0):
+                title += f", first within a point of that by step {thousands(self.near)}"
         for outside, many in zip(self.by_distance.values[away, 0], self.counts.values[away], strict=True):
             least = f"the least to be expected is {of(float(self.best.values[1]))}"
             title += f"; where it is not, {of(float(outside))} of {thousands(int(many))} ({least})"
@@ -57,7 +62,7 @@ def applies(run: Run) -> str | None:
     return None if run.task.measure == "rule_error" else "this task has no rule that constrains only some positions"
 
 
-def rule_error(run: Run, *, step: Step = -1, member: Member = 0) -> RuleError:
+def rule_error(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> RuleError:
     """The error over life and, at one step, by how far back the answer lies."""
     now = _clock.resolve(run, step)
     at, most = _judged.life(run, step, member)
@@ -79,6 +84,7 @@ def rule_error(run: Run, *, step: Step = -1, member: Member = 0) -> RuleError:
     far, distance, interval, counts = _by_distance(run, final)
     near = np.isfinite(far.values)
     asked = float(counts[near].sum())
+    reached = float(counts[near] @ distance[near, 0]) / asked if asked else float("nan")
     kinds = ("in view", "not in view")
     return RuleError(
         step=now,
@@ -91,10 +97,11 @@ def rule_error(run: Run, *, step: Step = -1, member: Member = 0) -> RuleError:
         by_distance=Labelled(distance, {"distance": far, "choice": CHOICES}, "share"),
         interval=Labelled(interval, {"distance": far, "statistic": ("low", "high")}, "share"),
         counts=Labelled(counts, {"distance": far}, "positions"),
-        reached=float(counts[near] @ distance[near, 0]) / asked if asked else float("nan"),
+        near=next((s for s, e in zip(at, error[0, 0], strict=True) if e <= reached + NEAR), None),
+        reached=reached,
         hidden=float(away),
         windows=len(final.examples.windows),
-        steps=_clock.total(run),
+        scale=spaced(run, axis, member),
         marked=None if step == -1 else now,
     )
 

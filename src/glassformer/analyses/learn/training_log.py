@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._life import steps_per_pass, steps_per_reading
 from glassformer.analyses._options import Member, Step
@@ -15,7 +15,7 @@ COST = "a"
 APPLIES = (_applies.logged,)
 ROWS = 12
 COLUMNS: dict[str, str | None] = {  # what is shown under each head, from the logged lines
-    "epoch": None, "training loss": "train_loss", "held-out loss": "validation_loss", "perplexity": None,
+    "epoch": None, "training loss": "train_loss", "loss": "validation_loss", "perplexity": None,
     "excess": "excess", "right": "accuracy", "gradient": "gradient.all", "update / weights": None, "rate": "rate",
 }  # fmt: skip
 
@@ -33,7 +33,7 @@ class TrainingLog(Result):
     @property
     def title(self) -> str:
         """From where to where."""
-        losses, right = self.column("held-out loss"), self.column("right")
+        losses, right = self.column(f"{self.whose} loss"), self.column("right")
         last = int(np.array(self.log.axes["step"].values)[-1])
         if not np.isfinite(losses[-1]):
             return fate("the loss is not a number", last)
@@ -41,7 +41,9 @@ class TrainingLog(Result):
         if np.isfinite(right[-1]):
             good = f", from {exactly(float(right[0]))} to {exactly(float(right[-1]))} of {self.right} right"
         passes = f", {self.passes:.3g} epochs," if np.isfinite(self.passes) and self.passes > 0 else ""
-        return f"In {thousands(last)} steps{passes} held-out loss goes from {losses[0]:.2f} to {losses[-1]:.2f}{good}"
+        return (
+            f"In {thousands(last)} steps{passes} {self.whose} loss goes from {losses[0]:.2f} to {losses[-1]:.2f}{good}"
+        )
 
     def column(self, name: str) -> Array:
         """(step,): one quantity; NaN where it was not logged."""
@@ -57,11 +59,14 @@ def training_log(run: Run, *, step: Step = -1, member: Member = 0, rows: int = R
     per_pass = each or steps_per_reading(run)
     epochs = at / per_pass if per_pass else np.full(len(at), np.nan)
     found = {name: _column(run, name, source, member) for name, source in COLUMNS.items()} | {"epoch": epochs}
+    held = _judged.held_out(run)
+    found = {f"{'held-out' if held else 'judged'} loss" if name == "loss" else name: found[name] for name in found}
     kept = {name: values[chosen] for name, values in found.items() if np.isfinite(values).any()}
     return TrainingLog(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
         truth_known=run.task.exact,
+        held_out=held,
         log=Labelled(np.stack(list(kept.values()), -1), {"step": at[chosen], "quantity": kept}),
         lines=len(at),
         right=_of(run),
@@ -73,7 +78,8 @@ def training_log(run: Run, *, step: Step = -1, member: Member = 0, rows: int = R
 def _of(run: Run) -> str:
     if run.task.measure == "rule_error":
         return "held-out answers in view"
-    return "new questions" if run.task.answers == "one" else "held-out tokens"
+    held = "held-out tokens" if _judged.held_out(run) else "tokens"
+    return "new questions" if run.task.answers == "one" else held
 
 
 def _column(run: Run, name: str, source: str | None, member: int) -> Array:

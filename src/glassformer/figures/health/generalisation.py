@@ -23,7 +23,8 @@ def draw(seen: Generalisation, look: _draw.Look) -> Figure:
     names = min(17.0, 0.24 * sheet.room[0])
     right = sheet.panels(1, 1, left=names, right=8.5, bottom=4.2, top=2.4, within=(0, 0, 1, 0.42))[0, 0]
     _accuracy(right, seen, sheet, names)
-    sheet.note(_leak(seen))
+    if seen.held_out:
+        sheet.note(_leak(seen))
     return sheet.done()
 
 
@@ -31,15 +32,22 @@ def _caption(seen: Generalisation) -> str:
     return (
         f"Top: loss above {seen.least} on the same windows, on training (solid), validation (dashed) and test windows "
         "(dotted); the gap between training and validation is shaded; the axis is straight below 0.001 and logarithmic "
-        "above where little is left at the end. The foot is the leak meter: the share of "
-        f"held-out {'questions' if seen.questions else 'windows, next token included,'} that also occur in training; "
-        "only the rest can show that something was learned. Below: the share of right answers at step "
-        f"{thousands(seen.at)} with intervals of 95 %"
+        "above where little is left at the end. "
+        + (
+            "The foot is the leak meter: the share of held-out "
+            f"{'questions' if seen.questions else 'windows, next token included,'} that also occur in training; only "
+            "the rest can show that something was learned. "
+            if seen.held_out
+            else "Nothing is held back: validation is the training text. "
+        )
+        + f"Below: the share of right answers at step {thousands(seen.at)} with intervals of 95 %"
         + (
             ", by how new a question is: seen in training; never seen; of these, seen with its values in another "
             "order, with values never seen together, and with a repeated value (a tie)."
             if seen.unseen == "never seen"
             else ", on training windows and on held-out ones that training does not have, where the answer is in view."
+            if seen.held_out
+            else "."
         )
         + " A gap that grows while training improves would mean memorising."
     )
@@ -69,11 +77,10 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
         ax.minorticks_off()
     else:
         ax.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
-    names.append((0.0, "floor", t.ink))
+    names.append((0.0, seen.least.removeprefix("the "), t.ink))
     ax.axhline(0, color=t.ink, linestyle="--", linewidth=sheet.size.line, zorder=1)
     ax.set_ylabel("excess (nats)")
-    ax.set_xlim(0, max(seen.steps, 1))
-    _draw.steps_axis(ax)
+    _draw.steps_axis(ax, scale=seen.scale)
     if seen.step is not None:
         ax.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     _draw.beside(ax, names, most=9)

@@ -88,9 +88,12 @@ def _perplexity(ax: Axes) -> None:
 
 
 def _verdict(seen: ContextPosition) -> str:
-    """What the second panel shows; of a count table also at how many positions the model beats it, beyond chance."""
+    """What the second panel shows; of a count table also where the model beats it, and beyond chance."""
     if seen.of == "exact predictor":
         return "above the exact predictor"
     gap, spread = seen.excess.values
-    below = int(np.sum(gap < -2 * spread))
-    return f"below the {seen.of} at {below} of {len(gap)} positions"
+    below, sure = int(np.sum(gap < 0)), int(np.sum(gap < -2 * spread))
+    beyond = (
+        f", beyond two standard errors at {'none' if not sure else 'all' if sure == below else sure}" if below else ""
+    )
+    return f"below the {seen.of} at {below} of {len(gap)} positions{beyond}"

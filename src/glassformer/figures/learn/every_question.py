@@ -1,4 +1,6 @@
-"""Which questions are hard: a map of all of them, and the twenty hardest."""
+"""Which questions are hard: a map of all of them, and the hardest, on pages of their own where many are asked for."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +12,7 @@ from glassformer.analyses._result import thousands
 from glassformer.analyses.learn.every_question import HARDEST, EveryQuestion, chance
 from glassformer.figures import _draw, _style
 
-MOST = 14  # hardest questions drawn
+LISTED = 22  # questions in each of two columns, on the pages after the first
 BAR = 3.0  # ems of a probability of 1
 MOST_QUESTION = 14  # ems; of a longer question the end is written
 
@@ -18,6 +20,16 @@ MOST_QUESTION = 14  # ems; of a longer question the end is written
 def draw(seen: EveryQuestion, look: _draw.Look) -> Figure:
     """Share right by question, and the questions with the least probability of a right answer."""
     alt = f"Maps of the share of right answers and a list of hard questions. {seen.title}."
+    many = len(seen.hardest.values)
+    rest, pages = _draw.paged(range(HARDEST, many), 2 * LISTED, max(look.page - 1, 0))
+    pages = 1 + pages if many > HARDEST else 1
+    if look.page:
+        _draw.paged(range(pages), 1, look.page)  # refuses a page that is not there
+        listing = _listing(seen, rest)
+        sheet = look.sheet(seen, listing[0].upper() + listing[1:], alt, height=7, least=60)
+        for k, panel in enumerate(sheet.panels(1, 2, left=2, right=1.5, bottom=1.2, top=2.4, gap=(3, 0))[0]):
+            _hardest(panel, seen, sheet, rest[k * LISTED : (k + 1) * LISTED])
+        return sheet.done(pages=pages)
     sheet = look.sheet(seen, _caption(seen), alt, height=7, least=60)
     if seen.operations:
         panels = sheet.panels(2, 3, left=3.5, right=1, bottom=5, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
@@ -64,8 +76,8 @@ def draw(seen: EveryQuestion, look: _draw.Look) -> Figure:
             sheet.note("hatched: no numbers" if seen.count.values[empty].any() else "hatched: did not occur")
     place = 0.56 if seen.operations else 0.42 if seen.right.values.shape[1] == 1 else 0.48
     table = sheet.panels(1, 1, left=2, right=1.5, bottom=1.2, top=2.4, within=(place, 0, 1, 1))[0, 0]
-    _hardest(table, seen, sheet)
-    return sheet.done()
+    _hardest(table, seen, sheet, list(range(min(HARDEST, many))))
+    return sheet.done(pages=pages)
 
 
 def _caption(seen: EveryQuestion) -> str:
@@ -78,12 +90,20 @@ def _caption(seen: EveryQuestion) -> str:
         "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
     )
     return (
-        f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: the {HARDEST} "
-        "questions with the least probability of a right answer, that probability, the likeliest token (where it is "
-        f"wrong, the one that came in brackets), and of {seen.looked} kept steps the first at which it was right and "
-        "the last at which it was wrong. "
+        f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: "
+        f"{_listing(seen, range(min(HARDEST, len(seen.hardest.values))))} "
         + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
         + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
+    )
+
+
+def _listing(seen: EveryQuestion, rows: Sequence[int]) -> str:
+    """How to read a list of questions."""
+    which = f"{rows[0] + 1} to {rows[-1] + 1} of" if rows and rows[0] else f"{len(rows)} of"
+    return (
+        f"the questions with the least probability of a right answer, {which} {thousands(seen.asked)}: that "
+        "probability, the likeliest token (where it is wrong, the one that came in brackets), and of "
+        f"{seen.looked} kept steps the first at which it was right and the last at which it was wrong."
     )
 
 
@@ -139,23 +159,25 @@ def _counts(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
             )
 
 
-def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
+def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet, shown_rows: Sequence[int]) -> None:
     _draw.bare(ax)
+    if not shown_rows:
+        return
     t = sheet.theme
-    names, table = seen.hardest.axes["question"].labels, seen.hardest.values
+    names = [seen.hardest.axes["question"].labels[k] for k in shown_rows]
+    table = seen.hardest.values[list(shown_rows)]
     box = ax.get_window_extent()
     em = sheet.size.text * ax.figure.dpi / 72
-    fit = int(box.height / (1.25 * em)) - 2
-    rows = min(len(names), fit, MOST)
+    rows, begin = len(names), shown_rows[0]
     ax.set_xlim(0, box.width / em)
-    ax.set_ylim(max(rows, 1) + 1.6, -0.5)
+    ax.set_ylim(max(rows, LISTED if begin else 1) + 1.6, -0.5)
     wide = box.width / em
     longest = max((_draw.text_width(name, 72) for name in names), default=0)
     late = wide - 26.5 > min(longest, MOST_QUESTION) + 1  # room for the last column
     wide = min(wide, max(min(longest, MOST_QUESTION), 8.0) + (28.0 if late else 21.6))  # no wide hole in the table
     right = wide if late else wide + 6.4
     at_bar, at_said, at_first, at_last = right - 26.5, right - 18.5, right - 6.4, right
-    ax.set_title(f"the {rows} hardest questions")
+    ax.set_title(f"the hardest questions, {begin + 1} to {begin + rows}" if begin else f"the {rows} hardest questions")
     ax.text(0, 0, "question", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
     some_wrong = not table[:rows, 1].all()
@@ -166,7 +188,7 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     tell = bool(((table[:rows, 0] > 0.005) & (table[:rows, 0] < 0.995)).any())  # else all bars would be the same
     for k in range(rows):
         p, right, last, first = table[k]
-        came, likeliest = shown(seen.came[k]), shown(seen.likeliest[k])
+        came, likeliest = shown(seen.came[begin + k]), shown(seen.likeliest[begin + k])
         y = k + 1
         text = " ".join(shown(word) for word in names[k].split(" "))
         while _draw.text_width(text, sheet.size.text) > (at_bar - 0.8) * sheet.em and " " in text:

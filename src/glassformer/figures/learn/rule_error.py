@@ -26,9 +26,7 @@ def draw(seen: RuleError, look: _draw.Look) -> Figure:
     _distance(right, seen, sheet)
     t, line = sheet.theme, sheet.size.line
     for panel in (left, middle):
-        panel.set_xlim(0, max(seen.steps, 1))
-        panel.locator_params(axis="x", nbins=3)
-        _draw.steps_axis(panel)
+        _draw.steps_axis(panel, scale=seen.scale)
         if seen.marked is not None:
             panel.axvline(seen.marked, color=t.quiet, linewidth=0.5 * line, zorder=4)
     sheet.legend(

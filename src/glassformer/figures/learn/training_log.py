@@ -10,8 +10,17 @@ from glassformer.analyses.learn.training_log import TrainingLog
 from glassformer.figures import _draw, _table
 
 LINE, MOST = 2.2, 5.0  # ems: of a row at the most, and between columns beyond the usual gap
-POWERS, SMALL = ("training loss", "held-out loss", "excess", "gradient", "update / weights", "rate"), 5e-4
-SHORT = {"training loss": "train", "held-out loss": "held out", "update / weights": "update", "gradient": "grad."}
+POWERS, SMALL = (
+    ("training loss", "held-out loss", "judged loss", "excess", "gradient", "update / weights", "rate"),
+    5e-4,
+)
+SHORT = {
+    "training loss": "train",
+    "held-out loss": "held out",
+    "judged loss": "judged",
+    "update / weights": "update",
+    "gradient": "grad.",
+}
 
 
 def draw(seen: TrainingLog, look: _draw.Look) -> Figure:
@@ -36,9 +45,9 @@ def _caption(seen: TrainingLog) -> str:
     """How to read the columns."""
     return (
         f"{len(seen.log.values)} of {seen.lines} logged lines, closer together where the loss fell. Losses in nats per "
-        f"token on a fixed sample; excess is the held-out loss above {seen.least} on the same windows; right is the "
-        f"share of {seen.right} whose arg-max answer is right; gradient is the length of the whole gradient of that "
-        "step's batch (noisy), update / weights the length of that update as a share of the weights"
+        f"token on a fixed sample; excess is the {seen.whose} loss above {seen.least} on the same windows; right is "
+        f"the share of {seen.right} whose arg-max answer is right; gradient is the length of the whole gradient of "
+        "that step's batch (noisy), update / weights the length of that update as a share of the weights"
         f"{_epoch(seen)}. All else is as logged while training."
     )
 
