@@ -604,3 +604,26 @@ def test_every_token_of_a_table_of_cosines_has_its_name():
     assert [len(table.get_xticks()), len(table.get_yticks())] == [many, many]
     boxes = [text.get_window_extent() for text in table.get_yticklabels()]
     assert max(box.height for box in boxes) <= 1.4 * (boxes[0].y0 - boxes[-1].y0) / (many - 1)
+
+
+def test_gradients_of_a_model_that_has_learnt_are_not_all_white():
+    """One position has nearly all of the gradient; the colours of the others are still seen."""
+    run = run_of("plus_last_even")
+    seen = backward(run)
+    tiny = {name: table.values * np.where(np.arange(8) == 7, 1, 1e-2)[:, None] if name == "embedded" else table.values
+            for name, table in seen.gradients.items()}  # fmt: skip
+    small = {name: Labelled(values, seen.gradients[name].axes) for name, values in tiny.items()}
+    figure = gf.figures.plot_backward(replace(seen, gradients=small))
+    names = list(seen.values)
+    columns = -(-len(names) // 2)
+    shown = figure.axes[columns + names.index("embedded")].images[0].get_array()
+    expected = np.cbrt(tiny["embedded"] / np.abs(tiny["embedded"]).max())
+    assert_allclose(np.asarray(shown), expected, atol=1e-9)
+
+
+def test_maps_of_single_features_keep_clear_of_each_other():
+    figure = gf.figures.plot_qkv(run_of(TEXT), extended=True)
+    maps = [ax for ax in figure.axes if ", feature " in ax.get_title(loc="left")]
+    assert len(maps) == 12
+    boxes = [ax.get_tightbbox() for ax in maps]
+    assert not any(box.overlaps(other) for k, box in enumerate(boxes) for other in boxes[:k])

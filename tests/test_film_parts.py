@@ -13,7 +13,7 @@ from matplotlib.collections import PathCollection
 from PIL import Image
 
 from architectures import architectures
-from glassformer import reference
+from glassformer import films, reference
 from glassformer.analyses import _clock, _decide, _land, _stages
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._reel import strip
@@ -392,3 +392,26 @@ def test_few_names_stand_apart():
     assert _labels.few(points, 3) == [0, 3, 5] or set(_labels.few(points, 3)) == {2, 3, 0}
     assert 4 not in _labels.few(points, 9)
     assert _labels.few(points, 2, [1, 2]) == [1, 2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_gif_has_the_colours_of_its_theme(tmp_path, theme):
+    """Few pixels of thin letters have them, so that colours taken from frames alone would be shades of others."""
+    films.film_qkv(run_of("plus_last_even"), frames=3, theme=theme).save(tmp_path / "x.gif")
+    colours = _style.theme(theme)
+    with Image.open(tmp_path / "x.gif") as picture:
+        picture.seek(picture.n_frames - 1)
+        found = {tuple(pixel) for pixel in np.unique(np.array(picture.convert("RGB")).reshape(-1, 3), axis=0).tolist()}
+    for meaning in ("query", "key", "value", "ink", "paper"):
+        assert tuple(int(colours[meaning][k : k + 2], 16) for k in (1, 3, 5)) in found, meaning
+
+
+@pytest.mark.parametrize("name", ["text", "five_operations"])
+def test_headings_of_the_film_of_neurons_keep_apart(name):
+    made = films.film_neurons(run_of(name), frames=2)
+    with matplotlib.rc_context(_style.rc("light", "film")):
+        stage = _film.Stage(made.reel.strip, made.words, "light", 1280)
+        made.scene(stage, made.reel)
+        boxes = [ax._left_title.get_window_extent() for ax in stage.figure.axes if ax.get_title(loc="left")]
+    assert len(boxes) > 2
+    assert not any(box.overlaps(other) for k, box in enumerate(boxes) for other in boxes[:k])

@@ -118,7 +118,10 @@ def plane(ax: Axes, seen: Qkv, part: str, sheet: _draw.Sheet) -> None:
 
 
 def _extended(sheet: _draw.Sheet, seen: Qkv, features: int, base: float) -> None:
-    panels = sheet.panels(features, 3, left=5.6, right=7.5, bottom=3.6, top=2.6, gap=(4.6, 3.2), within=(0, 0, 1, base))
+    foot = 5.8 + _draw.widest(seen.exact["query"].axes["token"])  # the tokens' names, what they are, and a note
+    panels = sheet.panels(
+        features, 3, left=5.6, right=7.5, bottom=foot, top=2.6, gap=(4.6, 2.4), within=(0, 0, 1, base)
+    )
     limit = _draw.limits("signed", *(seen.exact[part].values for part in PARTS))
     for column, part in enumerate(PARTS):
         values = seen.exact[part]
@@ -131,7 +134,7 @@ def _extended(sheet: _draw.Sheet, seen: Qkv, features: int, base: float) -> None
                 theme=sheet.theme,
                 limit=limit,
                 numbers=False,
-                columns=values.axes["token"],
+                columns=values.axes["token"] if row == features - 1 else (),
                 rows=values.axes["position"] if column == 0 else (),
                 row_name="position" if column == 0 else "",
                 column_name="token" if row == features - 1 else "",

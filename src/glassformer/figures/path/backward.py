@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown as as_token
-from glassformer.analyses._result import Array, percent
+from glassformer.analyses._result import Array, percent, power
 from glassformer.analyses.path.backward import Backward
 from glassformer.figures import _draw
 from glassformer.figures._style import Theme
@@ -25,7 +25,8 @@ def draw(seen: Backward, look: _draw.Look) -> Figure:
     foot = 0.26 if slide else 0.2
     for band, names in enumerate((points[:columns], points[columns:])):
         within = (0, foot + (1 - foot) * (1 - band) / 2, 1, foot + (1 - foot) * (2 - band) / 2)
-        grid = sheet.panels(2, columns, left=5.6, right=1, bottom=0.8, top=3.4, gap=(0.7, 0.5), within=within)
+        left = max(5.6, _draw.widest(seen.values["logits"].axes["position"]) + 2.4)
+        grid = sheet.panels(2, columns, left=left, right=1, bottom=0.8, top=3.4, gap=(0.7, 0.5), within=within)
         for k, name in enumerate(names):
             _pair(grid[:, k], seen, name, sheet, first=k == 0)
         for panel in grid[:, len(names) :].flat:
@@ -47,7 +48,9 @@ def _caption(seen: Backward) -> str:
         f"One example, {' '.join(map(as_token, seen.tokens))}, and the loss of {what} ({seen.loss:.3f} nats). Upper "
         "rows: the value at each named "
         "point of the forward pass, from left to right; lower rows: the gradient there, the change of the loss per "
-        "unit of that value. Red is above zero, blue below; each map has its own scale, written above it. Bars: where "
+        "unit of that value. Red is above zero, blue below; each map has its own scale, written on it; the colours of "
+        "gradients go by their cube root, so that an eighth of the largest has half of its colour: once most is learnt "
+        "one position has nearly all of the gradient. Bars: where "
         "a branch leaves the stream, how much of the gradient came back by the residual path and how much through the "
         "branch (lengths, as shares of their sum; a cosine below zero means that the two partly cancel). Check: the "
         "loss was computed in NumPy with each point moved a little along its gradient and back; the slopes agree with "
@@ -70,15 +73,19 @@ def _pair(panels: Array, seen: Backward, name: str, sheet: _draw.Sheet, *, first
     meaning = name if name in ("query", "key", "value") else "feed_forward" if name.startswith("hidden") else "ink"
     hidden = np.isnan(gradient) if name in ("scores", "attention") and np.isnan(gradient).any() else None
     kind = "share" if name == "attention" else "signed"
-    for panel, shown, how in ((panels[0], value, kind), (panels[1], gradient, "signed")):
-        limit = _draw.limits(how, shown)
+    most = _draw.limits("signed", gradient)[1]
+    both = (
+        (panels[0], value, kind, _draw.limits(kind, value)),
+        (panels[1], np.cbrt(gradient / most), "signed", (-1, 1)),
+    )
+    for panel, shown, how, limit in both:
         _draw.heat(panel, shown, kind=how, theme=sheet.theme, limit=limit, numbers=False, masked=hidden)
         if first:
             _draw.places(panel, rows, "y", most=8)
     scale = "0 to 1" if kind == "share" else _scale(_draw.limits(kind, value)[1])
     panels[0].set_title(f"{name.replace('_', ' ')}\n{scale}" if len(name) < 11 else f"{_broken(name)}\n{scale}",
                         color=sheet.theme[meaning], fontsize=sheet.size.text, linespacing=1.1)  # fmt: skip
-    _inside(panels[1], _scale(_draw.limits("signed", gradient)[1]), sheet.theme, sheet.size.text)
+    _inside(panels[1], _scale(most), sheet.theme, sheet.size.text)
     if first:
         panels[0].set_ylabel("value")
         panels[1].set_ylabel("gradient")
@@ -89,7 +96,7 @@ def _broken(name: str) -> str:
 
 
 def _scale(limit: float) -> str:
-    return f"±{limit:.2g}"
+    return f"±{limit:.2g}" if limit >= 1e-3 else f"±{power(limit, 2)}"
 
 
 def _inside(ax: Axes, text: str, theme: Theme, points: float) -> None:

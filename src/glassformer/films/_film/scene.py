@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.colors import to_rgb
 from PIL import Image
 
 from glassformer import storage
@@ -36,6 +37,7 @@ Progress = Callable[[int, int], None]  # frames drawn, frames in all
 
 FPS = 20
 REACH = 15  # frames that a trail may reach back
+NEAR = 8  # of 255: colours of a GIF that are no farther apart are taken for each other
 
 
 class Film:
@@ -152,13 +154,21 @@ class Film:
             return False
 
     def _palette(self, path: Path) -> Image.Image:
-        """The colours of all frames, from a few spread over the film."""
+        """The colours of all frames: those of the theme, with the edges of what has them, and others from a few frames.
+
+        Thin lines and letters have few pixels, and frames alone would leave them a share of some other colour each.
+        """
         picked = sorted({round(k * (len(self.steps) - 1) / 5) for k in range(6)})
         shots = [frame for frame, _ in self.shots([self.steps[k] for k in picked], GIF_WIDTH // 2)]
-        found = Image.fromarray(np.concatenate(shots)).quantize(
-            COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        own = _shades(_style.theme(self.theme))
+        many = Image.fromarray(np.concatenate(shots)).quantize(
+            COLOURS - len(own), method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
         )
-        found.crop((0, 0, 8, 8)).save(path)
+        more = np.array(many.getpalette() or [], dtype=int).reshape(-1, 3)
+        apart = np.abs(more[:, None] - own).max(-1).min(-1) > NEAR
+        found = Image.new("P", (8, 8))
+        found.putpalette([*own.ravel().tolist(), *more[apart].ravel().tolist()])
+        found.save(path)
         return found
 
     def _gif(self, folder: Path, path: Path, palette: Image.Image, rate: int, progress: Progress) -> Path:
@@ -185,3 +195,11 @@ class Film:
         path = stem.with_suffix(".json")
         storage.replace(path, json.dumps(about, ensure_ascii=False, indent=1).encode())
         return [path]
+
+
+def _shades(theme: _style.Theme) -> Array:
+    """(colour, 3): every colour of a theme, and halfway from it to the paper, as at the edge of a letter."""
+    paper = np.array(to_rgb(theme.paper))
+    pure = np.array([to_rgb(theme[name]) for name in _style.MEANINGS])
+    found: Array = np.unique(np.round(255 * np.concatenate([pure, (pure + paper) / 2])).astype(int), axis=0)
+    return found

@@ -45,7 +45,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
         panel.set_ylim(many - 0.5, -0.5)
         _draw.bare(panel)
         _draw.places(panel, each, "x", name=f"{kind} here")
-        panel.set_title("mean hidden value")
+        panel.set_title("mean hidden value by token" if kind == "token" else "by position")
         pictures[kind] = stage.picture(panel, kind="signed", limit=limit)
     told = f"neuron ({many} of {len(last.order)}, most selective at the end first)"
     _draw.places(panels[0], last.mean["token"].axes["neuron"], "y", name=told)
