@@ -35,8 +35,8 @@ PLACES = {name: Path(figures.__path__[0]).joinpath(*place.split(".")[2:]).with_s
 RUNS = {  # a rule, questions with one answer, a text and a wide model share the sizes between them
     "plus_last_even": ("screen", "light"),
     "five_operations": ("print_narrow", "light"),
-    TEXT: ("slide", "dark"),
-    "even_abs_diff": ("print", "light"),
+    TEXT: ("screen", "dark"),
+    "even_abs_diff": ("slide", "light"),
 }
 
 
@@ -146,7 +146,7 @@ def words_are_sentences(figure, run):
     title, caption = shown.words.title, shown.words.caption
     assert shown.result.title
     assert not title.endswith(".")
-    assert title[0].isupper() or not title[0].isalpha()
+    assert title[0].isupper() or not title[0].isalpha() or run == TEXT  # which may begin with a token
     assert caption.endswith((".", "!", "?"))
     titles = [text for text in figure.findobj(matplotlib.text.Text) if text.get_gid() == "title"]
     assert len(titles) == 1
@@ -196,7 +196,7 @@ def held(values, arrays):
     values = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
     for each in arrays:
         whole = np.asarray(each)
-        if whole.dtype.kind not in "fiub" or whole.ndim < 1:
+        if whole.dtype.kind not in "fiub" or whole.ndim < 1 or not whole.size:
             continue
         whole = whole.astype(float)
         flat = [whole.reshape(-1, *whole.shape[-2:])] if whole.ndim >= 2 else []
@@ -210,7 +210,9 @@ def held(values, arrays):
                 close = np.isclose(stack, values, rtol=1e-5, atol=1e-7) | ~seen
                 if close.all(axis=(1, 2)).any():
                     return True
-    return False
+    every = np.concatenate([np.ravel(each).astype(float) for each in arrays if np.asarray(each).dtype.kind in "fiub"])
+    drawn = values[np.isfinite(values)]  # laid out in another way: then every number is one of the result's, to the bit
+    return bool(np.isin(drawn, every).all())
 
 
 def text_is_large_enough_and_on_the_page(figure, size):
@@ -272,10 +274,8 @@ def test_it_draws_into_what_it_is_given(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", ["screen", "slide"])
-def test_it_draws_at_home_on_a_screen_and_on_a_slide(name, size):
-    if (size, home_of(name)) == ("screen", "plus_last_even"):
-        pytest.skip("drawn so above")
+@pytest.mark.parametrize("size", ["slide", "print"])
+def test_it_draws_at_home_on_a_slide_and_on_paper(name, size):
     figure = getattr(figures, f"plot_{name}")(seen_of(name), size=size, theme="dark" if size == "slide" else "light")
     text_is_large_enough_and_on_the_page(figure, size)
 

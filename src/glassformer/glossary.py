@@ -69,7 +69,6 @@ AXES = {  # axis → the kind of its places
     "share": "quantity",
     "size": "quantity",  # of a model
     "argument": "quantity",  # of a function, where it is a curve
-    "value": "quantity",
 }
 AGAIN = ("query_", "key_", "other_")  # who looks, who is looked at, and the same axis a second time
 POINTS = (*list(WHOLE)[:3], *PER_BLOCK, *list(WHOLE)[3:])  # in the order of the computation

@@ -86,7 +86,7 @@ def similarity(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis 
         by_group=Labelled(np.array(own), {"step": steps, "group": groups}, "cosine"),
         apart=Labelled(np.array(apart), {"step": steps}, "cosine"),
         between=Labelled(np.array(between), {"group": groups, "other_group": groups}, "cosine"),
-        along=Labelled(along, {"value": value[: len(along)]}),
+        along=Labelled(along, {"argument": value[: len(along)]}),
         agreement=agreement,
         neighbours=near,
         neighbours_by_chance=chance,

@@ -134,7 +134,7 @@ def _lengths(sheet: _draw.Sheet, seen: Similarity, table: Axes) -> Axes:
 
 def _numbers(ax: Axes, seen: Similarity, theme: _style.Theme) -> None:
     """Where tokens are numbers: each along the numbers' main axis, and how sorted they are."""
-    _draw.dots(ax, np.column_stack([seen.along.axes["value"].values, seen.along.values]), colour=theme.ink)
+    _draw.dots(ax, np.column_stack([seen.along.axes["argument"].values, seen.along.values]), colour=theme.ink)
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(4))
     ax.set_xlabel("number")
