@@ -7,17 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.optimize import brentq, minimize_scalar
 
 from glassformer import canonical
 from glassformer.errors import CallError
+from glassformer.physics._facts import Facts
+from glassformer.physics.models.boltzmann_memory import boltzmann_memory
 from glassformer.physics.models.one_layer import (
     MATRICES,
+    MEASURES,
     OneLayer,
     error,
     first_weights,
     forward,
     gradients,
     heuristic_changes,
+    measured,
     one_layer,
     true_changes,
 )
@@ -256,6 +261,74 @@ def test_specific_heat_is_the_slope_of_the_energy():
     found = canonical.specific_heat(canonical.boltzmann(logits, heat), logits, heat)
     assert found.min() > 1e-3
     assert_allclose(found, (up - down) / (2 * h), rtol=1e-6)
+
+
+def test_the_peak_of_the_specific_heat_is_a_root_of_its_slope(life):
+    """One state below g equal ones: with x = gap / T and u = g exp(−x) the slope is 0 where 2/x = (1 − u)/(1 + u)."""
+    last = life.logits[-1]
+    others = np.delete(last, life.target)
+    gap, g = last[life.target] - others.mean(), len(others)
+    x = brentq(lambda x: 2 / x - (1 - g * np.exp(-x)) / (1 + g * np.exp(-x)), 2.01, 40, xtol=1e-14)
+    u = g * np.exp(-x)
+    schottky = canonical.heat_peak(np.append(np.zeros(g), gap))
+    assert schottky == pytest.approx((gap / x, x**2 * u / (1 + u) ** 2), rel=1e-12)
+
+    def minus_heat(t):
+        p = np.exp((last - last.max()) / t)
+        p /= p.sum()
+        return -((p * last**2).sum() - (p * last).sum() ** 2) / t**2
+
+    best = minimize_scalar(minus_heat, bounds=(1, 3), method="bounded", options={"xatol": 1e-11})
+    assert canonical.heat_peak(last) == pytest.approx((best.x, -best.fun), rel=1e-7)
+    assert canonical.heat_peak(last)[0] == pytest.approx(1.7123, abs=5e-5)
+    assert schottky[0] == pytest.approx(1.71285, abs=5e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
+def test_the_peak_moves_with_the_levels(scale):
+    logits = np.random.default_rng(3).normal(size=20)
+    at, high = canonical.heat_peak(logits)
+    assert canonical.heat_peak(scale * logits + 5 * scale) == pytest.approx((scale * at, high), rel=1e-6)
+    assert canonical.heat_peak(np.zeros(4))[1] == 0
+
+
+def test_what_the_parts_of_the_layer_do_is_measured_right():
+    _, weights, window = sharp(8)
+    seen = forward(weights, window)
+    found = dict(zip(MEASURES, measured(weights, seen), strict=True))
+    ask = window[:, -1]
+    scores = [(weights["query"] @ ask) @ (weights["key"] @ column) / 3 for column in window.T]  # √9 tokens
+    assert found["score"] == pytest.approx(max(map(abs, scores)))
+    values = [weights["value"] @ column for column in window.T]
+    brought = sum(a * v for a, v in zip(np.exp(scores) / np.exp(scores).sum(), values, strict=True))
+    assert found["brought"] == pytest.approx(np.linalg.norm(brought))
+    mean = sum(values) / 5
+    assert found["apart"] == pytest.approx(np.linalg.norm(brought - mean) / np.linalg.norm(mean))
+    u, into = seen.middle, weights["feed_in"] @ seen.middle
+    added = weights["feed_out"] @ np.tanh(into)
+    assert found["added"] == pytest.approx(np.linalg.norm(added) / np.linalg.norm(u))
+    assert found["bent"] == pytest.approx(np.linalg.norm(np.tanh(into) - into) / np.linalg.norm(into))
+    v = u + added - (u + added).mean()
+    cosine = (u @ v) / np.linalg.norm(u) / np.linalg.norm(v)
+    assert found["turned"] == pytest.approx(np.degrees(np.arccos(cosine)))
+    assert found["middle"] == pytest.approx(1, abs=1e-6)
+    assert found["final"] == pytest.approx(1, abs=1e-6)
+
+
+def test_the_start_the_windows_and_the_places_are_counted_right(life):
+    facts = Facts(life, short_cut(), boltzmann_memory())
+    read = [0, *life.tokens[:-1].tolist()]
+    padded = [-1] * 7 + read
+    assert facts.visited == len({tuple(padded[t : t + 8]) for t in range(60)})
+    assert facts.on_nothing == pytest.approx(7 / 8, abs=1e-4)  # seven of eight places are empty
+    assert facts.windows == pytest.approx(np.log(80.0**8))
+    assert 0 < facts.shuffled < 1e-15  # a sum in another order, and nothing else
+    assert [len(facts.cosines(name)) for name in ("output", "query", "key", "value")] == [60, 29, 29, 60]
+    alike = [t for t in range(60) if len(set(padded[t : t + 8])) == 1]
+    assert alike == list(range(29, 60))  # where all tokens in view are the same, no query or key can matter
+    energy = -(life.trained * life.logits).sum(axis=1)
+    assert facts.identity < 1e-14
+    assert energy[-1] < energy[0] - 5  # the energy is not what the norm keeps
 
 
 REFUSED = [

@@ -56,3 +56,21 @@ def free_energy(logits: Array, temperatures: Array) -> Array:
     scaled = (logits - top[..., None]) / cold[..., None]
     found: Array = -(top + cold * np.log(np.exp(scaled).sum(axis=-1)))
     return found
+
+
+def heat_peak(logits: Array) -> tuple[float, float]:
+    """Temperature and height of the largest specific heat of some levels: bracketed by a scale of them, then solved.
+
+    dC/dT = (κ₃/T − 2 κ₂) / T³ with the second and third central moments of the energy, and is 0 at the peak.
+    """
+    scale = np.geomspace(1e-2, 1e2, 400) * max(float(logits.std()), 1e-9)
+    k = int(specific_heat(boltzmann(logits, scale), logits, scale).argmax())
+    cold, hot = float(scale[max(k - 1, 0)]), float(scale[min(k + 1, len(scale) - 1)])
+    for _ in range(60):  # each halves the bracket, down to rounding
+        middle = (cold + hot) / 2
+        chances = softmax(logits / middle)
+        centred = energy(chances, logits) + logits  # minus the energy above its mean
+        rising = -(chances * centred**3).sum() / middle > 2 * (chances * centred**2).sum()
+        cold, hot = (middle, hot) if rising else (cold, middle)
+    at = np.array([cold])
+    return cold, float(specific_heat(boltzmann(logits, at), logits, at)[0])

@@ -25,7 +25,20 @@ SHARED = (
 
 def physics(
     model: Annotated[str, typer.Argument(help="one_layer or boltzmann_memory.")] = "one_layer",
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIGURE ...]", help="Figures by name, and nothing else; none: all, with a page."),
+    ] = None,
     view: Annotated[int | None, typer.Option(help="1 school, 2 college, 3 physicist; none: all of them.")] = None,
+    size: Annotated[str, typer.Option(help="screen, slide, print or print_narrow.")] = "screen",
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    format_: Annotated[
+        str | None, typer.Option("--format", help="svg, png, pdf, csv (the numbers), with commas; svg,csv if none.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An option of the figures named, as temperature=3.5."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write; else physics/MODEL.")] = None,
     tokens: Annotated[int | None, typer.Option(help="How many tokens there are.")] = None,
     context: Annotated[int | None, typer.Option(help="Positions of the window.")] = None,
@@ -47,38 +60,55 @@ def physics(
     open_: Annotated[bool, typer.Option("--open", help="Show the page in a browser, where there is one.")] = False,
     as_json: _shared.Json = False,
 ) -> None:
-    """Run a physics model, draw every figure, save every array, and tell the result three times on one page."""
+    """Run a physics model: draw it, save every array and tell it three times on one page, or draw the figures named."""
     given = {name: value for name, value in locals().items() if value is not None and name not in NOT_SETTINGS}
     if model not in MODELS:
         raise unknown(model, "the physics models", MODELS)
+    from glassformer.figures import _draw, _style
+    from glassformer.gallery import Wish
+
+    _style.theme(theme), _style.size(size)
+    if names and view is not None:
+        raise CallError("--view is for the page; of the figures, thermodynamics takes --set view=1, 2 or 3")
+    formats = _shared.formats(format_, _draw.FORMATS, "svg,csv")
+    options = _shared.options(set_ or (), names or [], "figures")
+    wish = Wish(size=size, theme=theme, formats=formats, options=options)
     folder = out or Path("physics") / model
+    run = _layer if model == "one_layer" else _memory
     with terminal.counting("figures", show=not as_json) as progress:
-        made = _layer(given, folder, view, progress) if model == "one_layer" else _memory(given, folder, view, progress)
-    if open_:
+        made = run(given, names or [], folder, view, wish, progress)
+    if open_ and made.page:
         terminal.show_page(made.page)
     if as_json:
-        _shared.print_json({**made.numbers, "page": str(made.page), "files": [str(path) for path in made.files]})
+        page = {"page": str(made.page)} if made.page else {}
+        _shared.print_json({**made.numbers, **page, "files": [str(path) for path in made.files]})
+        return
+    if not made.page:
+        for path in made.files:
+            typer.echo(path)
         return
     for line in _lines(made.numbers):
         typer.echo(line)
     typer.echo(f"{_shared.counted(len(made.files), 'file')}: {made.page}")
 
 
-NOT_SETTINGS = ("model", "view", "out", "open_", "as_json")
+NOT_SETTINGS = ("model", "names", "view", "size", "theme", "format_", "set_", "out", "open_", "as_json")
 
 
-def _layer(given: dict[str, Any], folder: Path, view: int | None, progress: Any) -> Any:
-    from glassformer.physics._publish import publish_layer
+def _layer(given: dict[str, Any], names: list[str], folder: Path, view: int | None, wish: Any, progress: Any) -> Any:
+    from glassformer.physics._publish import publish_figures, publish_layer
     from glassformer.physics.models.boltzmann_memory import BoltzmannMemory
     from glassformer.physics.models.one_layer import OneLayer
 
     memory = {name: value for name, value in given.items() if name in SHARED}
     own = {name: value for name, value in given.items() if name not in ("decay", "rate")}
-    return publish_layer(OneLayer(**own), BoltzmannMemory(**memory), folder, view, progress)
+    if names:
+        return publish_figures(OneLayer(**own), names, folder, wish, progress)
+    return publish_layer(OneLayer(**own), BoltzmannMemory(**memory), folder, view, wish, progress)
 
 
-def _memory(given: dict[str, Any], folder: Path, view: int | None, progress: Any) -> Any:
-    from glassformer.physics._publish import publish_memory
+def _memory(given: dict[str, Any], names: list[str], folder: Path, view: int | None, wish: Any, progress: Any) -> Any:
+    from glassformer.physics._publish import publish_figures, publish_memory
     from glassformer.physics.models.boltzmann_memory import BoltzmannMemory
 
     known = BoltzmannMemory.__dataclass_fields__
@@ -87,7 +117,9 @@ def _memory(given: dict[str, Any], folder: Path, view: int | None, progress: Any
             raise CallError(
                 f"--{name.replace('_', '-')} {value} is not a setting of boltzmann_memory; it has {', '.join(known)}"
             )
-    return publish_memory(BoltzmannMemory(**given), folder, view, progress)
+    if names:
+        return publish_figures(BoltzmannMemory(**given), names, folder, wish, progress)
+    return publish_memory(BoltzmannMemory(**given), folder, view, wish, progress)
 
 
 def _lines(numbers: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from glassformer import storage
 from glassformer.canonical import Array
 from glassformer.physics.models.boltzmann_memory import Memory
-from glassformer.physics.models.one_layer import MATRICES, Life
+from glassformer.physics.models.one_layer import MATRICES, MEASURES, Life
 
 MOST_IN_TEXT = 20_000  # numbers; larger arrays are in the NPZ alone
 Series = tuple[str, Array, Sequence[str]]  # unit, values, names of the axes
@@ -47,6 +47,7 @@ def series(seen: Life | Memory) -> dict[str, Series]:
         "tokens": ("token", seen.tokens, ("step",)),
         "cosines": ("cosine", seen.cosines, ("step", "matrix")),
         "moved": ("share", seen.moved, ("matrix",)),
+        "anatomy": ("", seen.anatomy, ("step", "measure")),
     }
 
 
@@ -76,6 +77,7 @@ def _labels(seen: Life | Memory) -> dict[str, Sequence[object]]:
         "feature": range(n),
         "position": range(seen.attention.shape[1] if isinstance(seen, Life) else 0),
         "matrix": MATRICES,
+        "measure": MEASURES,
     }
 
 

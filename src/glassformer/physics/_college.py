@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glassformer.physics import _remarks
+from glassformer.physics import _dictionary, _remarks
 from glassformer.physics._facts import FLAT, Facts
 from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, percent, power, thousands
 from glassformer.physics.models.short_cut import SHARE
@@ -32,6 +32,7 @@ def _parts(f: Facts) -> Iterator[Part]:
         (
             f"{formula('X')} is the window, one column per token, {formula('x')} its last column; LN subtracts the "
             f"mean and divides by the standard deviation.",
+            _start(f),
         ),
         formulas=(
             "a = softmax( (W_Q x)^⊤ W_K X / √N )",
@@ -52,6 +53,55 @@ def _parts(f: Facts) -> Iterator[Part]:
     )
     yield _short_cut(f)
     yield Part("All eight on one sheet", (), figure="thermodynamics_2")
+    if f.near != f.far:
+        yield _published(f)
+        yield _published_path(f)
+    yield _dictionary.terms(f)
+    yield _dictionary.parts(f)
+
+
+def _start(f: Facts) -> str:
+    """What the window holds before there are tokens to fill it."""
+    s = f.life.settings
+    if s.context == 1:
+        return ""
+    return (
+        f"At step 0 the window holds one token, number {s.start}; its other {many(s.context - 1, 'place')} are columns "
+        f"of zeros, as in the published program. An empty place has a score and a value of 0, so it is looked at like "
+        f"any other and brings nothing: at step 0, {power(f.on_nothing)} of the attention goes there. The window is "
+        f"full from step {s.context - 1} on."
+    )
+
+
+def _published(f: Facts) -> Part:
+    """The curves of the source, at the temperature at which it drew them."""
+    hot, h, loss = f.life.temperatures[f.far], f.life.entropy[f.far], f.life.loss[f.far]
+    return Part(
+        "The published curves",
+        (
+            f"What the published pictures of entropy and loss show is the output at T = {degrees(hot)}, whatever their "
+            f"heading: H goes from {nats(h[0])} to {nats(h[-1])} and L from {nats(loss[0])} to {nats(loss[-1])}. So "
+            f"hot an output looks as if the layer had hardly become sure: {percent(float(h[-1] / f.most))} of the "
+            f"largest entropy is left, where at the temperature of the training it is "
+            f"{percent(float(f.life.training_entropy[-1] / f.most))}.",
+        ),
+        figure="entropy_published",
+    )
+
+
+def _published_path(f: Facts) -> Part:
+    """The published plane of entropy and loss, which is drawn at the same temperature."""
+    h, loss = f.life.entropy[f.far], f.life.loss[f.far]
+    width = float(np.ptp(h))
+    return Part(
+        "The published path",
+        (
+            f"On the published plane of entropy and loss the entropy covers {nats(width)}, "
+            f"{power(width / f.most)} of what it could; at T = 1 it covers "
+            f"{nats(float(np.ptp(f.life.training_entropy)))}. The loss covers {nats(float(np.ptp(loss)))}.",
+        ),
+        figure="phase_published",
+    )
 
 
 def _entropy(f: Facts) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from glassformer import canonical
 from glassformer.canonical import Array
 from glassformer.physics.models.boltzmann_memory import Memory
-from glassformer.physics.models.one_layer import ATTENDING, MATRICES, Life
+from glassformer.physics.models.one_layer import ATTENDING, MATRICES, MEASURES, Life, first_weights, forward
 from glassformer.physics.models.short_cut import ShortCut
 
 HIGH, LOW = 0.9, 0.1  # of ln N: above, hardly anything is known; below, hardly anything is open
@@ -156,11 +156,46 @@ class Facts:
         return canonical.specific_heat(self.life.probabilities, self.life.logits, self.life.temperatures)
 
     def heat_peak(self, step: int) -> tuple[float, float]:
-        """Temperature and height of the largest specific heat at a step, on a fine scale of its own."""
-        logits = self.life.logits[step]
-        fine = np.geomspace(1e-2, 1e2, 2000) * max(float(logits.std()), 1e-9)
-        heat = canonical.specific_heat(canonical.boltzmann(logits, fine), logits, fine)
-        return float(fine[heat.argmax()]), float(heat.max())
+        """Temperature and height of the largest specific heat at a step."""
+        return canonical.heat_peak(self.life.logits[step])
+
+    @property
+    def visited(self) -> int:
+        """How many different windows were looked at."""
+        read, context = self.life.inputs.tolist(), self.life.settings.context
+        return len({tuple(read[max(0, t + 1 - context) : t + 1]) for t in range(len(read))})
+
+    @property
+    def windows(self) -> float:
+        """The logarithm of the number of windows there could be."""
+        return self.life.settings.context * self.most
+
+    @property
+    def on_nothing(self) -> float:
+        """The share of attention that the empty places get at the first step."""
+        return float(self.life.attention[0, :-1].sum())
+
+    @property
+    def shuffled(self) -> float:
+        """The largest change of a logit when all earlier tokens change places, before anything is learned."""
+        s = self.life.settings
+        window = np.zeros((s.tokens, s.context))
+        for place, token in enumerate(self.life.inputs[: s.context]):
+            window[token, place] = 1
+        weights = first_weights(s, np.random.default_rng(s.seed))
+        other = np.concatenate([window[:, -2::-1], window[:, -1:]], axis=1)
+        return float(np.abs(forward(weights, other).logits - forward(weights, window).logits).max())
+
+    def anatomy(self, name: str) -> Array:
+        """(step,): one of the `measures` of a life."""
+        found: Array = self.life.anatomy[:, MEASURES.index(name)]
+        return found
+
+    @property
+    def identity(self) -> float:
+        """How far the loss is from the height of the target's level above the free energy, at T = 1."""
+        free = canonical.free_energy(self.life.logits, np.ones(1))[0]
+        return float(np.abs(-self.life.logits[:, self.life.target] - free - self.life.training_loss).max())
 
     def cosines(self, name: str) -> Array:
         """Cosines between the published change of a matrix and its true one, where there is a true one."""
@@ -189,6 +224,9 @@ class Facts:
             "loss_nearest_one": ends(life.loss[near]), "kl_peak": life.kl[self.peak], "kl_peak_step": self.peak + 1,
             "attention": {"least": life.attention.min(), "most": life.attention.max(), "even": self.even},
             "cosines": {name: span(self.cosines(name)) for name in ("output", *ATTENDING)},
+            "anatomy": {name: span(self.anatomy(name)) for name in MEASURES},
+            "windows": {"visited": self.visited, "log_of_all": self.windows}, "shuffled": self.shuffled,
+            "heat_peak": {"first": self.heat_peak(0)[0], "last": self.heat_peak(-1)[0]},
             "moved": dict(zip(MATRICES, life.moved.tolist(), strict=True)),
             "short_cut": {"steps": self.cost.steps, "last_loss": self.cost.last_loss},
         }  # fmt: skip
@@ -200,5 +238,6 @@ def ends(values: Array) -> dict[str, float]:
 
 
 def span(values: Array) -> dict[str, float | None]:
-    """Least and most; nothing where there are no values."""
-    return {"least": float(values.min()), "most": float(values.max())} if len(values) else {"least": None, "most": None}
+    """Least and most, and of how many; nothing where there are no values."""
+    least, most = (float(values.min()), float(values.max())) if len(values) else (None, None)
+    return {"least": least, "most": most, "values": len(values)}

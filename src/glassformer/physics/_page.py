@@ -34,7 +34,7 @@ aside { border-left: 4px solid var(--validation); padding: .1rem 0 .1rem 1.1rem;
 aside b { font-weight: 600 } table { border-collapse: collapse; font-size: .95rem; width: 100%; margin-top: 1.2rem }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--faint); vertical-align: top }
 th { border-bottom: 2px solid var(--ink) }
-td:not(:first-child), th:not(:first-child) { text-align: right; padding-right: 0 }
+td:not(:first-child), th:not(:first-child) { text-align: right; padding: .35rem 0 .35rem 1.2rem }
 td:not(:first-child) { font-variant-numeric: tabular-nums } details { margin-top: 1.4rem }
 footer { margin-top: 4rem; border-top: 1px solid var(--faint); padding-top: 1rem; color: var(--quiet);
   font-size: .9rem }
@@ -53,14 +53,20 @@ class Picture:
     """A figure as the page needs it."""
 
     svg: bytes
-    file: str
+    file: str  # a picture beside the page; empty: only numbers were wished for
     alt: str
     caption: str
 
 
-def page(title: str, settings: Any, views: Sequence[tuple[int, View]], pictures: Mapping[str, Picture]) -> str:
-    """The whole page; `views` come with their numbers."""
-    style = _style_sheet()
+def page(
+    title: str,
+    settings: Any,
+    views: Sequence[tuple[int, View]],
+    pictures: Mapping[str, Sequence[Picture]],
+    theme: str = "light",
+) -> str:
+    """The whole page; `views` come with their numbers, a figure with all its pages."""
+    style = _style_sheet(theme)
     seal = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     lines = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -82,14 +88,16 @@ def page(title: str, settings: Any, views: Sequence[tuple[int, View]], pictures:
     return "\n".join(lines)
 
 
-def _style_sheet() -> str:
-    """The page's colours are those of the figures."""
+def _style_sheet(theme: str) -> str:
+    """The page's colours are those of the figures; where these are dark, so is the page."""
     from glassformer.figures import _style
 
     def colours(theme: str) -> str:
         names = ("ink", "paper", "quiet", "faint", "train", "validation")
         return " ".join(f"--{name}: {_style.theme(theme)[name]};" for name in names)
 
+    if theme == "dark":
+        return f":root {{ color-scheme: dark; {colours('dark')} }}{LOOK}"
     dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {colours('dark')} }} }}"
     return f":root {{ color-scheme: light dark; {colours('light')} }}\n{dark}{LOOK}"
 
@@ -118,7 +126,7 @@ def _value(settings: Any, name: str) -> str:
     return f"{value:g}" if isinstance(value, float) else html.escape(str(value))
 
 
-def _view(number: int, view: View, pictures: Mapping[str, Picture]) -> Iterator[str]:
+def _view(number: int, view: View, pictures: Mapping[str, Sequence[Picture]]) -> Iterator[str]:
     yield f'<section id="view{number}">\n<p class="reader">View {number}, {html.escape(view.reader)}</p>'
     yield f"<h2>{html.escape(view.title)}</h2>"
     for paragraph in view.lead:
@@ -128,7 +136,7 @@ def _view(number: int, view: View, pictures: Mapping[str, Picture]) -> Iterator[
     yield "</section>"
 
 
-def _part(part: Part, pictures: Mapping[str, Picture]) -> Iterator[str]:
+def _part(part: Part, pictures: Mapping[str, Sequence[Picture]]) -> Iterator[str]:
     yield f"<h3>{html.escape(part.heading)}</h3>"
     if part.formulas:
         yield '<ul class="formulas">' + "".join(f"<li>{_spaced(each)}</li>" for each in part.formulas) + "</ul>"
@@ -142,8 +150,7 @@ def _part(part: Part, pictures: Mapping[str, Picture]) -> Iterator[str]:
             "<tr>" + "".join(f"<td>{_kept(html.escape(each))}</td>" for each in row) + "</tr>" for row in rows
         )
         yield f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
-    if part.figure in pictures:
-        yield _figure(pictures[part.figure])
+    yield from map(_figure, pictures.get(part.figure, ()))
     if remarks := [each for each in part.remarks if each]:
         first, *more = map(_kept, remarks)
         rest = "".join(f"<p>{each}</p>" for each in more)
@@ -152,9 +159,10 @@ def _part(part: Part, pictures: Mapping[str, Picture]) -> Iterator[str]:
 
 def _figure(picture: Picture) -> str:
     content = base64.b64encode(picture.svg).decode()
+    image = f'<img alt="{html.escape(picture.alt)}" decoding="async" src="data:image/svg+xml;base64,{content}">'
+    link = f'<a class="sheet" href="{html.escape(picture.file)}">{image}</a>' if picture.file else image
     return (
-        f'<figure>\n<a class="sheet" href="{html.escape(picture.file)}"><img alt="{html.escape(picture.alt)}" '
-        f'decoding="async" src="data:image/svg+xml;base64,{content}"></a>\n'
+        f"<figure>\n{link}\n"
         f"<figcaption><details><summary>How to read this "
         f"figure</summary><p>{_kept(html.escape(picture.caption))}</p></details></figcaption>\n</figure>"
     )

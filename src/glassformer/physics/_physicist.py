@@ -5,12 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from glassformer import canonical
-from glassformer.physics import _remarks
+from glassformer.physics import _dictionary, _remarks
 from glassformer.physics._facts import Facts
+from glassformer.physics._memory import memory_parts
 from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, power
-from glassformer.physics.models.boltzmann_memory import Memory
-
-COLD, HOT = 1e-3, 1e3  # temperatures that stand for the two limits
 
 
 def physicist(f: Facts) -> View:
@@ -27,52 +25,6 @@ def physicist(f: Facts) -> View:
         "canonical ensemble holds exactly and can be checked on the numbers.",
     )
     return View("Energies, temperature and a memory", "for a physicist", lead, tuple(_parts(f)))
-
-
-def memory_view(m: Memory) -> View:
-    """The Boltzmann memory model alone."""
-    lead = (
-        "A learner small enough for a blackboard: what it has read fades, and what it says is drawn at a temperature.",
-    )
-    return View(
-        "A memory and a temperature",
-        "for a physicist",
-        lead,
-        (*memory_parts(m, "Six steps, over and over"), *_diagnostics(m)),
-    )
-
-
-def _diagnostics(m: Memory) -> Iterator[Part]:
-    """The figures that any life has, with the numbers of the learner nearest T = 1."""
-    k = m.nearest_one
-    h, loss, chances = m.entropy[k], m.loss[k], m.probabilities[k]
-    p, moves = chances[:, m.target], canonical.divergence(chances[1:], chances[:-1])
-    here, jump = f"At T = {degrees(m.temperatures[k])}", int(moves.argmax())
-    yield Part(
-        "Entropy and loss",
-        (
-            f"{here} the entropy goes from {nats(h[0])} to {nats(h[-1])}, the loss from {nats(loss[0])} to "
-            f"{nats(loss[-1])}.",
-        ),
-        figure="entropy",
-    )
-    yield Part(
-        "Response to temperature",
-        (
-            "Each temperature trains a learner of its own, so this is no curve of one system: a hot learner also "
-            "learns differently.",
-        ),
-        figure="temperature",
-    )
-    yield Part("The path", (f"{here} the largest loss on the way is {nats(loss.max())}.",), figure="phase")
-    yield Part(
-        "Change between steps",
-        (f"{here} the output changes most between steps {jump} and {jump + 1}, by {nats(moves[jump])}.",),
-        figure="prediction_change",
-    )
-    yield Part(
-        "Sharpening", (f"{here} the target’s chance goes from {number(p[0])} to {number(p[-1])}.",), figure="sharpening"
-    )
 
 
 def _parts(f: Facts) -> Iterator[Part]:
@@ -96,6 +48,7 @@ def _parts(f: Facts) -> Iterator[Part]:
         ("ΔW_O = −η (p − y) v^⊤", "published:  ΔW_Q ∝ −δ x^⊤,   ΔW_K, ΔW_V ∝ −δ (X a)^⊤,   δ = W_O^⊤ (p − y)"),
         remarks=(_remarks.projections(f), _remarks.feed_forward(f), _remarks.attention(f)),
     )
+    yield _dictionary.analogies(f)
     yield from memory_parts(f.memory)
 
 
@@ -103,10 +56,9 @@ def _ensemble(f: Facts) -> tuple[str, ...]:
     life = f.life
     energy = -life.logits[:, life.target]
     free = canonical.free_energy(life.logits, np.ones(1))[0]
-    gap = float(np.abs((energy - free) - life.training_loss).max())
     return (
         f"The loss is the height of the target’s level above the free energy, in units of T; in this run the identity "
-        f"holds to {number(gap, 1)} at T = 1. Between the first step and the last, the target’s level goes from "
+        f"holds to {number(f.identity, 1)} at T = 1. Between the first step and the last, the target’s level goes from "
         f"{nats(energy[0])} to {nats(energy[-1])} and F from {nats(free[0])} to {nats(free[-1])}. Only differences "
         f"count: a constant added to all logits shifts both.",
         f"H begins at {nats(life.training_entropy[0])}, with ln N = {nats(f.most)} as its limit, and ends at "
@@ -121,20 +73,21 @@ def _response(f: Facts) -> tuple[str, ...]:
     gap = float(life.logits[-1, life.target] - others.mean())
     h = life.mean_entropy
     words = [
-        f"The specific heat of the untrained output peaks at T = {degrees(t0)} with C = {number(c0)}; after the last "
-        f"step it peaks at T = {degrees(t1)} with C = {number(c1)}. The levels of the untrained layer are nearly "
-        f"equal, so any temperature above their small spread is already hot."
+        f"The specific heat of the untrained output peaks at T = {_fine(t0)} with C = {_fine(c0)}; at the last step it "
+        f"peaks at T = {_fine(t1)} with C = {_fine(c1)}. The levels of the untrained layer are nearly equal, so any "
+        f"temperature above their small spread is already hot."
         if t1 > 2 * t0
-        else f"The specific heat peaks at T = {degrees(t0)} (C = {number(c0)}) before the first change and at "
-        f"T = {degrees(t1)} (C = {number(c1)}) after the last step."
+        else f"The specific heat peaks at T = {_fine(t0)} (C = {_fine(c0)}) at the first step and at T = {_fine(t1)} "
+        f"(C = {_fine(c1)}) at the last."
     ]
     if gap > 0 and f.learned:
-        t2, c2 = _schottky(gap, len(others))
+        t2, c2 = canonical.heat_peak(np.append(np.zeros(len(others)), gap))
         words.append(
             f"After training the target lies {nats(gap)} below the mean of the other {len(others)} levels. One ground "
-            f"state and {len(others)} states at that single height would give a Schottky peak at T = {degrees(t2)} "
-            f"with C = {number(c2)}; the real levels are spread (standard deviation {nats(float(others.std()))}), "
-            f"which accounts for the difference."
+            f"state and {len(others)} states at that single height would give a Schottky peak at T = {_fine(t2)} "
+            f"with C = {_fine(c2)}. The whole difference is that the real levels are spread, with a standard deviation "
+            f"of {nats(float(others.std()))}: it moves the peak by {power(abs(t2 / t1 - 1))} and its height by "
+            f"{power(abs(c2 / c1 - 1))}. All peaks are roots of dC/dT, not points of a grid."
         )
     words.append(
         f"The time-averaged entropy rises from {nats(h[0])} at T = {degrees(life.temperatures[0])} to {nats(h[-1])} "
@@ -144,11 +97,9 @@ def _response(f: Facts) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _schottky(gap: float, many_: int) -> tuple[float, float]:
-    """Where the specific heat of one state below `many_` equal ones peaks, and how high."""
-    logits, fine = np.append(np.zeros(many_), gap), np.geomspace(0.02, 50, 2000) * max(gap, 1e-3)
-    heat = canonical.specific_heat(canonical.boltzmann(logits, fine), logits, fine)
-    return float(fine[heat.argmax()]), float(heat.max())
+def _fine(x: float) -> str:
+    """Five digits that count: two peaks may lie that near to each other."""
+    return number(x, 5)
 
 
 def _path(f: Facts) -> tuple[str, ...]:
@@ -204,58 +155,4 @@ def _drive(f: Facts) -> tuple[str, ...]:
         if moved["output"] > 5 * max(share for name, share in moved.items() if name != "output")
         else f"Over the whole life the matrices move by these shares of their first length: {formula(said)}.",
         even.strip(),
-    )
-
-
-def memory_parts(m: Memory, heading: str = "A minimal relative: the Boltzmann memory") -> Iterator[Part]:
-    """The Boltzmann memory model, which stands for itself."""
-    s, k = m.settings, m.nearest_one
-    law = "a factor 1/T included" if s.gradients == "true" else "as published"
-    draw = "drawn by its chance" if s.feedback == "sampled" else "the most likely one"
-    full, reached = 1 / (1 - s.decay), float(m.memory[0, -1].sum())
-    yield Part(
-        heading,
-        (
-            f"{s.tokens} tokens, one matrix, no attention: a memory that fades by the factor α and is read out "
-            f"through a temperature. Each of {many(len(m.temperatures), 'temperature')} has a learner of its own; all "
-            f"begin with the same weights, and the next token is {draw}. The source leaves α, the rate and the first "
-            f"weights open. Here α = {number(s.decay)}, η = {number(s.rate)} ({law}), weights uniform in "
-            f"±{number(s.scale / 2)}, seed {s.seed}, target {s.target}, {many(s.steps, 'step')}.",
-            f"The memory forgets at a known pace: whatever was read, its components add up to (1 − "
-            f"α{formula('^t')})/(1 − α), which tends to {number(full)} and is {number(reached)} at the last step.",
-        ),
-        ("m ← α m + x_t", "ℓ = W_O m,   p = softmax(ℓ / T)", "W_O ← W_O − η (p − y) m^⊤", "c_{t+1} ∼ Categorical(p)"),
-        "memory",
-        (_missing_factor(m),),
-    )
-    yield Part("Its limits, checked", _limits(m, k))
-
-
-def _missing_factor(m: Memory) -> str:
-    cold, hot = m.temperatures[0], m.temperatures[-1]
-    return (
-        f"The published update is called the gradient of L(T), and a factor 1/T is missing. It is right at T = 1 "
-        f"only; at T = {degrees(cold)} the true step is {number(1 / cold)} times as long, at T = {degrees(hot)} it is "
-        f"{number(1 / hot)} times. The direction is right at every T."
-    )
-
-
-def _limits(m: Memory, k: int) -> tuple[str, ...]:
-    n, h, loss = m.settings.tokens, m.entropy, m.loss
-    ends = canonical.entropy(canonical.boltzmann(m.logits[k, -1], np.array([COLD, HOT])))
-    third = max(1, len(m.steps) // 3)
-    share = (m.tape[:, -third:] == m.target).mean(axis=1)
-    lower = int((loss[:, -third:].mean(axis=1) < loss[:, :third].mean(axis=1)).sum())
-    return (
-        f"With its last logits at T = {degrees(m.temperatures[k])}, heated to T = {number(HOT)}, the entropy is "
-        f"{ends[1]:.6f}, and ln {n} = {np.log(n):.6f}; cooled to T = {number(COLD)} it is "
-        f"{number(float(ends[0]), 2)}. While learning, the time-averaged entropy goes from {nats(m.mean_entropy[0])} "
-        f"at T = {degrees(m.temperatures[0])} to {nats(m.mean_entropy[-1])} at T = {degrees(m.temperatures[-1])}.",
-        f"The loss averaged over the last third of the steps is below that of the first third at {lower} of "
-        f"{len(m.temperatures)} temperatures; at T = {degrees(m.temperatures[k])} it goes from {nats(loss[k, 0])} to "
-        f"{nats(loss[k, -1])} and the entropy from {nats(h[k, 0])} to {nats(h[k, -1])}. On the tape, the target makes "
-        f"up {power(float(share[0]))} of the last third at the coldest temperature and {power(float(share[-1]))} at "
-        f"the hottest.",
-        "The loss of a given memory can only fall: no component of a memory is negative, so every change raises the "
-        "target’s row and lowers all others. What makes the curves jump is the sampled token, not the learning.",
     )

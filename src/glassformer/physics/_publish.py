@@ -1,16 +1,20 @@
 """Everything a physics model leaves behind: figures, arrays, and the views on one page."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from glassformer import storage
-from glassformer.errors import CallError
+from glassformer import catalogue, storage
+from glassformer.errors import CallError, unknown
+from glassformer.gallery.making import MOST_PAGES, Wish, stem
 from glassformer.physics import _arrays, _page
 from glassformer.physics._college import college
 from glassformer.physics._facts import Facts, ends
-from glassformer.physics._physicist import memory_view, physicist
+from glassformer.physics._memory import memory_physicist
+from glassformer.physics._memory_college import memory_college
+from glassformer.physics._memory_school import memory_school
+from glassformer.physics._physicist import physicist
 from glassformer.physics._school import school
 from glassformer.physics._tell import View
 from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, Memory, boltzmann_memory
@@ -18,7 +22,10 @@ from glassformer.physics.models.one_layer import Life, OneLayer, one_layer
 from glassformer.physics.models.short_cut import short_cut
 
 VIEWS: dict[int, Callable[[Facts], View]] = {1: school, 2: college, 3: physicist}
-OF_LIFE = ("entropy", "sharpening", "phase", "temperature", "prediction_change", "attention_profile")
+OF_MEMORY: dict[int, Callable[[Memory], View]] = {1: memory_school, 2: memory_college, 3: memory_physicist}
+OF_EVERY = ("entropy", "sharpening", "phase", "temperature", "prediction_change")
+OF_LIFE = (*OF_EVERY, "attention_profile")
+FORMATS = ("svg", "csv")
 Progress = Callable[[int, int], None]
 
 
@@ -29,7 +36,7 @@ class Drawing:
     file: str
     figure: str
     subject: Life | Memory
-    options: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,42 +45,78 @@ class Published:
 
     files: tuple[Path, ...]
     numbers: dict[str, Any]
-    page: Path
+    page: Path | None = None
 
 
 def publish_layer(
-    settings: OneLayer, memory: BoltzmannMemory, folder: Path, view: int | None = None, progress: Progress | None = None
+    settings: OneLayer,
+    memory: BoltzmannMemory,
+    folder: Path,
+    view: int | None = None,
+    wish: Wish | None = None,
+    progress: Progress | None = None,
 ) -> Published:
     """Live, draw, save and tell the one-layer model, with the memory model in its third view."""
-    if view is not None and view not in VIEWS:
-        raise CallError(f"view = {view} is not there; it is 1 (school), 2 (college) or 3 (physicist)")
+    chosen = _views(view)
     facts = Facts(one_layer(settings), short_cut(settings), boltzmann_memory(memory))
     wanted = [
-        Drawing(name, name, facts.life, {}) for name in OF_LIFE if name != "attention_profile" or settings.context > 1
+        Drawing(name, name, facts.life) for name in OF_LIFE if name != "attention_profile" or settings.context > 1
     ]
     wanted += [Drawing(f"thermodynamics_{k}", "thermodynamics", facts.life, {"view": k}) for k in VIEWS]
     wanted.append(Drawing("memory", "thermodynamics", facts.memory, {"view": 3}))
-    views = [(number, tell(facts)) for number, tell in VIEWS.items() if view in (None, number)]
+    if facts.near != facts.far:
+        hot = {"temperature": float(facts.life.temperatures[facts.far])}
+        wanted += [Drawing(f"{name}_published", name, facts.life, hot) for name in ("entropy", "phase")]
+    views = [(number, VIEWS[number](facts)) for number in chosen]
     numbers = {"model": "one_layer", **facts.table(), "memory": memory_numbers(facts.memory)}
-    beside = _arrays.save(facts.memory, folder / "memory")
     title = "One layer learns one answer" if facts.learned else "One layer and one answer"
-    made = _written(title, facts.life, views, wanted, numbers, folder, progress)
+    made = _written(title, facts.life, views, wanted, numbers, folder, wish, progress)
+    beside = _arrays.save(facts.memory, folder / "memory")
     return replace(made, files=(*made.files, *beside))
 
 
 def publish_memory(
-    settings: BoltzmannMemory, folder: Path, view: int | None = None, progress: Progress | None = None
+    settings: BoltzmannMemory,
+    folder: Path,
+    view: int | None = None,
+    wish: Wish | None = None,
+    progress: Progress | None = None,
 ) -> Published:
-    """Live, draw, save and tell the memory model, which has a physicist's view only."""
-    if view not in (None, 3):
-        raise CallError(f"view = {view} is not there for boltzmann_memory; it has view 3 (physicist) only")
+    """Live, draw, save and tell the memory model."""
+    chosen = _views(view)
     seen = boltzmann_memory(settings)
-    wanted = [Drawing("memory", "thermodynamics", seen, {"view": 3})]
-    wanted += [
-        Drawing(name, name, seen, {}) for name in ("entropy", "temperature", "phase", "prediction_change", "sharpening")
-    ]
+    wanted = [Drawing(name, name, seen) for name in OF_EVERY]
+    wanted += [Drawing(f"thermodynamics_{k}", "thermodynamics", seen, {"view": k}) for k in (1, 2)]
+    wanted.append(Drawing("memory", "thermodynamics", seen, {"view": 3}))
+    views = [(number, OF_MEMORY[number](seen)) for number in chosen]
     numbers = {"model": "boltzmann_memory", **memory_numbers(seen)}
-    return _written("The Boltzmann memory", seen, [(3, memory_view(seen))], wanted, numbers, folder, progress)
+    return _written("The Boltzmann memory", seen, views, wanted, numbers, folder, wish, progress)
+
+
+def publish_figures(
+    settings: OneLayer | BoltzmannMemory,
+    names: Sequence[str],
+    folder: Path,
+    wish: Wish | None = None,
+    progress: Progress | None = None,
+) -> Published:
+    """Live, and draw the figures named, as wished; no page and no arrays."""
+    wish = wish or Wish(formats=FORMATS)
+    layer = isinstance(settings, OneLayer)
+    there = (*(OF_LIFE if layer else OF_EVERY), "thermodynamics")
+    for name in names:
+        if name not in there:
+            raise unknown(name, f"the figures of {'one_layer' if layer else 'boltzmann_memory'}", there)
+        catalogue.chosen(catalogue.entry("figures", name), wish.options)  # refused before anything is drawn
+    seen = one_layer(settings) if isinstance(settings, OneLayer) else boltzmann_memory(settings)
+    files: list[Path] = []
+    storage.make_folder(folder)
+    for done, name in enumerate(names, 1):
+        options = catalogue.chosen(catalogue.entry("figures", name), wish.options)
+        _drawn(Drawing(name, name, seen, options), wish, folder, files)
+        if progress:
+            progress(done, len(names))
+    return Published(tuple(files), {"model": "one_layer" if layer else "boltzmann_memory"})
 
 
 def memory_numbers(m: Memory) -> dict[str, Any]:
@@ -88,6 +131,13 @@ def memory_numbers(m: Memory) -> dict[str, Any]:
     }
 
 
+def _views(view: int | None) -> tuple[int, ...]:
+    """The view asked for, or all of them."""
+    if view is not None and view not in VIEWS:
+        raise CallError(f"view = {view} is not there; it is 1 (school), 2 (college) or 3 (physicist)")
+    return tuple(VIEWS) if view is None else (view,)
+
+
 def _written(
     title: str,
     seen: Life | Memory,
@@ -95,26 +145,37 @@ def _written(
     wanted: list[Drawing],
     numbers: dict[str, Any],
     folder: Path,
+    wish: Wish | None,
     progress: Progress | None,
 ) -> Published:
+    wish = wish or Wish(formats=FORMATS)
     storage.make_folder(folder)
     files, pictures = _arrays.save(seen, folder), {}
     for done, each in enumerate(wanted, 1):
-        pictures[each.file] = _drawn(each, folder, files)
+        pictures[each.file] = _drawn(each, wish, folder, files)
         if progress:
             progress(done, len(wanted))
     page = folder / "index.html"
-    storage.replace(page, _page.page(title, seen.settings, views, pictures).encode())
+    storage.replace(page, _page.page(title, seen.settings, views, pictures, wish.theme).encode())
     return Published((*files, page), numbers, page)
 
 
-def _drawn(each: Drawing, folder: Path, files: list[Path]) -> _page.Picture:
-    """Draw one figure, write its picture and its numbers, and keep what the page shows of it."""
+def _drawn(each: Drawing, wish: Wish, folder: Path, files: list[Path]) -> list[_page.Picture]:
+    """Draw one figure on all its pages, write them and their numbers, and keep what the page shows of it."""
     from glassformer import figures
     from glassformer.figures import _draw
 
-    figure = getattr(figures, f"plot_{each.figure}")(each.subject, **each.options)
-    picture, table = (_draw.save(figure, folder / f"{each.file}.{kind}") for kind in ("svg", "csv"))
-    files += [picture, table, _draw.save_numbers(figure, folder / f"{each.file}.json", {"figure": each.figure})]
-    words = _draw.of(figure).words
-    return _page.Picture(picture.read_bytes(), picture.name, words.alt, words.caption)
+    found: list[_page.Picture] = []
+    page = pages = 0
+    while page <= min(pages, MOST_PAGES - 1):
+        look = {"size": wish.size, "theme": wish.theme} | ({"page": page} if page else {}) | dict(each.options)
+        figure = getattr(figures, f"plot_{each.figure}")(each.subject, **look)
+        name = stem(each.file, "", figure, wish)
+        made = [_draw.save(figure, folder / f"{name}.{kind}") for kind in wish.formats]
+        files += [*made, _draw.save_numbers(figure, folder / f"{name}.json", {"figure": each.figure})]
+        drawn = _draw.of(figure)
+        link = next((path.name for path in made if path.suffix != ".csv"), "")
+        found.append(_page.Picture(_draw.data(figure, "svg"), link, drawn.words.alt, drawn.words.caption))
+        pages = 0 if wish.size == "screen" or "page" in each.options else drawn.pages - 1
+        page += 1
+    return found

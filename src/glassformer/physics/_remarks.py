@@ -65,13 +65,20 @@ def projections(f: Facts) -> str:
     if not all(len(f.cosines(name)) for name in ATTENDING):
         return "In this run the published rule does not change the query, key and value matrices at all."
     said = [f"{name} {_cosine(f.cosines(name).min())} to {_cosine(f.cosines(name).max())}" for name in ATTENDING]
+    steps, some = len(f.cost.heuristic.steps), [len(f.cosines(name)) for name in ("query", "key")]
+    when = (
+        f" Query and key have a true direction at {some[0]} of the {steps} steps only, and are measured there: where "
+        f"all tokens in view are alike, neither can matter."
+        if some[0] == some[1] < steps
+        else ""
+    )
     long = [number(float(np.median(f.oversize(name))), 2) for name in ("query", "key")]
     exact = f.cosines("output")
     return (
         f"The published changes of the query, key and value matrices are called gradient descent and are not. Over a "
         f"life with these settings their cosine with the true downhill direction is: {listed(said)} (1 is the same "
-        f"direction, 0 a right angle, below 0 uphill). In the median, the change of the query matrix is {long[0]} "
-        f"times as long as the true one, that of the key matrix {long[1]} times."
+        f"direction, 0 a right angle, below 0 uphill).{when} In the median, the change of the query matrix is "
+        f"{long[0]} times as long as the true one, that of the key matrix {long[1]} times."
         + (f" Only the output matrix follows its gradient (cosine {_cosine(exact.min())})." if len(exact) else "")
     )
 

@@ -18,11 +18,24 @@ def school(f: Facts) -> View:
         f"0 to {s.tokens - 1}. It looks at {seen} and says for every sign how likely it is to come next. Each time it "
         f"is told the same thing: sign {s.target} was right. Then it changes its {thousands(f.parameters)} inner "
         f"numbers, reads {guess} as the next sign, and starts again. It does this {many(s.steps, 'time')}.",
+        _empty(f),
         "There is no teacher apart from that one answer, so this is not about what the machine learns. It is about "
         "what learning looks like from inside.",
     )
     title = "Watching a machine become sure" if f.fell else "Watching a machine that stays unsure"
-    return View(title, "for a school student", lead, tuple(_parts(f)))
+    return View(title, "for a school student", tuple(filter(None, lead)), tuple(_parts(f)))
+
+
+def _empty(f: Facts) -> str:
+    """What it sees before it has said anything."""
+    s = f.life.settings
+    if s.context == 1:
+        return ""
+    empty = many(s.context - 1, "place")
+    return (
+        f"At the very start only one of the {s.context} places holds a sign, sign {s.start}; the other {empty} are "
+        f"empty. They fill up one by one with what the machine says."
+    )
 
 
 def _parts(f: Facts) -> Iterator[Part]:

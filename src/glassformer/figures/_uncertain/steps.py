@@ -61,7 +61,9 @@ def gap(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
     reach(ax, lines.values, zero=False)
     low, high = ax.get_ylim()
     most = max(abs(low), abs(high), 0.05)
-    ax.set_ylim(max(low, -most) if low < -0.25 * most else -0.35 * most, high if high > 0.25 * most else 0.35 * most)
+    low = max(low, -most) if low < -0.25 * most else -0.35 * most
+    high = high if high > 0.25 * most else 0.35 * most
+    ax.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))  # the words stand beyond the curve
     ax.set_ylabel("loss − entropy (nats)")
     for y, text, where in ((0.97, "too sure", "top"), (0.03, "too cautious", "bottom")):
         ax.text(0.98, y, text, transform=ax.transAxes, ha="right", va=where, color=t.quiet)

@@ -6,7 +6,7 @@ from knowing nothing to being almost sure.
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import acos, degrees, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from glassformer.reference import softmax
 
 MATRICES = ("output", "query", "key", "value", "feed_in", "feed_out")  # the order in which they are drawn
 ATTENDING = ("query", "key", "value")
+MEASURES = ("score", "apart", "brought", "middle", "final", "bent", "added", "turned")  # of one pass: see `measured`
 EPSILON = 1e-8  # added to a variance before its root is taken
 TRAINING_TEMPERATURE = 1.0
 ROUNDING = 1e-12  # a gradient this much shorter than another one is rounding
@@ -70,6 +71,7 @@ class Life(Ensemble):
     change_sizes: Array  # (step, matrix): length of the change made
     gradient_sizes: Array  # (step, matrix): length that rate × true gradient would have had
     moved: Array  # (matrix,): length of the whole change in a life, relative to the first weights
+    anatomy: Array  # (step, measure): what the parts of the layer do to their input
 
     @property
     def matrices(self) -> tuple[str, ...]:
@@ -154,10 +156,11 @@ def one_layer(settings: OneLayer | None = None) -> Life:
     logits, attention = np.empty((s.steps, s.tokens)), np.empty((s.steps, s.context))
     fed_back, alike = np.empty(s.steps, dtype=int), np.empty(s.steps)
     cosines, sizes = np.empty((s.steps, len(MATRICES))), np.empty((2, s.steps, len(MATRICES)))
+    anatomy = np.empty((s.steps, len(MEASURES)))
     for step in range(s.steps):
         seen = forward(weights, window)
         chances = softmax(seen.logits / TRAINING_TEMPERATURE)
-        logits[step], attention[step] = seen.logits, seen.attention
+        logits[step], attention[step], anatomy[step] = seen.logits, seen.attention, measured(weights, seen)
 
         true = true_changes(s, weights, seen, chances)
         changes = true if s.gradients == "true" else heuristic_changes(s, weights, seen, chances)
@@ -185,6 +188,7 @@ def one_layer(settings: OneLayer | None = None) -> Life:
         change_sizes=sizes[0],
         gradient_sizes=sizes[1],
         moved=np.array([length(weights[name] - began[name]) / length(began[name]) for name in MATRICES]),
+        anatomy=anatomy,
     )
 
 
@@ -213,6 +217,28 @@ def forward(weights: Weights, window: Array) -> Pass:
     final, final_size = normalised(middle + weights["feed_out"] @ neurons)
     logits = weights["output"] @ final
     return Pass(window, query, keys, values, attention, middle, middle_size, neurons, final, final_size, logits)
+
+
+def measured(weights: Weights, seen: Pass) -> Array:
+    """(measure,): what the parts of the layer do, in the order of `MEASURES`.
+
+    The largest score; how far what attention brings is from a plain mean, and its share beside the token; the mean
+    square of both normalised states; how much the neurons bend their input, what they add, and by how many degrees
+    they turn the state. Shares are of lengths.
+    """
+    mean, brought = seen.values.mean(axis=1), seen.values @ seen.attention
+    into, added = weights["feed_in"] @ seen.middle, weights["feed_out"] @ seen.neurons
+    along = float(seen.middle @ seen.final) / max(length(seen.middle) * length(seen.final), ROUNDING)
+    return np.array([
+        np.abs(seen.query @ seen.keys).max() / sqrt(len(seen.query)),
+        length(brought - mean) / max(length(mean), ROUNDING),
+        length(brought) / length(seen.window[:, -1]),
+        (seen.middle**2).mean(),
+        (seen.final**2).mean(),
+        length(seen.neurons - into) / max(length(into), ROUNDING),
+        length(added) / max(length(seen.middle), ROUNDING),
+        degrees(acos(min(max(along, -1.0), 1.0))),
+    ])  # fmt: skip
 
 
 def error(s: OneLayer, chances: Array) -> Array:
