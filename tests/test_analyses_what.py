@@ -21,10 +21,12 @@ from glassformer.analyses.what.token_counts import token_counts
 from glassformer.analyses.what.training_data import judge, training_data
 from glassformer.analyses.what.vocabulary import vocabulary
 from glassformer.errors import CallError
+from glassformer.figures import _draw, plot_parameters
 from glassformer.figures.what.vocabulary import listed_ids
 from glassformer.run import Run
 from glassformer.tasks import find
 from hand_wired import previous_token, write_run
+from small_runs import run_of
 
 
 def plain(folder: Path, position: object, **more: object) -> Run:
@@ -45,6 +47,17 @@ def test_architecture_counts_every_parameter_once_and_names_what_is_off(tmp_path
     assert seen.boxes["query"].made_of == "8 × 8"
     assert seen.boxes["attention"].leaves == "8 × 8 × 8"
     assert seen.title.startswith("448 parameters in one block of width 8")
+
+
+def test_a_model_beside_the_gpts_has_its_own_numbers() -> None:
+    run = run_of("plus_last_even")
+    seen = parameters(run)
+    own = dict(zip(seen.compared.axes["quantity"].labels, seen.compared.values[0].tolist(), strict=True))
+    tokens = run.last_step * run.experiment.train.batch * 8
+    assert list(own.values()) == [1, 2, 1, 12, tokens, 250]
+    for blocks, width, _, words, _, size in seen.compared.values[1:]:  # a block has 12 times the square of its width
+        assert size == pytest.approx(12 * blocks * width**2 + words * width, rel=0.15)
+    assert "table 2.1" in _draw.of(plot_parameters(run)).words.caption
 
 
 def test_parameters_add_up(tmp_path: Path) -> None:

@@ -19,6 +19,12 @@ PUBLISHED = (  # name, parameters, where the number is printed
     ("GPT-3", 175e9, "Brown et al. 2020, table 2.1"),
     ("PaLM", 540e9, "Chowdhery et al. 2022, abstract"),
 )
+GPT = {  # as printed in FROM; all were trained on 300 billion tokens
+    "GPT-3 Small": (12, 768, 12, 125e6), "GPT-3 Medium": (24, 1024, 16, 350e6), "GPT-3 XL": (24, 2048, 24, 1.3e9),
+    "GPT-3": (96, 12288, 96, 175e9),
+}  # fmt: skip
+FROM = "Brown et al. 2020, table 2.1 (vocabulary: that of GPT-2, Radford et al. 2019, section 2.2)"
+COMPARED = ("blocks", "width", "heads", "vocabulary", "tokens trained on", "parameters")
 SIDES = {  # tensor → what its rows and columns are
     "token": ("vocabulary", "width"), "position": ("context", "width"), "query": ("width", "all heads"),
     "key": ("width", "all heads"), "value": ("width", "all heads"),
@@ -45,6 +51,8 @@ class Parameters(Result):
     parts: Labelled  # (part,): parameters
     published: Labelled  # (model,): parameters of well-known models
     cited: tuple[str, ...]
+    compared: Labelled  # (model, quantity): COMPARED of this model, then of the GPTs
+    compared_from: str  # where theirs are printed
     rows: tuple[Tensor, ...]
     total: int
     largest: str  # the kind of part that has the most, over all blocks
@@ -60,6 +68,13 @@ class Parameters(Result):
         return (
             f"{thousands(self.total)} parameters, {percent(self.largest_share)} of them in the {self.largest}; {fewer}"
         )
+
+
+def _own(run: Run) -> tuple[float, ...]:
+    """COMPARED of a run: every position of every batch counts as a token trained on, again each time it comes."""
+    a = run.architecture
+    tokens = run.last_step * run.experiment.train.batch * a.context
+    return a.blocks, a.width, a.heads, a.vocabulary, tokens, a.parameters
 
 
 def parameters(run: Run) -> Parameters:
@@ -95,6 +110,11 @@ def parameters(run: Run) -> Parameters:
             np.array([n for _, n, _ in PUBLISHED]), {"model": tuple(n for n, _, _ in PUBLISHED)}, "parameters"
         ),
         cited=tuple(where for _, _, where in PUBLISHED),
+        compared=Labelled(
+            np.array([_own(run), *((*shape, 50257, 300e9, size) for *shape, size in GPT.values())]),
+            {"model": ("this model", *GPT), "quantity": COMPARED},
+        ),
+        compared_from=FROM,
         rows=tuple(rows),
         total=a.parameters,
         largest=largest,

@@ -1,6 +1,7 @@
 """How many numbers the model learns: tensor by tensor, by part, and beside published models."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
@@ -10,14 +11,33 @@ from glassformer.figures import _draw, _table
 
 
 def draw(seen: Parameters, look: _draw.Look) -> Figure:
-    """Table of tensors, bars by part, and a size axis with models everybody has heard of."""
+    """Table of tensors, bars by part, a size axis with models everybody has heard of, and the GPTs in numbers.
+
+    On slides the GPTs have a page of their own.
+    """
+    pages = 2 if look.size == "slide" else 1
+    _draw.paged(range(pages), 1, look.page)
     parts, values = seen.parts.axes["part"], seen.parts.values
     each = "; ".join(f"{word} {int(count)}" for word, count in zip(parts.labels, values, strict=True))
     alt = f"A table of tensors, bars of parameters by part and a size axis. {each}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
+    sheet = look.sheet(seen, _caption(seen), alt, height=8.0, least=60)
+    base = 0.0 if pages > 1 else (3.4 + 1.6 * len(seen.compared.values)) / sheet.room[1]  # the GPTs, at the bottom
+    if look.page or pages == 1:
+        part = (0, 0, 1, base or 1)
+        _gpts(sheet.panels(1, 1, left=1, right=1, bottom=0.6, top=1.4, within=part)[0, 0], seen, sheet)
+    if look.page == 0:
+        _own(sheet, seen, base)
+    if pages > 1:
+        sheet.note(f"page {look.page + 1} of 2", x=1.0, ha="right")
+    return sheet.done(pages=pages)
+
+
+def _own(sheet: _draw.Sheet, seen: Parameters, base: float) -> None:
+    """The model itself, above the table of the GPTs."""
+    parts, values, split = seen.parts.axes["part"], seen.parts.values, base + 0.42 * (1 - base)
     repeated = any(row.times > 1 for row in seen.rows)
     share = 0.52 if repeated or sheet.room[0] < 80 else 0.42
-    left = sheet.panels(1, 1, left=1, right=1, bottom=0.6, top=1, within=(0, 0, share, 1))[0, 0]
+    left = sheet.panels(1, 1, left=1, right=1, bottom=0.6, top=1, within=(0, base, share, 1))[0, 0]
     rows: list[tuple[str, ...]] = []
     for row, count in zip(seen.rows, seen.tensors.values, strict=True):
         times = [f"× {row.times}" if row.times > 1 else ""] if repeated else []
@@ -27,7 +47,7 @@ def draw(seen: Parameters, look: _draw.Look) -> Figure:
     header = ("tensor", "sides", "shape", *(["blocks"] if repeated else []), "count")
     _table.table(left, sheet.em, header, rows, theme=sheet.theme, align="llr" + "r" * (len(header) - 3), line=2.4)
     wide = max(_draw.text_width(word, 72) for word in parts.labels) + 1
-    bars = sheet.panels(1, 1, left=wide, right=9, bottom=1, top=2.2, within=(share, 0.42, 1, 1))[0, 0]
+    bars = sheet.panels(1, 1, left=wide, right=9, bottom=1, top=2.2, within=(share, split, 1, 1))[0, 0]
     bars.set_title("parameters by part")
     colours = [
         sheet.theme.feed_forward if "feed" in word else sheet.theme.query if "attention" in word else sheet.theme.ink
@@ -42,7 +62,7 @@ def draw(seen: Parameters, look: _draw.Look) -> Figure:
     bars.tick_params(length=0)
     bars.set_xticks([])
     bars.spines["bottom"].set_visible(False)
-    axis = sheet.panels(1, 1, left=2.5, right=2.5, bottom=3.6, top=2.2, within=(share, 0, 1, 0.42))[0, 0]
+    axis = sheet.panels(1, 1, left=2.5, right=2.5, bottom=3.6, top=2.2, within=(share, base, 1, split))[0, 0]
     axis.set_title("beside published models")
     axis.set_xscale("log")
     axis.set_xlim(10 ** np.floor(np.log10(seen.total) - 0.3), 4e12)
@@ -75,7 +95,17 @@ def draw(seen: Parameters, look: _draw.Look) -> Figure:
             va="center",
             color=colour,
         )
-    return sheet.done()
+
+
+def _gpts(ax: Axes, seen: Parameters, sheet: _draw.Sheet) -> None:
+    """This model beside the GPTs, number by number."""
+    header = ("beside the GPTs", *seen.compared.axes["quantity"].labels)
+    names = seen.compared.axes["model"].labels
+    rows = [(name, *map(_short, row)) for name, row in zip(names, seen.compared.values, strict=True)]
+    wide = _table.ems(ax, sheet.em)[0] / len(header) - 2
+    colours = [sheet.theme.ink, *[sheet.theme.quiet] * (len(rows) - 1)]
+    _table.table(ax, sheet.em, header, rows, theme=sheet.theme, align="l" + "r" * (len(header) - 1), line=1.6,
+                 widths=[wide] * len(header), colours=colours)  # fmt: skip
 
 
 def _caption(seen: Parameters) -> str:
@@ -84,7 +114,9 @@ def _caption(seen: Parameters) -> str:
         "Left: every tensor with what its sides are, its shape and its count; a matrix maps rows to columns, and "
         "tensors that all blocks have stand once. Right, above: the same counts by part. Right, below: this model on a "
         "logarithmic axis beside published sizes, as printed in: "
-        f"{'; '.join(f'{name} {where}' for name, where in cited)}. Our counts are exact and add up to the total."
+        f"{'; '.join(f'{name} {where}' for name, where in cited)}. Below: the same model beside the GPTs, theirs from "
+        f"{seen.compared_from}; for ours, each position of each batch counts, however often the same text comes. Our "
+        "counts are exact and add up to the total."
     )
 
 
