@@ -76,7 +76,7 @@ def _population(run: Run, each: list[dict[str, Any]], sound: list[dict[str, Any]
         overall, in_view = (
             np.median([member[name] for member in sound]) for name in ("rule_error", "rule_error_answerable")
         )
-        yield f"rule error, median: {_percent(in_view)} where the answer is in view, {_percent(overall)} overall"
+        yield f"rule error on the judged windows, median: {_percent(in_view)} where the answer is in view, {_percent(overall)} overall"
     elif "accuracy" in each[0]:
         yield f"accuracy, median: {_percent(np.median([member['accuracy'] for member in sound]))}"
 
@@ -129,7 +129,7 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
         yield f"that is above the whole ladder, worse than “{ladder[0].name}” ({ladder[0].nats:.4f})"
     if "rule_error" in member:
         yield (
-            f"rule error: {_percent(member['rule_error_answerable'])} where the answer is in view, "
+            f"rule error on the judged windows: {_percent(member['rule_error_answerable'])} where the answer is in view, "
             f"{_percent(member['rule_error'])} over all positions the rule speaks about"
         )
     elif "accuracy" in member:
@@ -147,8 +147,9 @@ def _out_of_view(run: Run) -> Iterator[str]:
     share = shares(run.architecture.context)
     if share.answerable < 0.9995:
         yield (
-            f"with a window of {run.architecture.context}, {_percent(1 - share.answerable)} of those positions have "
-            f"their answer out of view: even the perfect model is wrong at {_percent(share.least_error)}"
+            f"with a window of {run.architecture.context}, {_percent(1 - share.answerable)} of all such positions have "
+            "their answer out of view: over all windows there are, even the perfect model is wrong at "
+            f"{_percent(share.least_error)}"
         )
 
 

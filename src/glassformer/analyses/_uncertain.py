@@ -67,6 +67,11 @@ class Uncertainty(Result):
         return bool(np.isfinite(self.truth.values).any())
 
     @property
+    def sample(self) -> str:
+        """On what the numbers are measured, for the logged loss is of more windows; nothing of a single input."""
+        return f" ({thousands(self.inputs)} {self.inputs_are})" if self.inputs > 1 else ""
+
+    @property
     def as_trained(self) -> bool:
         """Whether the temperature is that of the training."""
         return self.temperature == 1 or self.own_lives

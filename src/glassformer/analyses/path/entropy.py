@@ -32,7 +32,8 @@ class Entropy(Uncertainty):
             when = f"; four fifths of entropy's {way} comes between steps {first} and {last}"
         return (
             f"{'E' if self.temperature == 1 else f'At T = {self.temperature:.4g} e'}ntropy {moves(entropy)} from "
-            f"{nats(entropy[0])} to {nats(entropy[-1])} nats, the loss from {nats(loss[0])} to {nats(loss[-1])}{when}"
+            f"{nats(entropy[0])} to {nats(entropy[-1])} nats, the loss from {nats(loss[0])} to {nats(loss[-1])}"
+            f"{self.sample}{when}"
         )
 
 

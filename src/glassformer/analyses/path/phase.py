@@ -43,7 +43,7 @@ class Phase(Uncertainty):
         if self.first_rise is None:
             return (
                 f"From entropy {nats(entropy[0])} and loss {nats(loss[0])} to {nats(entropy[-1])} and {nats(loss[-1])} "
-                f"nats: the model ends {end}"
+                f"nats{self.sample}: the model ends {end}"
             )
         top = self.looked_at.index(self.first_rise)
         return (

@@ -21,7 +21,8 @@ OF_RULE = (
     "exact predictor pays on the very windows that are judged, or on those of training, which differ a little from the "
     "average. Middle: what is left above the floor of the very same windows, on a logarithmic axis; values below zero, "
     "where the model knows these windows better than the rule does, are memorising and are drawn in the shaded band. "
-    "Bottom: the share of wrong answers. Losses are measured on a fixed sample of windows; the ladder is exact. A "
+    "Bottom: the share of wrong answers on the judged windows; the least possible error is that over all windows there "
+    "are, and a sample may lie a little below it. Losses are measured on a fixed sample of windows; the ladder is exact. A "
     "curve that stays above a rung refutes that the model has understood so much."
 )
 HEART = ", which are those of training: nothing is held back"
@@ -210,7 +211,7 @@ def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
                 names.append((float(finite[-1]), f"{said}  {100 * finite[-1]:.1f} %", t.wrong))
     if np.isfinite(seen.least_error) and "rule_error" in seen.curves:
         ax.axhline(seen.least_error, color=t.ink, linestyle="--", linewidth=1.1 * line, zorder=1)
-        names.append((seen.least_error, f"least possible, all positions  {100 * seen.least_error:.1f} %", t.ink))
+        names.append((seen.least_error, f"least possible over all windows there are  {100 * seen.least_error:.1f} %", t.ink))
     ax.set_ylim(0, 1)
     ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     ax.set_ylabel("error")
