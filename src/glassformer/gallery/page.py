@@ -12,6 +12,7 @@ from glassformer import __version__, summary
 from glassformer.analyses._result import thousands
 from glassformer.catalogue import sections as story
 from glassformer.gallery.brief import BRIEF
+from glassformer.gallery.films import films
 from glassformer.gallery.making import Made
 from glassformer.run import Run
 
@@ -26,7 +27,8 @@ nav summary { cursor: pointer; padding: .2rem 0 } nav li, .brief dd { max-width:
 figure { margin: 1.5rem 0 3rem; scroll-margin-top: 1rem } .sheet { display: block; overflow-x: auto }
 .sheet img { display: block; width: 100%; height: auto; border-radius: 4px }
 figcaption { color: var(--quiet); max-width: 60rem; margin-top: .5rem } .name { font-family: ui-monospace, monospace }
-.files a { margin-right: .4rem } dd { margin: 0 0 .4rem 1.5rem; color: var(--quiet) }
+.film { max-width: 30rem; margin: .4rem 0 } .files a { margin-right: .4rem }
+dd { margin: 0 0 .4rem 1.5rem; color: var(--quiet) }
 .brief dt { font-weight: bold } .brief dd { color: inherit } .absent dt, code { font-family: ui-monospace, monospace }
 footer { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1rem; color: var(--quiet) }
 @media screen and (max-width: 48rem) { body { padding: 1rem } .sheet img { width: 52rem; max-width: none } }
@@ -76,6 +78,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
         lines.append(f'<section id="{key}">\n<h2>{_text(story()[key].title)}</h2>\n<p>{_text(story()[key].lead)}</p>')
         lines += [_figure(each, out) for each in sections.get(key, ())]
         lines += _not_drawn([each for each in made if each.section == key and not each.files])
+        lines += films(run, key, out)
         lines.append("</section>")
     lines.append(
         f'</main>\n<footer>Drawn by Glassformer {_text(__version__)}. <a href="#top">To the contents</a></footer>'
