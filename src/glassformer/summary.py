@@ -76,7 +76,10 @@ def _population(run: Run, each: list[dict[str, Any]], sound: list[dict[str, Any]
         overall, in_view = (
             np.median([member[name] for member in sound]) for name in ("rule_error", "rule_error_answerable")
         )
-        yield f"rule error on the judged windows, median: {_percent(in_view)} where the answer is in view, {_percent(overall)} overall"
+        yield (
+            f"rule error on the judged windows, median: {_percent(in_view)} where the answer is in view, "
+            f"{_percent(overall)} overall"
+        )
     elif "accuracy" in each[0]:
         yield f"accuracy, median: {_percent(np.median([member['accuracy'] for member in sound]))}"
 
@@ -129,8 +132,8 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
         yield f"that is above the whole ladder, worse than “{ladder[0].name}” ({ladder[0].nats:.4f})"
     if "rule_error" in member:
         yield (
-            f"rule error on the judged windows: {_percent(member['rule_error_answerable'])} where the answer is in view, "
-            f"{_percent(member['rule_error'])} over all positions the rule speaks about"
+            f"rule error on the judged windows: {_percent(member['rule_error_answerable'])} where the answer is in "
+            f"view, {_percent(member['rule_error'])} over all positions the rule speaks about"
         )
     elif "accuracy" in member:
         seen = "on questions outside the training set" if run.task.answers == "one" else "of all next tokens"

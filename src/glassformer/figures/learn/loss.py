@@ -22,8 +22,8 @@ OF_RULE = (
     "average. Middle: what is left above the floor of the very same windows, on a logarithmic axis; values below zero, "
     "where the model knows these windows better than the rule does, are memorising and are drawn in the shaded band. "
     "Bottom: the share of wrong answers on the judged windows; the least possible error is that over all windows there "
-    "are, and a sample may lie a little below it. Losses are measured on a fixed sample of windows; the ladder is exact. A "
-    "curve that stays above a rung refutes that the model has understood so much."
+    "are, and a sample may lie a little below it. Losses are measured on a fixed sample of windows; the ladder is "
+    "exact. A curve that stays above a rung refutes that the model has understood so much."
 )
 HEART = ", which are those of training: nothing is held back"
 OF_TEXT = (
@@ -211,7 +211,8 @@ def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
                 names.append((float(finite[-1]), f"{said}  {100 * finite[-1]:.1f} %", t.wrong))
     if np.isfinite(seen.least_error) and "rule_error" in seen.curves:
         ax.axhline(seen.least_error, color=t.ink, linestyle="--", linewidth=1.1 * line, zorder=1)
-        names.append((seen.least_error, f"least possible over all windows there are  {100 * seen.least_error:.1f} %", t.ink))
+        least = f"least possible over all windows there are  {100 * seen.least_error:.1f} %"
+        names.append((seen.least_error, least, t.ink))
     ax.set_ylim(0, 1)
     ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     ax.set_ylabel("error")
