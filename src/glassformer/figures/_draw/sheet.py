@@ -146,6 +146,8 @@ class Sheet:
     def note(self, text: str, *, x: float = 0.0, y: float = 0.0, **more: Any) -> Text:
         """A small line at the foot of the sheet (x, y as shares of it)."""
         inset = 0.8 * self.em / self.inches[0]
+        if x < 0.5:  # as many lines as it needs, none over the edge
+            text = "\n".join(wrap(text, self.size.text, (1 - x) * self.inches[0] - 1.6 * self.em))
         more = {"color": self.theme.quiet, "ha": "left", "va": "bottom"} | more
         return self._text(x + (inset if x < 0.5 else -inset), y + 0.4 * self.em / self.inches[1], text, **more)
 
@@ -159,6 +161,10 @@ class Sheet:
             told = f"{self.words.caption} Page {drawn.page + 1} of {pages}."
             drawn = replace(drawn, words=replace(self.words, caption=told))
         setattr(self.figure, "glassformer", drawn)  # noqa: B010
+        for ax in self.figure.axes:
+            for axis in (ax.xaxis, ax.yaxis):
+                if not axis.get_label_text():
+                    axis.set_label_coords(0, 0)  # else Matplotlib measures every tick to find a place for no name
         return self.figure
 
     def _new(self, height: float) -> Figure:

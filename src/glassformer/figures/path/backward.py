@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import FuncNorm
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown as as_token
@@ -76,10 +77,12 @@ def _pair(panels: Array, seen: Backward, name: str, sheet: _draw.Sheet, *, first
     most = _draw.limits("signed", gradient)[1]
     both = (
         (panels[0], value, kind, _draw.limits(kind, value)),
-        (panels[1], np.cbrt(gradient / most), "signed", (-1, 1)),
+        (panels[1], gradient, "signed", (-most, most)),
     )
     for panel, shown, how, limit in both:
-        _draw.heat(panel, shown, kind=how, theme=sheet.theme, limit=limit, numbers=False, masked=hidden)
+        image = _draw.heat(panel, shown, kind=how, theme=sheet.theme, limit=limit, numbers=False, masked=hidden)
+        if shown is gradient:  # a third root, so that small gradients are seen beside large ones
+            image.set_norm(FuncNorm((np.cbrt, lambda root: root**3), -most, most))
         if first:
             _draw.places(panel, rows, "y", most=8)
     scale = "0 to 1" if kind == "share" else _scale(_draw.limits(kind, value)[1])
