@@ -1,5 +1,6 @@
 """How the model got there: replayed updates, derivatives and paths, each against a truth found another way."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,16 +10,18 @@ from numpy.testing import assert_allclose
 import glassformer as gf
 import hand_wired
 from glassformer import reference
-from glassformer.analyses import _clock, _life, _logged, _replay
+from glassformer.analyses import _clock, _life, _logged, _named, _replay
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses._result import Labelled
 from glassformer.analyses._scale import spaced
 from glassformer.analyses.path import parameter_tracks as tracks
 from glassformer.analyses.path.backward import backward
 from glassformer.analyses.path.gradients import gradients
+from glassformer.analyses.path.hand_update import hand_update
 from glassformer.analyses.path.hessian import hessian
 from glassformer.analyses.path.loss_surface import loss_surface
 from glassformer.analyses.path.one_update import PHASES, one_update, pulls, reel, split
+from glassformer.analyses.path.one_vector import one_vector
 from glassformer.analyses.path.parameter_tracks import parameter_tracks
 from glassformer.analyses.path.weight_change import weight_change
 from glassformer.architecture import nest
@@ -627,3 +630,63 @@ def test_maps_of_single_features_keep_clear_of_each_other():
     assert len(maps) == 12
     boxes = [ax.get_tightbbox() for ax in maps]
     assert not any(box.overlaps(other) for k, box in enumerate(boxes) for other in boxes[:k])
+
+
+# ---- by hand ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "step_back"])
+def test_an_update_can_be_done_again_by_hand(name):
+    """Weight and gradient against the replay, the losses against a second way to compute them."""
+    run = run_of(name)
+    seen = hand_update(run)
+    (move,) = _replay.moves(run, seen.step, seen.step)
+    tensor, place = _named.place(run, seen.weight)
+    index = _life.tensors(run)[tensor].start + place
+    assert seen.before == move.before[index]
+    assert seen.trained == move.after[index]
+    assert seen.gradient == pytest.approx(move.gradients.sum(axis=0)[index])
+    assert abs(seen.gradient) == pytest.approx(np.abs(move.gradients.sum(axis=0)).max())
+    assert seen.measured == pytest.approx(seen.gradient, rel=1e-3)
+    assert seen.by_descent == pytest.approx(seen.before - seen.rate * seen.gradient, abs=1e-15)
+    assert seen.loss_before == pytest.approx(nats(run, move.before, move.windows), rel=1e-5)
+    assert seen.loss_trained == pytest.approx(nats(run, move.after, move.windows), rel=1e-5)
+    alone = move.before.copy()
+    alone[index] = seen.by_descent
+    assert seen.loss_by_descent == pytest.approx(nats(run, alone, move.windows), rel=1e-5)
+    promised, real = seen.loss_expected - seen.loss_before, seen.loss_by_descent - seen.loss_before
+    assert real == pytest.approx(promised, rel=0.1)
+    assert promised < 0
+
+
+def test_the_sum_in_the_title_of_an_update_is_right():
+    title = hand_update(run_of("plus_last_even")).title.replace("\N{MINUS SIGN}", "-")
+    before, rate, gradient, after = map(float, re.match(r"(\S+) - (\S+) × \(?([^ )]+)\)? = (\S+):", title).groups())
+    assert before - rate * gradient == pytest.approx(after, abs=1.1e-6)
+
+
+def test_with_dropout_nothing_is_checked_by_hand(tmp_path):
+    run = noise(tmp_path / "run", load("plus_last_even", ("architecture.dropout=0.1",), steps=2))
+    with pytest.raises(CallError, match="one of chance"):
+        gf.analyses.hand_update(run)
+
+
+def test_one_vector_is_that_of_its_token_before_and_after():
+    run = run_of("plus_last_even")
+    seen = one_vector(run)
+    moves = np.linalg.norm(run.weights(300)["token"] - run.weights(0)["token"], axis=1)
+    farthest = int(np.argmax(moves))
+    assert seen.token == run.task.vocabulary[farthest]
+    assert seen.moved == pytest.approx(moves[farthest])
+    for token in ("3", "+"):
+        mine = one_vector(run, token=token, step=150)
+        place = run.task.vocabulary.index(token)
+        assert_allclose(mine.features.values, [run.weights(at)["token"][place] for at in (0, 150)])
+        for at, name in zip((0, 150), mine.nearest, strict=True):
+            rows = run.weights(at)["token"]
+            cosines = rows @ rows[place] / np.linalg.norm(rows, axis=1) / np.linalg.norm(rows[place])
+            assert run.task.vocabulary[int(np.argsort(-cosines)[1])] == name
+    assert "not moved yet" in one_vector(run, step=0).title
+    with pytest.raises(MissingError, match="tokens"):
+        one_vector(run, token="lamb")
+    assert "diverged" in one_vector(run_of(NAN)).title
