@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from glassformer import study as opened
-from glassformer.experiment import load
+from glassformer.experiment import Experiment, load
 from glassformer.storage import make_folder, replace
 from glassformer.studies import _run, find
 from glassformer.study import ABOUT, CELLS, Cell, Study, text
@@ -17,7 +17,7 @@ from glassformer.study import ABOUT, CELLS, Cell, Study, text
 LINES = 6  # logged steps of every cell
 
 
-def write(path: Path, name: str, experiment: str, seeds: int = 4, without: tuple[str, ...] = ()) -> Study:
+def write(path: Path, name: str, experiment: str | Experiment, seeds: int = 4, without: tuple[str, ...] = ()) -> Study:
     """A study of this name in which seed s of cell k has the numbers `known(k, s)`; nothing is trained."""
     base = _run.shortened(load(experiment), 50)
     plan = _run._plan(find(name), name, base, seeds, without)

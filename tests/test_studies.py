@@ -23,6 +23,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import glassformer as gf
 import small_studies
+import small_texts
 from glassformer import _discover, studies, training
 from glassformer import study as opened
 from glassformer.analyses.trust.study_parts import study_parts
@@ -62,6 +63,14 @@ def two_rates(monkeypatch):
     monkeypatch.setattr(studies.find("rate"), "FACTORS", (1, 10))
 
 
+def asked(name, folder):
+    """An experiment that a study can be asked of."""
+    if name != "context":
+        return "five_operations"
+    (folder / "text.txt").write_text(small_texts.TEXT, encoding="utf-8")
+    return for_text(folder / "text.txt", "words", None, small_texts.SETTINGS)
+
+
 class Counted(_executors.Here):
     """An executor that remembers which cells it was given."""
 
@@ -80,12 +89,12 @@ class Counted(_executors.Here):
 def test_a_study_gives_cells_that_can_be_trained_and_a_sentence(name, tmp_path):
     file = studies.find(name)
     assert "\n" not in file.__doc__.strip()
-    base = _run.shortened(load("five_operations"), 50)
+    base = _run.shortened(load(asked(name, tmp_path)), 50)
     cells = getattr(file, name)(base)
     assert len({cell.file for cell in cells}) == len(cells), "two cells would share a file"
     for cell in cells:
         _run.changed(base, cell)
-    study = small_studies.write(tmp_path / "study", name, "five_operations")
+    study = small_studies.write(tmp_path / "study", name, asked(name, tmp_path))
     sentence = study.result["conclusion"]
     assert not sentence[0].islower()
     assert sentence.endswith(".")
@@ -205,8 +214,60 @@ def test_a_conclusion_from_what_diverged_holds_no_number(name, tmp_path, monkeyp
     for folder, least in (("one", 2), ("all", 0)):
         monkeypatch.setattr(small_studies, "known", lambda unit, higher, k, s, least=least: (
             nan if k >= least and unit != "seconds" else known(unit, higher, k, s)))  # fmt: skip
-        said = small_studies.write(tmp_path / folder, name, "five_operations").result["conclusion"]
+        said = small_studies.write(tmp_path / folder, name, asked(name, tmp_path)).result["conclusion"]
         assert not re.search(r"\bnan\b|\binf\b", said), said
+
+
+@pytest.mark.parametrize("many", [4, 8, 16])
+def test_windows_of_every_length_are_judged_on_the_same_tokens(many, tmp_path):
+    """Each once, in windows side by side; and the price is that of the plain forward pass."""
+    from glassformer.studies import context
+
+    short = small_texts.random_run(tmp_path, "words", changes=(f"architecture.context={many}",))
+    stream, (begin, end) = short.task.stream, short.task.bounds(many)["validation"]
+    half = np.arange((begin + end + many) // 2, end + many)
+    assert_array_equal(context.predicted(short), half)
+    assert half[0] == context.predicted(small_texts.random_run(tmp_path / "8", "words"))[0]
+    windows, counts = context.beside(short)
+    assert_array_equal(windows[:, 1:][counts], stream[half])
+    assert_array_equal(windows[:, 0], stream[half[0] - 1 :: many][: len(windows)])
+
+    def price(before, token):
+        return -np.log(short.trace([before])["probabilities"][0, -1, token])
+
+    side = [price(row[: place + 1], row[place + 1]) for row, kept in zip(windows, counts, strict=True)
+            for place in np.flatnonzero(kept)]  # fmt: skip
+    full = [price(stream[at - many : at], stream[at]) for at in half]
+    measured = context.measure(short)
+    assert_allclose(measured["loss_same"], np.mean(side), rtol=1e-4)
+    assert_allclose(measured["loss_view"], np.mean(full), rtol=1e-4)
+
+
+def test_the_smallest_weights_are_cut_and_stay_cut(tmp_path):
+    from glassformer.studies import pruning
+
+    run = gf.train("successor", steps=300, settings=("train.judged=50",), out=tmp_path / "run")
+    trained = run.weights()
+    kept = pruning.mask(trained, 0.5)
+    matrices = [name for name in trained if trained[name].ndim > 1]
+    sizes = np.concatenate([abs(trained[name]).ravel() for name in matrices])
+    stays = np.concatenate([kept[name].ravel() for name in matrices]).astype(bool)
+    assert abs(stays.mean() - 0.5) < 0.01
+    assert sizes[~stays].max() <= sizes[stays].min()
+    assert all(kept[name].all() for name in trained if name not in matrices)
+
+    found = pruning.measure_at(run, 0.5)
+    assert found["loss_again"][0] < 0.95 * found["loss_cut"][0]
+    cut = {name: trained[name] * kept[name] for name in trained}
+    (again,) = pruning.trained_again(run, [cut], [kept])
+    assert all((again[name][kept[name] == 0] == 0).all() for name in again)
+    assert any((again[name] != cut[name]).any() for name in again)
+
+    seen = run.task.examples(10, "validation", pruning.MOST)
+    chances = run.trace(seen.windows[:, :-1])["probabilities"]
+    right, loss = pruning.judged(run, trained)
+    assert_allclose(right, (chances.argmax(-1) == seen.windows[:, 1:]).mean(), atol=1e-6)  # one token can follow
+    assert_allclose(loss, -np.log(np.take_along_axis(chances, seen.windows[:, 1:, None], -1)).mean(), rtol=1e-4)
 
 
 def test_a_diverged_model_answers_nothing(tmp_path):

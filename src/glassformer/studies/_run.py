@@ -298,6 +298,7 @@ def _order(found: Study, base: Experiment, cell: Cell, topic: str | None, here: 
         "study": found.name,
         "cell": cell.name,
         "file": cell.file,
+        "x": cell.x,
         "experiment": tables,
         "seeds": list(range(first, first + (cell.seeds or found.seeds))),
         "folder": str((found.path / RUNS).resolve()) if here else None,

@@ -34,6 +34,8 @@ def train(order: Mapping[str, Any]) -> dict[str, Any]:
         run = _run(experiment, seeds, Path(where) / order["file"], _teller(order))
         study = import_module(f"glassformer.studies.{order['study']}")
         measured = _measure.measure(run) | (study.measure(run) if hasattr(study, "measure") else {})
+        if hasattr(study, "measure_at"):  # what is done to the trained model is what sets the cells apart
+            measured |= study.measure_at(run, order["x"])
         return {
             "cell": order["cell"],
             "experiment": order["experiment"],
