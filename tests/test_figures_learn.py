@@ -10,9 +10,11 @@ from glassformer import analyses, figures
 from glassformer.analyses.learn.by_kind import by_kind
 from glassformer.analyses.learn.every_question import every_question
 from glassformer.errors import Error
+from glassformer.experiment import load
 from glassformer.figures import _draw
 from glassformer.optimiser import schedule
 from small_runs import TEXT, run_of
+from small_texts import noise
 
 
 def test_marks_stand_at_the_step_and_kinds_differ_in_colour_and_dash():
@@ -85,3 +87,35 @@ def test_the_share_right_is_one_number_in_all_figures(tmp_path):
     assert analyses.generalisation(run).accuracy.values[0, 1] == pytest.approx(logged, abs=1e-6)
     kinds = analyses.by_kind(run).now.values
     assert (kinds[:, 0] * kinds[:, 4]).sum() / kinds[:, 4].sum() == pytest.approx(logged, abs=1e-6)
+
+
+def test_every_token_of_a_confusion_is_named_or_those_of_the_large_map_stand_for_them(tmp_path):
+    run = noise(tmp_path / "run", load("mary"))
+    seen = analyses.confusion(run)
+    *small, large = [
+        panel for panel in figures.plot_confusion(seen).axes if panel.get_title(loc="left").startswith("step")
+    ]
+    many = len(seen.share.axes["token"])
+    assert len(large.get_yticklabels()) == many
+    assert all(len(panel.get_yticklabels()) in (0, many) for panel in small)
+
+
+def test_small_chances_fill_the_axis_and_large_ones_are_not_cut(tmp_path):
+    seen = analyses.next_token(noise(tmp_path / "run", load("mary")))
+    seen.chances.values[:] /= 30
+    seen.truth.values[:] = np.nan
+    small = {panel.get_xlim()[1] for panel in figures.plot_next_token(seen).axes}
+    assert len(small) == 1
+    most = float(seen.chances.values.max())
+    assert most < small.pop() < 4 * most
+    seen.chances.values[0, 0, 0] = 0.97
+    assert all(panel.get_xlim()[1] > 1 for panel in figures.plot_next_token(seen).axes)
+
+
+def test_a_sequence_too_long_for_its_row_begins_with_its_prompt(tmp_path):
+    run = noise(tmp_path / "run", load("mary"))
+    seen = analyses.unrolled(run)
+    panel = figures.plot_unrolled(seen).axes[0]
+    first = sorted((text.get_position()[0], text.get_text()) for text in panel.texts if text.get_position()[1] == 0)
+    words = [text for _, text in first if text in seen.tokens]
+    assert tuple(words[: seen.prompt]) == seen.tokens[: seen.prompt]

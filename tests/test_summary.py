@@ -41,6 +41,7 @@ def test_a_loss_above_the_ladder_has_reached_no_rung(tmp_path):
 
 
 def test_diverged_members_are_counted_and_left_out_of_the_medians(tmp_path, monkeypatch):
+    whole: Run = run_of(POPULATION)  # trained, if at all, before anything is poisoned
     start = Engine.start
 
     def poisoned(self):
@@ -54,5 +55,4 @@ def test_diverged_members_are_counted_and_left_out_of_the_medians(tmp_path, monk
     assert first == "plus_last_even: 0 of 3 seeds learnt the rule, 1 diverged"
     assert f"median {sound.mean():.4f} nats per token, from {sound.min():.4f} to {sound.max():.4f}" in excess
     assert f"{np.mean(run.metrics['rule_error'][-1][[0, 2]]):.1%}".replace("%", " %") + " overall" in errors
-    whole: Run = run_of(POPULATION)
     assert "diverged" not in next(summary.sentences(whole))

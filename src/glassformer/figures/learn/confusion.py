@@ -12,6 +12,7 @@ from glassformer.analyses._result import Array, Labelled, thousands
 from glassformer.analyses.learn.confusion import Confusion, diagonal
 from glassformer.figures import _draw, _style
 
+NAME = 1.15  # ems of a row with its name
 SIDE = 0.33  # of a slide for the tokens, so that beside them every operation of four steps has room for its name
 
 
@@ -65,8 +66,12 @@ def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
     edge: dict[str, Any] = {"left": 3.2 + widest, "bottom": foot, "top": 2.4}
     if early:
         smalls = sheet.panels(early, 1, right=0.5, gap=(0, 1.8 + foot - 3), within=(0, 0, side, 1), **edge)[:, 0]
+        high = smalls[0].get_window_extent().height / smalls[0].figure.dpi / sheet.em
+        named = high > NAME * len(seen.share.axes["token"])  # all of them, or those of the large map stand for them
         for k, small in enumerate(smalls):
-            _map(small, seen, k, sheet, counts=False, across=k == early - 1)
+            _map(small, seen, k, sheet, counts=False, across=k == early - 1, named=named)
+        if not named:
+            smalls[-1].set_xlabel("rows and columns as on the right")
     large = sheet.panels(1, 1, right=7, within=(side, 0, 1, 1), **edge)[0, 0]
     _map(large, seen, len(seen.steps) - 1, sheet)
     _draw.bar(sheet, "probability", (0, 1), "share of the row", beside=large)
@@ -131,6 +136,7 @@ def _map(
     counts: bool = True,
     down: bool = True,
     across: bool = True,
+    named: bool = True,
 ) -> None:
     """The tokens of one step, with what stands `down` and `across`, and counts where there is room."""
     values, empty = seen.share.values[k], np.isnan(seen.share.values[k])
@@ -141,8 +147,8 @@ def _map(
         theme=sheet.theme,
         numbers=False,
         masked=empty if empty.any() else None,
-        rows=seen.share.axes["token"].labels if down else (),
-        columns=seen.share.axes["answer"].labels,
+        rows=seen.share.axes["token"].labels if down and named else (),
+        columns=seen.share.axes["answer"].labels if named else (),
         row_name="the token that came" if down else "",
         column_name="likeliest token of the model" if across else "",
     )

@@ -10,6 +10,7 @@ from glassformer.analyses.learn.next_token import NextToken
 from glassformer.figures import _draw
 
 TOP = 5
+ENDS = (0.05, 0.1, 0.2, 0.5, 1.0)  # of the axis of probabilities, the same for all panels
 
 
 def draw(seen: NextToken, look: _draw.Look) -> Figure:
@@ -20,9 +21,10 @@ def draw(seen: NextToken, look: _draw.Look) -> Figure:
     sheet = look.sheet(seen, _caption(seen), _alt(seen), height=1.6 + 1.9 * rows)
     narrow = sheet.size.name == "print_narrow"  # the legend takes two lines
     panels = sheet.panels(rows, columns, left=4.5, right=2, bottom=7.4 if narrow else 5.8, top=4.2, gap=(6, 3.2))
+    end = _end(seen, rows)
     for row in range(rows):
         for column in range(columns):
-            _bars(panels[row, column], seen, row, column, sheet)
+            _bars(panels[row, column], seen, row, column, sheet, end)
             if row == rows - 1:
                 panels[row, column].set_xlabel("probability")
             else:
@@ -92,7 +94,17 @@ def _order(seen: NextToken, row: int, column: int) -> list[int]:
     return order if best in order else [*order, best]
 
 
-def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) -> None:
+def _end(seen: NextToken, rows: int) -> float:
+    """Where the axis of probabilities ends, so that the longest bar or the last tick takes most of it."""
+    most = max(
+        float(np.nan_to_num(values[_order(seen, row, column)]).max())
+        for row in range(rows) for column in range(len(seen.steps))
+        for values in (seen.chances.values[row, column], seen.truth.values[row])
+    )  # fmt: skip
+    return next((each for each in ENDS if most <= 0.8 * each), 1.0)
+
+
+def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet, end: float) -> None:
     t = sheet.theme
     chances, truth, right = seen.chances.values[row, column], seen.truth.values[row], seen.right.values[row]
     order = _order(seen, row, column)
@@ -111,18 +123,19 @@ def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet) 
             [truth[token], truth[token]], [k - 0.42, k + 0.42], color=t.ink, linewidth=1.3 * sheet.size.line, zorder=4
         )
         said, true = float(np.nan_to_num(chances[token])), float(np.nan_to_num(truth[token]))
-        text = f"{_draw.number(float(chances[token]))}{' ✓' if right[token] else ''}"
+        text = f"{_draw.number(float(chances[token]), 2 if end > 0.2 else 3)}{' ✓' if right[token] else ''}"
+        said, true = said / end, true / end
         if true > said + 0.3:  # room between the bar and the tick
             x = said + 0.02
         elif max(said, true) > 0.75:  # inside the bar, past a tick that lies there
             x = true + 0.02 if true < 0.4 else 0.02
         else:
             x = max(said, true) + 0.02
-        ax.text(x, k, text, va="center", ha="left", color=t.ink, zorder=5)
+        ax.text(end * x, k, text, va="center", ha="left", color=t.ink, zorder=5)
     words = seen.chances.axes["token"].labels
     ax.set_yticks(range(len(order)), [shown(words[token]) for token in order])
     ax.tick_params(axis="y", length=0)
     most = max(len(_order(seen, row, other)) for other in range(len(seen.steps)))
     ax.set_ylim(most - 0.4, -0.6)
-    ax.set_xlim(0, 1.02)
-    ax.set_xticks([0, 0.5, 1])
+    ax.set_xlim(0, 1.02 * end)
+    ax.set_xticks([0, end / 2, end], [f"{mark:g}" for mark in (0, end / 2, end)])

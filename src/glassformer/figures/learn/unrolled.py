@@ -10,10 +10,10 @@ from glassformer.figures import _draw
 
 CAPTION = (
     "Each row is one step of writing: the tokens so far (those in pale cells have fallen out of the window and are no "
-    "longer seen; the heavy line is the edge of the window), the three likeliest next tokens with their probabilities, "
-    "and the token that was drawn at temperature 1 (framed, or under “other”; appended to the next row) with its "
-    "surprise, −ln p, in nats. Exact numbers, one fixed draw of random numbers. A model that knows the rule is not "
-    "surprised where the rule leaves no choice."
+    "longer seen; the heavy line is the edge of the window; where a row has no room for all, the oldest are left out), "
+    "the three likeliest next tokens with their probabilities, and the token that was drawn at temperature 1 (framed, "
+    "or under “other”; appended to the next row) with its surprise, −ln p, in nats. Exact numbers, one fixed draw of "
+    "random numbers. A model that knows the rule is not surprised where the rule leaves no choice."
 )
 
 
@@ -28,7 +28,6 @@ def draw(seen: Unrolled, look: _draw.Look) -> Figure:
     widest = max(_draw.text_width(shown(word), text) for word in seen.tokens) / sheet.em
     fit = max(3, int(room / (widest + 1.3)))
     long = min(len(seen.tokens), fit)
-    cut = len(seen.tokens) - long  # oldest tokens that there is no room for
     panel.set_xlim(-0.5, long - 0.5)
     bars.set_xlim(0, top + 1.7)
     for axes in (panel, bars):
@@ -36,6 +35,7 @@ def draw(seen: Unrolled, look: _draw.Look) -> Figure:
         axes.set_ylim(rows - 0.5, -0.5)
     for row in range(rows):
         so_far = seen.prompt + row
+        cut = max(0, so_far + 1 - long)  # oldest tokens that there is no room for
         for place in range(cut, so_far):
             gone = place < so_far - seen.context
             verdict = seen.verdict[place - seen.prompt] if place >= seen.prompt else None
@@ -58,19 +58,11 @@ def draw(seen: Unrolled, look: _draw.Look) -> Figure:
             panel.plot([edge, edge], [row - 0.5, row + 0.5], color=t.ink, linewidth=1.8 * line, zorder=6)
         chance, surprise, word = seen.chance.values[row], seen.surprise.values[row], seen.tokens[so_far]
         verdict = seen.verdict[row]
-        if so_far - cut < long:
-            _draw.cell(panel, so_far - cut, row, word, verdict, theme=t, size=text, line=line)
-            panel.add_patch(
-                Rectangle(
-                    (so_far - cut - 0.46, row - 0.44),
-                    0.92,
-                    0.88,
-                    fill=False,
-                    edgecolor=t.ink,
-                    linewidth=1.4 * line,
-                    zorder=5,
-                )
-            )
+        _draw.cell(panel, so_far - cut, row, word, verdict, theme=t, size=text, line=line)
+        panel.add_patch(
+            Rectangle((so_far - cut - 0.46, row - 0.44), 0.92, 0.88, fill=False, edgecolor=t.ink, linewidth=1.4 * line,
+                      zorder=5)
+        )  # fmt: skip
         drawn = False
         for k in range(top):
             each, p = seen.likeliest[row][k], seen.top.values[row, k]
