@@ -191,6 +191,21 @@ def test_a_log_in_a_table_holds_the_logged_lines_where_the_loss_fell(tmp_path):
     assert seen.title.endswith("held-out loss goes from 4.00 to 0.40, from 0 % to 100 % of new questions right")
 
 
+def test_a_table_of_ten_epochs_has_a_line_for_each(tmp_path):
+    """Each is the logged line nearest to the end of its pass, with its own epoch."""
+    lines = [{"step": step, "validation_loss": 4.0 / (1 + step), "train_loss": 1.0} for step in range(0, 9001, 30)]
+    run = always_five(tmp_path / "run", lines)
+    per_pass = len(run.task.data(8).train.starts) / run.experiment.train.batch
+    seen = training_log(run, epochs=10)
+    steps = np.array(seen.log.axes["step"].values)
+    assert len(steps) == 11
+    assert np.abs(steps - per_pass * np.arange(11)).max() <= 15
+    close(seen.column("epoch"), steps / per_pass)
+    assert f"{steps[-1] / per_pass:.3g} epochs" in seen.title
+    with pytest.raises(CallError, match="no epochs"):
+        training_log(run_of("plus_last_even"), epochs=10)
+
+
 def test_a_text_has_a_perplexity_and_is_read_so_many_times():
     run = run_of("text")
     seen = training_log(run)

@@ -44,7 +44,9 @@ def draw(seen: TrainingLog, look: _draw.Look) -> Figure:
 def _caption(seen: TrainingLog) -> str:
     """How to read the columns."""
     return (
-        f"{len(seen.log.values)} of {seen.lines} logged lines, closer together where the loss fell. Losses in nats per "
+        f"{len(seen.log.values)} of {seen.lines} logged lines, "
+        f"{'those nearest to the ends of the passes' if seen.each else 'closer together where the loss fell'}. "
+        "Losses in nats per "
         f"token on a fixed sample; excess is the {seen.whose} loss above {seen.least} on the same windows; right is "
         f"the share of {seen.right} whose arg-max answer is right; gradient is the length of the whole gradient of "
         "that step's batch (noisy), update / weights the length of that update as a share of the weights"
