@@ -14,6 +14,7 @@ from glassformer.experiment import load
 from glassformer.figures import _draw
 from glassformer.optimiser import schedule
 from small_runs import TEXT, run_of
+from small_studies import study_of
 from small_texts import noise
 
 
@@ -119,3 +120,14 @@ def test_a_sequence_too_long_for_its_row_begins_with_its_prompt(tmp_path):
     first = sorted((text.get_position()[0], text.get_text()) for text in panel.texts if text.get_position()[1] == 0)
     words = [text for _, text in first if text in seen.tokens]
     assert tuple(words[: seen.prompt]) == seen.tokens[: seen.prompt]
+
+
+def test_the_table_of_a_study_fits_a_terminal_and_loses_nothing():
+    found = study_of("study_cells")
+    whole, narrow = list(found.lines(10_000)), list(found.lines(60))
+    assert len(whole) == 1 + len(found.rows())
+    assert max(map(len, narrow)) <= 60 < max(map(len, whole))
+    blocks = [block.splitlines() for block in "\n".join(narrow).split("\n\n")]
+    for k, name in enumerate(["cell", *(row.cell.name for row in found.rows())]):
+        told = [word for block in blocks for word in block[k].removeprefix(name).split()]
+        assert told == whole[k].removeprefix(name).split()

@@ -20,6 +20,7 @@ from glassformer.experiment import Experiment, from_tables
 ABOUT, CELLS, RUNS, RESULT = "study.json", "cells", "runs", "result.json"
 SCHEMA = 1
 MOST_BYTES = 64_000_000  # of one cell's numbers
+WIDE = 110  # columns of text that a table may have
 COVERED = 0.95  # how surely the interval holds the median of all seeds there could be
 
 Floats = NDArray[np.float64]
@@ -241,16 +242,23 @@ class Study:
                     writer.writerow([row.cell.name, row.cell.role, settings, name, metric.unit, seed, *numbers])
         return out.getvalue().encode()
 
-    def lines(self) -> Iterator[str]:
-        """The table as plain text, aligned."""
+    def lines(self, wide: int = WIDE) -> Iterator[str]:
+        """The table as plain text, aligned; what is wider than so many columns goes on below, cell by cell again."""
         shown = [name for name in self.metrics if name != "loss"]
         head = ["cell", *(self.metrics[name].title for name in shown)]
         body = [[row.cell.name, *(self.shown(row, name) for name in shown)] for row in self.rows()]
         widths = [max(len(line[k]) for line in [head, *body]) for k in range(len(head))]
-        for line in [head, *body]:
-            yield "  ".join(
-                text.ljust(w) if k == 0 else text.rjust(w) for k, (text, w) in enumerate(zip(line, widths, strict=True))
-            )
+        begin = 1
+        while begin < len(head) or begin == 1:
+            end = begin + 1
+            while end < len(head) and widths[0] + sum(w + 2 for w in widths[begin : end + 1]) <= wide:
+                end += 1
+            if begin > 1:
+                yield ""
+            for line in [head, *body]:
+                cells = (text.rjust(w) for text, w in zip(line[begin:end], widths[begin:end], strict=True))
+                yield "  ".join([line[0].ljust(widths[0]), *cells])
+            begin = end
 
     def shown(self, row: Trained, name: str) -> str:
         """The median, with its interval where that is wider: `57.2 % (56.0 to 58.1 %)`."""

@@ -9,6 +9,7 @@ from glassformer.analyses.trust.comparison import WINDOWS, Comparison, short
 from glassformer.figures import _draw, _style, _table
 
 LINES = ("-", "--", ":", "-.")
+LEADER = (0, (1, 5))  # sparse dots, unlike every curve
 
 
 def draw(seen: Comparison, look: _draw.Look) -> Figure:
@@ -33,13 +34,11 @@ def draw(seen: Comparison, look: _draw.Look) -> Figure:
         some = np.isfinite(middle)
         if some.any():
             ends.append((float(middle[some][-1]), k))
-            panel.plot(
-                [steps[some][-1], longest],
-                [middle[some][-1]] * 2,
-                color=sheet.theme.faint,
-                linewidth=sheet.size.line * 0.5,
-                zorder=0,
-            )
+            end = steps[some][-1]
+            if end < longest:  # dots lead from where it ends to its name
+                panel.plot([end], [middle[some][-1]], marker="o", color=shades[k], markersize=0.5 * sheet.size.text)
+                panel.plot([end, longest], [middle[some][-1]] * 2, color=sheet.theme.rung, linestyle=LEADER,
+                           linewidth=0.5 * sheet.size.line, zorder=0)  # fmt: skip
             smallest, largest = min(smallest, float(np.nanmin(lowest))), max(largest, float(np.nanmax(highest)))
     if log:
         _logarithmic(panel, smallest, largest, sheet)
@@ -74,7 +73,8 @@ def _caption(seen: Comparison, log: bool) -> str:
     """How to read curves and table."""
     return (
         f"Above: held-out {seen.what} by step on a {'logarithmic' if log else 'plain'} axis; thick lines are "
-        "medians over members, bands reach from the lowest to the highest member. Below: best and last value, the "
+        "medians over members, bands reach from the lowest to the highest member; sparse dots lead from the end of a "
+        "shorter training (mark) to its name. Below: best and last value, the "
         "step of the best, parameters, seconds (– where there is no number). The best of many steps is a little lucky "
         f"on the windows that chose it. {_ground(seen)}"
     )
