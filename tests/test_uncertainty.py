@@ -518,3 +518,23 @@ def test_learners_of_their_own_are_not_read_as_one_model():
     assert "minimum at T = 1 says" not in own
     for caption in (own, one):
         assert ". there" not in caption
+
+
+@pytest.mark.parametrize("subject", ["one_layer", "boltzmann_memory", "run", "questions"])
+def test_the_name_of_the_limit_keeps_off_the_line_of_the_training(subject):
+    ax = next(ax for ax in gf.figures.plot_temperature(SUBJECTS[subject]()).axes if ax.get_ylabel() == "entropy (nats)")
+    name = next(each for each in ax.texts if each.get_text().startswith("ln "))
+    line = ax.transData.transform((1, 0))[0]
+    box = name.get_window_extent()
+    assert not box.x0 <= line <= box.x1
+
+
+def test_the_words_beside_the_gap_keep_off_the_curve():
+    axes = gf.figures.plot_phase(one_layer(), temperature=3.5).axes
+    ax = next(ax for ax in axes if ax.get_ylabel() == "loss − entropy (nats)")
+    words = [each for each in ax.texts if each.get_text() in ("too sure", "too cautious")]
+    curve = ax.transData.transform(ax.lines[0].get_xydata())
+    assert len(words) == 2
+    for box in (each.get_window_extent() for each in words):
+        inside = (curve[:, 0] >= box.x0) & (curve[:, 0] <= box.x1)
+        assert not ((curve[inside, 1] >= box.y0) & (curve[inside, 1] <= box.y1)).any()

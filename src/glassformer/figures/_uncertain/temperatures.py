@@ -88,9 +88,11 @@ def mean_entropy(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, *, moments: bo
         above=0.12,
     )
     ax.set_ylabel("entropy (nats)")
+    one = float(ax.transAxes.inverted().transform(ax.transData.transform((1, seen.highest)))[0])
+    x, side = (0.98, "right") if one < 0.5 else (0.02, "left")  # away from the line T = 1
     ax.annotate(
-        f"ln {thousands(seen.tokens)} = {seen.highest:.3f}", (0.02, seen.highest), xycoords=ax.get_yaxis_transform(),
-        xytext=(0, 0.15 * sheet.size.text), textcoords="offset points", va="bottom", ha="left", color=sheet.theme.quiet,
+        f"ln {thousands(seen.tokens)} = {seen.highest:.3f}", (x, seen.highest), xycoords=ax.get_yaxis_transform(),
+        xytext=(0, 0.15 * sheet.size.text), textcoords="offset points", va="bottom", ha=side, color=sheet.theme.quiet,
     )  # fmt: skip
 
 
