@@ -79,7 +79,8 @@ class Engine:
         seed = experiment.train.seed
         self.engine = engine.Engine(experiment, list(range(seed, seed + members)))
         self.state = self.engine.start()
-        self.stretches = cycle(self.engine.plan.stretches(0))
+        stretches = self.engine.plan.stretches(0)  # the long ones: there are short ones, too, before early lines
+        self.stretches = cycle([each for each in stretches if 2 * (each[1] - each[0]) > self.engine.capacity])
         self.advance()
 
     @property

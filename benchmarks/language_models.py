@@ -180,10 +180,10 @@ def speeds(name: str, rate: float) -> tuple[float, float]:
 
 
 def seconds_per_step(name: str) -> float:
-    """Of the quickest of three stretches of 200 steps, nothing judged or written between."""
+    """Of the quickest of six stretches of 100 steps, nothing judged or written between."""
     from glassformer.engine import Engine
 
-    engine = Engine(load(name, ("train.judged=8", "train.keep_bytes=0", "train.log_every=200"), steps=600), [18])
+    engine = Engine(load(name, ("train.judged=8", "train.keep_bytes=0", "train.log_every=100"), steps=600), [18])
     state = engine.start()
     seconds = []
     for begin, end in engine.plan.stretches(0):

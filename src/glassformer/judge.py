@@ -46,6 +46,7 @@ class Judged:
         tables = [self._tables(rows, size) for rows in (some, rest)]
         self.tables = [*tables[0], *tables[1]]
         self.between = len(tables[0])  # tables behind every line but the last
+        self._facts = (self._told(last=False), self._told(last=True))
 
     def windows(self, last: bool = True) -> dict[str, int]:
         """How many windows of each part are behind a line."""
@@ -54,6 +55,16 @@ class Judged:
     def floors(self, last: bool = True) -> dict[str, float]:
         """What the exact predictor pays on them."""
         return {part: float(-self._known(part, "truth", last).mean()) for part in self.all}
+
+    def _told(self, last: bool) -> dict[str, Any]:
+        """What every line needs to know of the windows behind it."""
+        unseen = [part for part in self.all if part != "train"]
+        kinds = [
+            sum(int((self._known(p, "kind", last) == k).sum()) for p in unseen) for k in range(len(self.task.kinds))
+        ]
+        spoken = [int(self._known("validation", name, last).sum()) for name in ("constrained", "answerable")]
+        asked = {part: self._known(part, "truth", last).size for part in self.all}
+        return {"floors": self.floors(last), "asked": asked, "kinds": kinds, "spoken": spoken}
 
     def _known(self, part: str, name: str, last: bool) -> np.ndarray:
         """(window, place): what is known of the predictions that count."""
@@ -100,19 +111,17 @@ class Judged:
     def line(self, tables: list[dict[str, np.ndarray]]) -> dict[str, Any]:
         """The counts of the tables behind a line, as shares and losses over members."""
         last = len(tables) == len(self.tables)
-        floors = self.floors(last)
+        floors, asked, kinds, spoken = self._facts[last].values()
         sums = {name: np.sum([np.asarray(t[name], np.float64) for t in tables], axis=0) for name in tables[0]}
         counts = {part: {name: value[:, k] for name, value in sums.items()} for k, part in enumerate(self.all)}
-        asked = {part: self._known(part, "truth", last).size for part in self.all}
         losses = {part: count["loss"] / asked[part] for part, count in counts.items()}
         line: dict[str, Any] = {"judged": self.windows(last)} | {f"{part}_loss": loss for part, loss in losses.items()}
         line["train_excess"] = losses["train"] - floors["train"]
         line["excess"] = losses["validation"] - floors["validation"]
         if self.task.measure == "rule_error":
             count, sound = counts["validation"], np.isfinite(losses["validation"])
-            many = {name: self._known("validation", name, last).sum() for name in ("constrained", "answerable")}
-            line["rule_error"] = _share(count["wrong"], many["constrained"], sound)
-            line["rule_error_answerable"] = _share(count["wrong_answerable"], many["answerable"], sound)
+            line["rule_error"] = _share(count["wrong"], spoken[0], sound)
+            line["rule_error_answerable"] = _share(count["wrong_answerable"], spoken[1], sound)
             return line
         unseen = [part for part in self.all if part != "train"]
         line["train_accuracy"] = _share(counts["train"]["right"], asked["train"], np.isfinite(losses["train"]))
@@ -120,9 +129,8 @@ class Judged:
         right = sum(counts[part]["right"] for part in unseen)
         line["accuracy"] = _share(right, sum(asked[part] for part in unseen), sound)
         for k, kind in enumerate(self.task.kinds):
-            asked_kind = sum(int((self._known(part, "kind", last) == k).sum()) for part in unseen)
             right = sum(counts[part]["by_kind"][..., k] for part in unseen)
-            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, asked_kind, sound)
+            line.setdefault("accuracy_by_kind", {})[kind] = _share(right, kinds[k], sound)
         return line
 
 

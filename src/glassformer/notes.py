@@ -232,8 +232,9 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, int):
         return value
     numbers = np.asarray(value, dtype=np.float64)
+    if numbers.size == 1:
+        return float(f"{numbers.item():.8g}")
     with np.errstate(divide="ignore", invalid="ignore"):
         digits = 10.0 ** (7 - np.floor(np.log10(np.abs(numbers))))
         rounded = np.where(np.isfinite(digits), np.round(numbers * digits) / digits, numbers)
-    listed = rounded.tolist()
-    return listed[0] if len(listed) == 1 else listed
+    return rounded.tolist()
