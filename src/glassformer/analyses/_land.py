@@ -196,7 +196,7 @@ class Ground:
             near += ((flat[:, axis, None] - self.through[:, axis]) / self.reach) ** 2
         weights = 1 / near
         found: Array = (weights / (1 + weights.sum(-1, keepdims=True))) @ self.off
-        return found.reshape(*np.shape(where)[:-1], -1)
+        return found.reshape(*np.shape(where)[:-1], len(self.origin))
 
     def map(self, frame: Frame, grid: int) -> tuple[dict[str, Any], Array]:
         """The places of a grid of squares, so many along a vertical side, and (token, vertical, horizontal) there."""

@@ -147,7 +147,8 @@ class Sheet:
         """A small line at the foot of the sheet (x, y as shares of it)."""
         inset = 0.8 * self.em / self.inches[0]
         if x < 0.5:  # as many lines as it needs, none over the edge
-            text = "\n".join(wrap(text, self.size.text, (1 - x) * self.inches[0] - 1.6 * self.em))
+            room = (1 - x) * self.inches[0] - 1.6 * self.em
+            text = "\n".join(line for part in text.split("\n") for line in wrap(part, self.size.text, room))
         more = {"color": self.theme.quiet, "ha": "left", "va": "bottom"} | more
         return self._text(x + (inset if x < 0.5 else -inset), y + 0.4 * self.em / self.inches[1], text, **more)
 

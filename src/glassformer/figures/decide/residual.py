@@ -61,7 +61,7 @@ def _stream(sheet: _draw.Sheet, seen: Residual) -> None:
     )
     limit = _heats(sheet, seen, titles, first)
     if not slide:
-        small = sheet.panels(1, 3, left=4.6, right=1, bottom=5.6, top=2.2, gap=(3.6, 3), within=second)[0]
+        small = sheet.panels(1, 3, left=6.2, right=1, bottom=5.6, top=2.2, gap=(4.6, 3), within=second)[0]
         _planes(small, seen, points, titles, t)
     edge = 5.2 if sheet.size.name == "print_narrow" else 4
     big = sheet.panels(1, 1, left=edge, right=1, bottom=5.8, top=2.2, within=third, square=True)[0, 0]

@@ -91,7 +91,7 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
     widths = [wide] * len(tables) + [1.9] * len(features)
     longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(seen.summed.axes["token"])) / sheet.em
     panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
+        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=8, bottom=3.6, top=2.2,
         gap=(max(4.6, longest + 1.2), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))

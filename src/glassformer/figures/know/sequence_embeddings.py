@@ -97,7 +97,7 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
     widths = [*[wide] * len(tables), 1.9, wide]
     longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(seen.summed.axes["token"])) / sheet.em
     panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=7.2, bottom=3.6, top=2.2,
+        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=8, bottom=3.6, top=2.2,
         gap=(max(5.2, longest + 1.6), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
