@@ -76,7 +76,7 @@ def _print(run: "Run", start: list[int], new: Iterable[int]) -> None:
             written.append(token)
             yield token
 
-    for piece in generation.spelled(kept(), run.task.decode):
+    for piece in generation.spelled(kept(), run.task.readable):
         typer.echo(piece, nl=False)
     typer.echo("")
     judged = [verdict for verdict in _judged(run, written)["right"][len(start) :] if verdict is not None]
@@ -90,7 +90,7 @@ def _judged(run: "Run", written: list[int]) -> dict[str, Any]:
 
     ids = np.array(written, dtype=np.int32)
     words = [run.task.vocabulary[token] for token in written]
-    return {"tokens": words, "text": run.task.decode(ids), "right": run.task.verify(ids)}
+    return {"tokens": words, "text": run.task.readable(ids), "right": run.task.verify(ids)}
 
 
 def _token(word: str, vocabulary: Sequence[str]) -> str:

@@ -167,3 +167,7 @@ class Task(ABC):
     def decode(self, tokens: IntArray) -> str:
         """The text of some token ids."""
         return " ".join(self.vocabulary[token] for token in np.asarray(tokens))
+
+    def readable(self, tokens: IntArray) -> str:
+        """The text for reading: of a text whose tokens have lost their spaces, with spaces where they usually stand."""
+        return self.decode(tokens)

@@ -20,6 +20,7 @@ from glassformer.errors import CallError, DamagedError
 from glassformer.tasks._counts import Counts
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 from glassformer.tokenizers import Tokenizer
+from glassformer.tokenizers._spacing import Spacing
 
 T = TypeVar("T")
 TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # what a run keeps beside its weights; folder.py knows these names
@@ -105,6 +106,14 @@ class Text(Task):
     def decode(self, tokens: IntArray) -> str:
         """The text of some token ids."""
         return self.cutter.decode(tokens)
+
+    def readable(self, tokens: IntArray) -> str:
+        """The text of some token ids, with white space where the training part usually has it."""
+        return self.decode(tokens) if self.cutter.lossless else self._spacing.text(tokens)
+
+    @cached_property
+    def _spacing(self) -> Spacing:
+        return Spacing(self.cutter, self.text[: int(len(self.text) * (1 - self.validation - self.test))])
 
     def expectations(self, architecture: Any, train: Any) -> list[str]:
         """How long the text is, what counting can do, and whether there is enough of it."""

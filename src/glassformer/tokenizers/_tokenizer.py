@@ -49,6 +49,10 @@ class Tokenizer(ABC):
     def decode(self, ids: IntArray) -> str:
         """The text of some ids."""
 
+    def places(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """(id, begin, end): where each token lies in a text; asked only of tokenizers that lose white space."""
+        raise NotImplementedError
+
     @property
     @abstractmethod
     def groups(self) -> Mapping[str, Sequence[int]]:

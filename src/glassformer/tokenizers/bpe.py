@@ -1,6 +1,6 @@
 """Byte-pair encoding inside words and runs of punctuation; white space is thrown away."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -47,6 +47,11 @@ class Bpe(Trained):
     def decode(self, ids: IntArray) -> str:
         """The pieces with spaces between them: where words ended is not known."""
         return " ".join(self.vocabulary[token] for token in np.asarray(ids))
+
+    def places(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """Where each piece lies."""
+        found = self._trained.encode(text)
+        return ((token, *place) for token, place in zip(found.ids, found.offsets, strict=True))
 
     @property
     def groups(self) -> Mapping[str, Sequence[int]]:

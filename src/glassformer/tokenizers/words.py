@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Self
 
@@ -67,6 +67,17 @@ class Words(Tokenizer):
         """Words with spaces between them, a new line after each <END>."""
         text = " ".join(self.vocabulary[token] for token in np.asarray(ids))
         return re.sub(rf" ?{END} ?", "\n", text)
+
+    def places(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """Where each word lies; <END> has the end of its line."""
+        begin, rare = 0, self._ids.get(RARE, -1)
+        for line in text.splitlines(keepends=True):
+            found = list(WORD.finditer(line))
+            for word in found:
+                yield self._ids.get(word[0], rare), begin + word.start(), begin + word.end()
+            if found:
+                yield self._ids[END], begin + found[-1].end(), begin + len(line)
+            begin += len(line)
 
     @property
     def groups(self) -> Mapping[str, Sequence[int]]:

@@ -26,7 +26,8 @@ class Continuation(Result):
     loss: Labelled  # (position,): minus its logarithm
     words: dict[str, tuple[str, ...]]  # line → tokens: the text; the likeliest, given the text; two free continuations
     agrees: dict[str, tuple[bool, ...]]  # line → whether it has the very token; of a free one, until it first has not
-    prompt: str
+    prompt: str  # for reading, as the next
+    reading: dict[str, str]  # line → the free continuations as running texts
     held_out: bool
     temperature: float
 
@@ -85,10 +86,16 @@ def continuation(
         loss=Labelled(loss, {"position": places}, "nats"),
         words=words,
         agrees={line: _agrees(line, ids, follows, known) for line, ids in every.items()},
-        prompt=run.task.decode(prompt),
+        prompt=run.task.readable(prompt),
+        reading={line: _after(run, prompt, every[line]) for line in ("greedy", "sampled")} if known else {},
         held_out=passage.held_out,
         temperature=temperature,
     )
+
+
+def _after(run: Run, prompt: Array, ids: Array) -> str:
+    """What was written after a prompt, for reading; what stands between the two belongs to it."""
+    return run.task.readable(np.concatenate([prompt[-1:], ids])).removeprefix(run.task.readable(prompt[-1:]))
 
 
 def _agrees(line: str, ids: Array, follows: Array, known: bool) -> tuple[bool, ...]:

@@ -16,6 +16,7 @@ from glassformer.figures import _draw, _style
 NAMES = {"text": "really follows", "expected": "likeliest there", "greedy": "greedy", "sampled": "sampled"}
 BLOCK = len(LINES) + 0.9  # rows of a block and the space under it
 ROW = 1.55  # ems
+READ = 2  # lines of each text as it reads
 BESIDE = 20  # ems for the names of the rows and the colour bar
 
 
@@ -23,13 +24,13 @@ def draw(seen: Continuation, look: _draw.Look) -> Figure:
     """Rows of tokens after a prompt: the text shaded by its probability, the likeliest, and two free continuations."""
     widths, style = _widths(seen), _style.size(_style.size(look.size).wider or look.size)
     page = style.width * 72 / style.text  # ems
-    height = ROW * BLOCK * len(_blocks(widths, page - BESIDE)) + 12
+    height = ROW * BLOCK * len(_blocks(widths, page - BESIDE)) + 12 + _foot(seen)
     inches = _style.inches(style.name, height)
     sheet = replace(look, size=style.name).sheet(seen, _caption(seen), _alt(seen), height=inches)
     wide = max(sheet.room[0] - BESIDE, max(widths))
-    fitting = max(1, round((sheet.room[1] - 7.6) / (ROW * BLOCK)))  # a slide has its own height
+    fitting = max(1, round((sheet.room[1] - 7.6 - _foot(seen)) / (ROW * BLOCK)))  # a slide has its own height
     blocks = _blocks(widths, wide)[:fitting]
-    panel = sheet.panels(1, 1, left=9.5, right=9, bottom=3.2, top=4.4)[0, 0]
+    panel = sheet.panels(1, 1, left=9.5, right=9, bottom=3.2 + _foot(seen), top=4.4)[0, 0]
     _draw.bare(panel)
     panel.set_xlim(0, wide)
     panel.set_ylim(BLOCK * len(blocks) - 0.9, -0.1)
@@ -40,6 +41,7 @@ def draw(seen: Continuation, look: _draw.Look) -> Figure:
         said, (0, 1), xycoords="axes fraction", xytext=(-8.7 * sheet.size.text, 1.2 * sheet.size.text),
         textcoords="offset points", ha="left", va="bottom", parse_math=False,
     )  # fmt: skip
+    _reading(panel, seen, sheet, wide)
     _draw.bar(sheet, "probability", (0, 1), "probability", beside=panel)
     if blocks[-1][1] < len(widths):
         sheet.note(f"the first {blocks[-1][1]} of {len(widths)} tokens")
@@ -56,10 +58,31 @@ def _caption(seen: Continuation) -> str:
         "probability the model gives it when it has read the true text up to there. Second row: the likeliest token "
         "at the same place, from the same true text. Third and fourth row: what the model writes by itself after the "
         "prompt, taking the likeliest token each time, or drawing one (temperature "
-        f"{seen.temperature:g}, one fixed draw). A check marks a token that is the same as in the text; in the model's "
-        "own texts up to where they leave it, for what agrees further on is chance. Exact numbers for this one "
-        "passage. A different text is not a wrong one."
+        f"{seen.temperature:g}, one fixed draw); below, how the beginnings of these two read, with white space where "
+        "the training text usually has it and / for a new line. A check marks a token that is the same as in the text; "
+        "in the model's own texts up to where they leave it, for what agrees further on is chance. Exact numbers for "
+        "this one passage. A different text is not a wrong one."
     )
+
+
+def _foot(seen: Continuation) -> float:
+    """Ems for the texts as they read."""
+    return 1.0 + len(seen.reading) * (1.25 * READ + 0.4) if seen.reading else 0.0
+
+
+def _reading(ax: Axes, seen: Continuation, sheet: _draw.Sheet, wide: float) -> None:
+    """The model's own texts as running texts under the rows, as much of them as has room."""
+    down = 1.0
+    for line, text in seen.reading.items():
+        flat = " ".join(text.strip().replace("\n\n", " // ").replace("\n", " / ").split())
+        lines = _draw.wrap("".join(map(_line, flat)), sheet.size.text, wide * sheet.em)
+        lines = [*lines[: READ - 1], f"{lines[READ - 1]} …"] if len(lines) > READ else lines
+        for x, said, ink, side in ((-0.7, f"{NAMES[line]} reads", sheet.theme.quiet, "right"),
+                                   (0.06, "\n".join(lines), sheet.theme.ink, "left")):  # fmt: skip
+            ax.annotate(said, (x, 0), xycoords=("data", "axes fraction"), xytext=(0, -down * sheet.size.text),
+                        textcoords="offset points", ha=side, va="top", linespacing=1.2, color=ink, parse_math=False,
+                        annotation_clip=False)  # fmt: skip
+        down += 1.25 * READ + 0.4
 
 
 def _alt(seen: Continuation) -> str:
