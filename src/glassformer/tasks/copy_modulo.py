@@ -10,8 +10,8 @@ from glassformer.tasks._task import FloatArray
 class CopyModulo(Rule):
     """Numbers 0 to 20. The first three are free; every later one equals the one three places before.
 
-    The source speaks in a line of copying with modular arithmetic; in its program, which is rebuilt here, only the place
-    is taken modulo three (token i is token i mod 3), and no number is ever calculated with.
+    The source speaks in a line of copying with modular arithmetic; in its program, which is rebuilt here, only the
+    place is taken modulo three (token i is token i mod 3), and no number is ever calculated with.
     """
 
     sequences: int = 1500
