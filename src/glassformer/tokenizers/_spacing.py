@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, stretches
+from glassformer.tokenizers.words import END
 
 GAPS = ("", " ", "\n", "\n\n")
 
@@ -12,7 +13,7 @@ class Spacing:
     """Between two tokens what most often stands there in a text; if they never met, what stands before the second."""
 
     def __init__(self, cutter: Tokenizer, text: str) -> None:
-        self._words = cutter.vocabulary
+        self._words = ["\n" if word == END else word for word in cutter.vocabulary]
         pairs: defaultdict[tuple[int, int], Counter[str]] = defaultdict(Counter)
         before: defaultdict[int, Counter[str]] = defaultdict(Counter)
         for stretch in stretches(text):
