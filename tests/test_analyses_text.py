@@ -15,8 +15,6 @@ from glassformer.analyses.learn.token_loss import token_loss
 from glassformer.errors import CallError
 from glassformer.experiment import for_text, load
 from glassformer.figures import _draw
-from glassformer.figures.learn import continuation as continuation_drawn
-from glassformer.figures.learn import token_loss as token_loss_drawn
 from glassformer.score import score
 from glassformer.tasks.mary import TOKENS, WORDS
 from small_runs import run_of
@@ -163,14 +161,24 @@ def test_positions_cost_what_every_window_costs_there(letters):
 # ---- drawn -----------------------------------------------------------------------------------------------------------
 
 
+def shaded(figure):
+    """The numbers behind the shades: the chances of one row of boxes, or the losses of two texts."""
+    gids = [patch.get_gid() or "" for axes in figure.axes for patch in axes.patches]
+    chances = [float(gid.split()[1]) for gid in gids if gid.startswith("chance ")]
+    losses = [each.get_array() for axes in figure.axes for each in axes.collections if each.get_gid() == "losses"]
+    return losses or [chances]
+
+
 @pytest.mark.parametrize("size", ["screen", "slide", "print", "print_narrow"])
 @pytest.mark.parametrize("kind", ["characters", "words", "byte_bpe", "bpe"])
-@pytest.mark.parametrize("file", [continuation_drawn, token_loss_drawn])
-def test_what_is_drawn_is_what_was_found(tmp_path, file, kind, size):
-    figure = getattr(figures, f"plot_{file.__name__.rpartition('.')[2]}")(random_run(tmp_path, kind), size=size)
-    for drawn, found in file.drawn_numbers(figure):
+@pytest.mark.parametrize("name", ["continuation", "token_loss"])
+def test_what_is_drawn_is_what_was_found(tmp_path, name, kind, size):
+    figure = getattr(figures, f"plot_{name}")(random_run(tmp_path, kind), size=size)
+    seen = _draw.of(figure).result
+    found = [seen.chance.values] if name == "continuation" else seen.loss.values
+    for drawn, values in zip(shaded(figure), found, strict=True):
         assert len(drawn) >= 10
-        np.testing.assert_allclose(drawn, found)
+        np.testing.assert_allclose(drawn, values[: len(drawn)])
     figure.canvas.draw()
     for axes in figure.axes:
         if axes.get_label() != "<colorbar>":

@@ -28,7 +28,6 @@ class StreamSize(Result):
     """Sizes along the depth at some steps: root mean square over windows, positions and features."""
 
     stream: Labelled  # (step, point): of the stream at each point
-    branch: Labelled  # (step, point): of what each branch adds
     ratio: Labelled  # (step, point): branch over the stream it is added to
     kept: Labelled  # (step, point): cosine between the stream before and after the branch, mean over positions
     mean: Labelled  # (step, point): mean over features, root mean square over windows and positions
@@ -83,7 +82,6 @@ def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamS
         step=None,
         clock=_clock.text(run, chosen[-1], member),
         stream=table("size"),
-        branch=table("branch"),
         ratio=table("ratio", "share of the stream"),
         kept=table("kept", "cosine"),
         mean=table("mean"),
@@ -126,7 +124,6 @@ def _sizes(seen: reference.Trace, a: Architecture) -> dict[str, dict[tuple[str, 
         "mean": {name: _rms(value.mean(-1)) for name, value in stream.items()},
         "spread": {name: _rms(value.std(-1)) for name, value in stream.items()},
         "differs": {name: _rms(value - value.mean(0)) / max(_rms(value), 1e-30) for name, value in stream.items()},
-        "branch": {name: _rms(added) for name, (added, _, _) in branches.items()},
         "ratio": {name: _rms(added) / max(_rms(before), 1e-30) for name, (added, before, _) in branches.items()},
         "kept": {name: _cosine(before, after) for name, (_, before, after) in branches.items()},
     }

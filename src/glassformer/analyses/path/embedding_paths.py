@@ -26,7 +26,6 @@ class EmbeddingPaths(Result):
     drawn: dict[str, Labelled]  # token: (step, token, direction); position: (step, position, direction), where learned
     trails: dict[str, Labelled]  # the same as running means over five of the steps, ends as they are
     moved: dict[str, Labelled]  # token: (token,); position: (position,): distance from the first to the chosen step
-    travelled: dict[str, Labelled]  # the same along the way, over the kept steps that are drawn
     planes: dict[str, Plane]
     groups: dict[str, tuple[str, ...]]  # the drawn tokens of each group
     task_groups: tuple[str, ...]  # all groups of the task, in its order
@@ -66,22 +65,19 @@ def embedding_paths(run: Run, *, step: Step = -1, member: Member = 0, axis: Step
         points["position"] = np.array([position for _, position in life])
         ends["position"] = np.array(last[1])
     planes = {kind: plane(end) for kind, end in ends.items()}
-    drawn, trails, moved, travelled = {}, {}, {}, {}
+    drawn, trails, moved = {}, {}, {}
     for kind, way in points.items():
         fan = np.broadcast_to(np.linspace(0, 1, way.shape[1]), way.shape[:2])
         axes = {"step": steps, kind: labels[kind], "direction": DIRECTIONS}
         drawn[kind] = Labelled(planes[kind].points(way, fan), axes)
         trails[kind] = Labelled(smoothed(drawn[kind].values), axes)
         moved[kind] = Labelled(np.linalg.norm(way[-1] - way[0], axis=-1), {kind: labels[kind]})
-        along = np.linalg.norm(np.diff(way, axis=0), axis=-1).sum(axis=0)
-        travelled[kind] = Labelled(along, {kind: labels[kind]})
     return EmbeddingPaths(
         step=step,
         clock=_clock.text(run, step, member),
         drawn=drawn,
         trails=trails,
         moved=moved,
-        travelled=travelled,
         planes=planes,
         groups=members(run, ids),
         task_groups=tuple(run.task.groups),

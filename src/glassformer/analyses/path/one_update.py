@@ -52,7 +52,6 @@ class OneUpdate(Result):
     rate: float
     difference: float  # largest difference, over all parameters, between the sum of the parts and the true change
     replayed: float  # largest difference between replayed and kept weights after the update; NaN: not kept
-    gradient_size: float  # length of the whole gradient
     agreement: float  # length of the gradient over the sum of its examples' lengths: 1 if all pull the same way
 
     @property
@@ -121,7 +120,6 @@ def one_update(
         rate=move.rate,
         difference=float(np.max(np.abs(rounding))),
         replayed=_apart(move.after, kept),
-        gradient_size=float(np.sqrt(square)),
         agreement=float(np.sqrt(square) / max(lengths.sum(), 1e-300)),
     )
 

@@ -21,7 +21,6 @@ class StudyOptimisers(_study.OfStudy):
 
     excess: Labelled  # (cell, member)
     spread: Labelled  # (cell, statistic)
-    steps_to_95: Labelled  # (cell, member)
     curve: dict[str, Labelled]  # cell → (step,): median excess
     search: dict[str, Labelled]  # optimiser → (rate,): median excess of the search
     fed: Labelled  # (optimiser, step): how far one number has moved after so many gradients
@@ -50,7 +49,6 @@ def study_optimisers(study: Study) -> StudyOptimisers:
         **_study.about(study),
         excess=_study.values(study, "excess", rows),
         spread=_study.spreads(study, "excess", rows),
-        steps_to_95=_study.values(study, "steps_to_95", rows),
         curve={name: middle_of(each) for name, each in _study.curves("excess", rows).items()},
         search={title: each for kind, title in KINDS.items() if (each := _searched(study, kind)) is not None},
         fed=Labelled(moved, {"optimiser": tuple(KINDS.values()), "step": range(1, len(GRADIENTS) + 1)}, "change"),

@@ -96,15 +96,6 @@ def _alt(seen: Continuation) -> str:
     )
 
 
-def drawn_numbers(figure: Figure) -> list[tuple[list[float], list[float]]]:
-    """The chances behind the shades of the first rows, as drawn and as found."""
-    boxes = [patch for axes in figure.axes for patch in axes.patches if (patch.get_gid() or "").startswith("chance ")]
-    result = _draw.of(figure).result
-    assert isinstance(result, Continuation)
-    drawn = [float(box.get_gid().split()[1]) for box in boxes]
-    return [(drawn, result.chance.values[: len(drawn)].tolist())]
-
-
 def _widths(seen: Continuation) -> list[float]:
     """Ems that each place needs, whichever line has the longest token there; agreement needs room for its sign."""
     lines = [(seen.words[line], seen.agrees[line] if line != "text" else ()) for line in LINES]

@@ -59,16 +59,6 @@ def _alt(seen: TokenLoss) -> str:
     return f"A text shaded by its price, token by token, twice. {seen.title}. Dearest: “{dearest}”."
 
 
-def drawn_numbers(figure: Figure) -> list[tuple[list[float], list[float]]]:
-    """The losses behind the shades, as drawn and as found."""
-    result = _draw.of(figure).result
-    assert isinstance(result, TokenLoss)
-    drawn = [each.get_array() for axes in figure.axes for each in axes.collections if each.get_gid() == "losses"]
-    return [
-        (values.tolist(), row[: len(values)].tolist()) for values, row in zip(drawn, result.loss.values, strict=True)
-    ]
-
-
 def _flow(seen: TokenLoss, wide: float) -> list[Box]:
     """Where each token of the text stands; a line ends where the text's does, or where a word has no more room."""
     boxes: list[Box] = []
