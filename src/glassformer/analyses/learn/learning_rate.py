@@ -23,6 +23,7 @@ class LearningRate(Result):
     schedule: str
     warmup: int  # steps in which the rate grows
     scale: Scale  # of the steps
+    diverged_at: int  # the first logged step whose loss is no number; -1: none
 
     @property
     def title(self) -> str:
@@ -37,6 +38,8 @@ class LearningRate(Result):
             down = f" falls to {_short(rate[-1])} by step {thousands(int(self.at[-1]))}" if rate[-1] < rate[top] else ""
             said = f"The learning rate begins at {_short(rate[0])},{up}{' and' if up and down else ''}{down}"
         known = update[np.isfinite(update)]
+        if self.diverged_at >= 0:
+            return fate("the loss is not a number, whatever the rate", since=self.diverged_at)
         if not len(known):
             return said
         return (
@@ -62,6 +65,8 @@ def learning_rate(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAx
     with np.errstate(all="ignore"):
         ratio = nothing if update is None or weights is None else update / weights
     train = run.experiment.train
+    losses = _clock.metric(run, "train_loss", member)
+    lost = steps["step"][~np.isfinite(losses)] if losses is not None else []
     return LearningRate(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
@@ -70,6 +75,7 @@ def learning_rate(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAx
         schedule=train.schedule,
         warmup=min(train.warmup, train.steps // 2),
         scale=spaced(run, axis, member),
+        diverged_at=int(lost[0]) if len(lost) else -1,
     )
 
 
