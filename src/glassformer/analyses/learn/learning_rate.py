@@ -66,7 +66,7 @@ def learning_rate(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAx
         ratio = nothing if update is None or weights is None else update / weights
     train = run.experiment.train
     losses = _clock.metric(run, "train_loss", member)
-    lost = steps["step"][~np.isfinite(losses)] if losses is not None else []
+    lost = steps["step"][~np.isfinite(losses)] if losses is not None else steps["step"][:0]
     return LearningRate(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
