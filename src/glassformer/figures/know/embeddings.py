@@ -11,6 +11,7 @@ from glassformer.analyses._pairs import at_position, drawn
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._result import Axis, Labelled, percent
 from glassformer.analyses.know.embeddings import Embeddings, features_that_tell
+from glassformer.analyses.know.sequence_embeddings import SequenceEmbeddings
 from glassformer.figures import _draw, _style
 
 TANGLE = 120  # more points than this, and the lines that join them are a tangle
@@ -32,7 +33,7 @@ def draw(seen: Embeddings, look: _draw.Look) -> Figure:
     sheet = look.sheet(seen, _caption(seen), alt, height=5.6 if large else tall, least=60)
     split = PLANES / (PLANES + (tables if look.size == "screen" else MAPS)) if pages == 1 else 0.0
     if not large and look.page == 0:
-        _maps(sheet, seen, (0, split, 1, 1))
+        maps(sheet, seen, (0, split, 1, 1), seen.features[:2])
     if pages == 1 or look.page:
         marks = _style.markers(seen.task_groups)
         _planes(sheet, seen, marks, (0, 0, 1, split if pages == 1 and not large else 1))
@@ -84,19 +85,24 @@ def _planes(
         one(panel, seen.drawn[kind], seen.planes[kind], of_tokens(seen.groups, marks), sheet.theme)
 
 
-def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float, float]) -> None:
-    features = seen.features[:2]
-    tables = list(seen.tables)
+def maps(
+    sheet: _draw.Sheet,
+    seen: Embeddings | SequenceEmbeddings,
+    part: tuple[float, float, float, float],
+    features: Sequence[int],
+    *,
+    own: bool = False,
+) -> tuple[list[Axes], tuple[float, float]]:
+    """Heat maps of the tables and of some features of their sums, with room for an input's `own`; their one scale."""
     wide = min(1.0 + 0.06 * seen.width, 2.0)
-    widths = [wide] * len(tables) + [1.9] * len(features)
+    widths = [wide] * len(seen.tables) + [1.9] * len(features) + [wide] * own
     longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(seen.summed.axes["token"])) / sheet.em
     panels = sheet.panels(
         1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=8, bottom=3.6, top=2.2,
-        gap=(max(4.6, longest + 1.2), 0), within=part,
+        gap=(max(5.2, longest + 1.6) if own else max(4.6, longest + 1.2), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
-    for panel, kind in zip(panels, tables, strict=False):
-        table = seen.tables[kind]
+    for panel, (kind, table) in zip(panels, seen.tables.items(), strict=False):
         _draw.heat(
             panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind],
             columns=table.axes["feature"], column_name="feature", row_name=kind,
@@ -104,17 +110,19 @@ def _maps(sheet: _draw.Sheet, seen: Embeddings, part: tuple[float, float, float,
         roomy(panel, table.axes["feature"], table.axes[kind])
         panel.yaxis.labelpad = 0.6 * sheet.size.text
         panel.set_title(NAMES[kind])
-    for panel, feature in zip(panels[len(tables) :], features, strict=True):
+    for panel, feature in zip(panels[len(seen.tables) :], features, strict=False):
         _draw.heat(
             panel, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit,
-            rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
+            numbers=False if own else None, rows=seen.summed.axes["token"],
+            columns=seen.summed.axes["position"], column_name="position",
         )  # fmt: skip
         roomy(panel, seen.summed.axes["position"], seen.summed.axes["token"])
-        panel.set_title(sum_title(panel, feature))
+        panel.set_title(_sum_title(panel, feature))
     _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
+    return list(panels), limit
 
 
-def sum_title(ax: Axes, feature: int) -> str:
+def _sum_title(ax: Axes, feature: int) -> str:
     """The heading of the sums' heat map, short where the panel is narrow."""
     whole = f"{NAMES['sum']}, feature {feature}"
     wide = ax.get_window_extent().width / ax.figure.dpi

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses.know.sequence_embeddings import SequenceEmbeddings
 from glassformer.figures import _draw, _regions, _style
-from glassformer.figures.know.embeddings import NAMES, TIED, keys, named, of_tokens, roomy, sum_title
+from glassformer.figures.know.embeddings import NAMES, TIED, keys, maps, named, of_tokens, roomy
 
 
 def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
@@ -92,35 +92,13 @@ def _way(ax: Axes, points: np.ndarray, names: list[str], sheet: _draw.Sheet) -> 
 
 
 def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float, float, float]) -> None:
-    tables, feature = list(seen.tables), seen.features[0]
-    wide = min(1.0 + 0.06 * seen.width, 2.0)
-    widths = [*[wide] * len(tables), 1.9, wide]
-    longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(seen.summed.axes["token"])) / sheet.em
-    panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=8, bottom=3.6, top=2.2,
-        gap=(max(5.2, longest + 1.6), 0), within=part,
-    )[0]  # fmt: skip
-    limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
+    panels, limit = maps(sheet, seen, part, seen.features[:1], own=True)
     ink = sheet.theme.ink
-    for panel, kind in zip(panels, tables, strict=False):
-        table = seen.tables[kind]
-        _draw.heat(
-            panel, table.values, kind="signed", theme=sheet.theme, limit=limit, rows=table.axes[kind],
-            columns=table.axes["feature"], column_name="feature", row_name=kind,
-        )  # fmt: skip
-        roomy(panel, table.axes["feature"], table.axes[kind])
-        panel.yaxis.labelpad = 0.6 * sheet.size.text
-        panel.set_title(kind)
+    for panel, (kind, table) in zip(panels, seen.tables.items(), strict=False):
         used = {row for row in seen.rows if row >= 0} if kind == "token" else set(range(len(seen.tokens)))
         if len(used) < len(table.values):  # a frame around everything says nothing
             _frames(panel, used, table.values.shape[1], ink)
-    pair = panels[len(tables)]
-    _draw.heat(
-        pair, seen.summed.values[feature], kind="signed", theme=sheet.theme, limit=limit, numbers=False,
-        rows=seen.summed.axes["token"], columns=seen.summed.axes["position"], column_name="position",
-    )  # fmt: skip
-    pair.set_title(sum_title(pair, feature))
-    roomy(pair, seen.summed.axes["position"], seen.summed.axes["token"])
+    pair = panels[-2]
     _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows) if row >= 0), ink)
     for frame in pair.patches:
         frame.set_clip_on(False)  # else the outermost lose half of their line
@@ -131,7 +109,6 @@ def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float
     )  # fmt: skip
     roomy(panels[-1], own.axes["feature"], own.axes["position"])
     panels[-1].set_title("this input")
-    _draw.bar(sheet, "signed", limit, "value", beside=panels[-1])
 
 
 def _frames(ax: Axes, rows: set[int], columns: int, colour: str) -> None:
