@@ -34,7 +34,8 @@ def data(figure: Figure, kind: str) -> bytes:
     out = io.BytesIO()
     fixed = {"svg.hashsalt": "glassformer", "svg.fonttype": "none", "pdf.fonttype": 42, "hatch.linewidth": 0.6}
     with matplotlib.rc_context(fixed):
-        figure.savefig(out, format=kind, dpi=figure.dpi, metadata=dates[kind])
+        own = {"backend": "module://glassformer.figures._draw.canvas"} if kind in ("svg", "png") else {}
+        figure.savefig(out, format=kind, dpi=figure.dpi, metadata=dates[kind], **own)
     return out.getvalue()
 
 
@@ -68,7 +69,7 @@ def save_numbers(figure: Figure, path: Path, about: Mapping[str, Any] | None = N
     }  # fmt: skip
     text = json.dumps(plain(words), ensure_ascii=False, indent=1, allow_nan=False)
     if not shown.page:  # the numbers are those of all pages; on one line, as they are for programs
-        told = json.dumps(shown.result.plain(), ensure_ascii=False, allow_nan=False)
+        told = json.dumps(shown.result.plain(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text = text.removesuffix("\n}") + f',\n "result": {told}\n}}'
     storage.replace(path, text.encode())
     return path

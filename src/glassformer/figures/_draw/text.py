@@ -42,8 +42,17 @@ def _filled(text: str, points: float, inches: float, first: float | None = None)
     lines: list[str] = []
     for word in re.split(r" (?![%×])", text):  # a percent sign or a times stays with its number
         room = min(inches, first) if first is not None and len(lines) == 1 else inches
-        if lines and text_width(f"{lines[-1]} {word}", points) <= room:
+        if lines and _fits(f"{lines[-1]} {word}", points, room):
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return [line.strip() for line in lines]
+
+
+def _fits(line: str, points: float, room: float) -> bool:
+    """Whether a line is no wider than this; measured as a whole only where the sum of its words is near it."""
+    sum_of_words = sum(text_width(word, points) for word in line.split(" ")) + 0.32 * line.count(" ") * points / 72
+    near = (0.01 * len(line) + 0.5) * points / 72
+    if abs(sum_of_words - room) > near:
+        return sum_of_words < room
+    return text_width(line, points) <= room
