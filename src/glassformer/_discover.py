@@ -2,10 +2,11 @@
 
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 from warnings import warn
 
@@ -36,7 +37,8 @@ RENAMED = {  # what a piece was called → what it is called now
 }
 
 
-def places(folder: ModuleType) -> dict[str, str]:
+@cache
+def places(folder: ModuleType) -> Mapping[str, str]:
     """Each piece of a folder and its module, nothing imported; a leading underscore marks a shared part, never listed.
 
     A piece lies in the folder itself or in one of its rooms: figures/attend/attention.py is `attention`.
@@ -49,7 +51,7 @@ def places(folder: ModuleType) -> dict[str, str]:
         room = f"{folder.__name__}.{each.name}"
         found |= {piece.name: f"{room}.{piece.name}" for piece in pkgutil.iter_modules(inside) if piece.name[0] != "_"}
         found |= {} if each.ispkg else {each.name: room}
-    return dict(sorted(found.items()))
+    return MappingProxyType(dict(sorted(found.items())))
 
 
 def names(folder: ModuleType) -> list[str]:

@@ -322,7 +322,7 @@ def _about(subject: Subject) -> dict[str, Any] | None:
             "examples": task.showcase}  # fmt: skip
 
 
-def _places(kind: str) -> dict[str, str]:
+def _places(kind: str) -> Mapping[str, str]:
     return _discover.places(import_module(f"glassformer.{kind}"))
 
 
