@@ -77,7 +77,7 @@ def gradients(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis =
     ratio, between = _ratio(run, {name: values[there] ** 2 * counts[name] for name, values in sizes.items()}, counts)
     axes = {"part": tuple(sizes), "step": at}
     vanishing, exploding = REACH * _clock.smooth(alone.max(axis=0)), STEEP / float(np.sqrt(run.parameters))
-    vanished = [name for name, curve in zip(sizes, rms, strict=True) if np.median(curve - vanishing) < 0]
+    vanished = [name for name, curve in zip(sizes, rms, strict=True) if np.mean(curve < vanishing) > 0.5]
     over = np.flatnonzero(rms[0] > exploding)
     above = _clock.metric(run, "excess", member)
     excess = float("nan") if above is None or not run.task.exact else float(above[-1])
@@ -128,4 +128,5 @@ def _ratio(run: Run, squares: dict[str, Array], counts: dict[str, int]) -> tuple
     else:
         ends, between = [["embedding"], ["read_out"]], "embedding over read-out"
     top, bottom = rms(ends[0]), rms(ends[1])
-    return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0), between
+    with np.errstate(invalid="ignore"):  # of a training that diverges
+        return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0), between
