@@ -65,6 +65,12 @@ def test_a_member_is_the_single_run_with_its_seed():
     assert not np.array_equal(weights_after(population, [20])[0], weights_after(population, [20])[1])
 
 
+def test_seeds_are_the_keys_that_jax_makes_of_them():
+    seeds = [0, 18, 2**31 - 1]
+    expected = [jax.random.key_data(jax.random.key(seed)) for seed in seeds]
+    np.testing.assert_array_equal(Engine(tiny(), seeds).keys, expected)
+
+
 @pytest.mark.parametrize("name", ["plus_last_even", "five_operations"])
 def test_the_batch_is_a_function_of_seed_and_step(name):
     """R2: asked in any order and any company, the batch at step t is the same."""
