@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glassformer import analyses
 from glassformer.analyses._attend import checked
 from glassformer.analyses.attend.attention import attention
 from glassformer.analyses.attend.attention_by_kind import attention_by_kind
@@ -126,9 +127,9 @@ def test_a_head_that_does_not_care_what_is_asked_is_said_so(tmp_path: Path) -> N
     seen = attention_by_kind(wired(tmp_path, dict.fromkeys(OPERATIONS, 4)))
     assert seen.title == ("Whatever is asked, operation₀ looks alike: no share changes by more than 0.0 points")
     with pytest.raises(CallError, match="no one position"):
-        attention_by_kind(run_of("plus_last_even"))
+        analyses.attention_by_kind(run_of("plus_last_even"))
     with pytest.raises(CallError, match="says of which kind"):  # whether a mirror image was trained on is not written
-        attention_by_kind(run_of(MODULAR))
+        analyses.attention_by_kind(run_of(MODULAR))
 
 
 def test_maps_stand_where_a_weight_is_a_quarter_half_and_three_quarters_on_its_way() -> None:

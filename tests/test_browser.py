@@ -155,7 +155,7 @@ def test_every_link_leads_somewhere(wide, folder, told):
             files.add(Path(unquote(parts.path)))
     assert {path.name for path in files} == {name for each in told for name in each["files"]}
     assert all(path.stat().st_size for path in files)
-    for suffix in (".csv", ".json"):
+    for suffix in (".svg", ".json"):
         assert sum(path.suffix == suffix for path in files) == len(told), f"one {suffix} for each figure"
     assert [name for name in anchors if not wide.page.evaluate("id => !!document.getElementById(id)", name)] == []
 

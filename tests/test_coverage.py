@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from glassformer import analyses
 from glassformer.analyses.what.coverage import coverage
 from glassformer.errors import CallError
 from glassformer.experiment import load
@@ -43,9 +44,9 @@ def test_bytes_keep_everything_and_other_tokenizers_cut_nothing(tmp_path):
     assert seen.lossless
     assert len(seen.lost.values) == 0
     with pytest.raises(CallError, match="merges nothing"):
-        coverage(random_run(tmp_path / "b", "characters"))
+        analyses.coverage(random_run(tmp_path / "b", "characters"))
     with pytest.raises(CallError, match="no text"):
-        coverage(run_of("plus_last_even"))
+        analyses.coverage(run_of("plus_last_even"))
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the corpus is not on this machine")

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from glassformer.analyses.know.fourier import _nats, fourier, neurons, only, plane_power, spectrum, spectrum_at, summed_share
+from glassformer import analyses
+from glassformer.analyses.know.fourier import (
+    _nats,
+    fourier,
+    neurons,
+    only,
+    plane_power,
+    spectrum,
+    spectrum_at,
+    summed_share,
+)
 from glassformer.errors import CallError
 from small_runs import MODULAR, run_of
 
@@ -92,4 +102,4 @@ def test_the_losses_of_a_run_are_those_of_its_own_predictions():
 
 def test_other_tasks_have_no_residues():
     with pytest.raises(CallError, match="not modular addition"):
-        fourier(run_of("plus_last_even"))
+        analyses.fourier(run_of("plus_last_even"))

@@ -71,7 +71,7 @@ def test_every_token_that_a_title_calls_likely_has_a_map():
     peak = seen.probabilities.values.max((1, 2))
     titles = {ax.get_title(loc="left") for ax in drawn.axes}
     for token, most in zip(seen.probabilities.axes["token"].labels, peak, strict=True):
-        assert (f"next is {token}" in titles) == (most >= 0.25)
+        assert f"next is {token}" in titles or most < 0.25
 
 
 def _crowd(*, tied: bool) -> tuple[int, int]:

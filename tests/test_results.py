@@ -135,11 +135,32 @@ def test_plain_values_say_whose_they_are_and_what_they_show():
     assert told["inner"]["odd"] == "-Infinity"
 
 
+@pytest.mark.parametrize("kind", [np.int16, np.float32, np.float64, bool, "<U3"])
+def test_a_long_array_that_repeats_itself_is_told_once_and_comes_back(kind):
+    values = np.repeat(np.array([3, 0, 3, 0]), (900, 1, 600, 499)).astype(kind).reshape(40, 50)
+    told = json.loads(json.dumps(plain.array(values)))
+    assert told["times"] == [900, 1, 600, 499]
+    assert len(told["values"]) == 4
+    back = plain.taken(np.ndarray[Any, Any], told)
+    assert back.dtype == values.dtype
+    np.testing.assert_array_equal(back, values)
+
+
+def test_what_only_looks_the_same_is_kept_apart():
+    values = np.repeat([0.0, -0.0, np.nan, np.inf], 500)
+    told = json.loads(json.dumps(plain.array(values), allow_nan=False))
+    assert told["times"] == [500] * 4
+    back = plain.taken(np.ndarray[Any, Any], told)
+    np.testing.assert_array_equal(back, values)
+    np.testing.assert_array_equal(np.signbit(back[:1000]), np.signbit(values[:1000]))
+    assert "times" not in plain.array(np.arange(2000.0))
+
+
 def test_arrays_and_facts_together_are_all_there_is():
     seen = everything()
     assert set(seen.arrays()) == {"grid", "tables.one"}
     assert set(seen.facts()) == {
-        "step", "truth_known", "maybe", "inner", "several", "named", "by_place", "texts", "kind", "number", "unknown",
+        "step", "truth_known", "held_out", "maybe", "inner", "several", "named", "by_place", "texts", "kind", "number", "unknown",
         "yes", "nested",
     }  # fmt: skip
     assert seen.facts()["texts"] == [["a", "b"], []]

@@ -133,8 +133,8 @@ def heat_map(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, name: str = "heat"
     x, y = (np.array(found.axes[axis].values, dtype=float) for axis in ("step", "temperature"))
     limit = _draw.limits("entropy", found.values)
     ax.pcolormesh(
-        np.clip(_edges(x), 0, seen.scale.last), np.exp(_edges(np.log(y))), np.ma.masked_invalid(found.values), vmin=limit[0], vmax=limit[1],
-        cmap=_style.colormap("entropy", sheet.theme.name), rasterized=True,
+        np.clip(_edges(x), 0, seen.scale.last), np.exp(_edges(np.log(y))), np.ma.masked_invalid(found.values),
+        vmin=limit[0], vmax=limit[1], cmap=_style.colormap("entropy", sheet.theme.name), rasterized=True,
     )  # fmt: skip
     if y[-1] / y[0] > 50:
         ax.set_yscale("log")
