@@ -11,6 +11,7 @@ import numpy as np
 
 SPECIAL = {math.inf: "Infinity", -math.inf: "-Infinity"}  # JSON has no words for these
 SCALARS = (bool, int, float, str, NoneType)
+LONG, SHORTER = 1000, 3  # numbers from which on repetitions are looked for; how many times fewer are worth it
 
 
 def plain(value: Any) -> Any:
@@ -54,15 +55,33 @@ def given(value: Any) -> Any:
 
 def array(values: np.ndarray) -> dict[str, Any]:
     """An array as its type, its shape and its numbers in one row."""
-    return {"dtype": values.dtype.str, "shape": list(values.shape), "values": numbers(values)}
+    return {"dtype": values.dtype.str, "shape": list(values.shape)} | row(values)
 
 
-def numbers(values: np.ndarray) -> list[Any]:
-    """An array's numbers in one row, the last axis fastest."""
+def row(values: np.ndarray) -> dict[str, Any]:
+    """An array's numbers in one row, the last axis fastest; of a long one that repeats itself each number once.
+
+    Then `times` says how often each of the `values` stands there in a row: maps are large areas of the same.
+    """
     if values.dtype.kind not in "biufU":
         raise TypeError(f"an array of {values.dtype} cannot be given as plain values")
-    row: list[Any] = values.ravel().tolist()
-    return plain(row) if values.dtype.kind == "f" and not np.isfinite(values).all() else row
+    flat = values.ravel()
+    bits = flat.view(f"u{flat.itemsize}") if flat.dtype.kind == "f" else flat  # so that −0 is not 0, and NaN is NaN
+    first = np.flatnonzero(np.concatenate([[True], bits[1:] != bits[:-1]])) if len(flat) >= LONG else flat
+    if SHORTER * len(first) > len(flat):
+        return {"values": _listed(flat)}
+    return {"values": _listed(flat[first]), "times": np.diff(first, append=len(flat)).tolist()}
+
+
+def _listed(values: np.ndarray) -> list[Any]:
+    found: list[Any] = values.tolist()
+    return plain(found) if values.dtype.kind == "f" and not np.isfinite(values).all() else found
+
+
+def unrolled(given: Mapping[str, Any]) -> np.ndarray:
+    """The numbers that `row` gave, in one row."""
+    values = np.array(given["values"], dtype=given["dtype"])
+    return np.repeat(values, given["times"]) if "times" in given else values
 
 
 def taken(kind: Any, value: Any) -> Any:
@@ -74,7 +93,7 @@ def taken(kind: Any, value: Any) -> Any:
         (main,) = (each for each in inner if each not in SCALARS)
         return taken(main, value)
     if origin is np.ndarray:
-        return np.array(value["values"], dtype=value["dtype"]).reshape(value["shape"])
+        return unrolled(value).reshape(value["shape"])
     if origin is tuple:
         kinds = [inner[0]] * len(value) if inner[-1:] == (...,) else inner
         return tuple(taken(each, one) for each, one in zip(kinds, value, strict=True))

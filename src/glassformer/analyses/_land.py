@@ -241,11 +241,11 @@ class Ground:
             logs = _between(chances[ids], TIMES if chances[ids].size <= MANY else TIMES // 2)
             x, y = _sides(frame, logs.shape[2], logs.shape[1])
         second, first = np.partition(logs, -2, axis=0)[-2:]
-        places = {"vertical": y, "horizontal": x}
+        won, low, places = ids[logs.argmax(0)], first < np.log(CLEARLY), {"vertical": y, "horizontal": x}
         return (
-            Labelled(ids[logs.argmax(0)].astype(np.int16), places, "token id"),
-            Labelled(_short(np.exp(first)), places, "probability"),
-            Labelled(_short(first - second), places, "nats"),
+            Labelled(won.astype(np.int16), places, "token id"),
+            Labelled(_short(np.exp(first), _mixed(low), low), places, "probability"),
+            Labelled(_short(first - second, _mixed(won)), places, "nats"),
         )
 
     def _sharp(self, frame: Frame, chances: Array) -> tuple[Labelled, ...]:
@@ -260,11 +260,7 @@ class Ground:
             x, y = _sides(frame, won.shape[1], won.shape[0])
             return (Labelled(won.astype(np.int16), {"vertical": y, "horizontal": x}, "token id"),)
         coarse = self.chances(_spots(*_middles(frame, SHARP))).argmax(-1)
-        ring = np.pad(coarse, 1, mode="edge")
-        mixed = np.zeros(coarse.shape, dtype=bool)
-        for down in range(3):
-            for right in range(3):
-                mixed |= ring[down : down + SHARP, right : right + SHARP] != coarse
+        mixed = _mixed(coarse)
         each = np.ones((EACH, EACH), dtype=int)
         won, (x, y) = np.kron(coarse, each), _middles(frame, SHARP * EACH)
         rows, columns = np.nonzero(np.kron(mixed, each))
@@ -298,10 +294,24 @@ def _between(chances: Array, times: int) -> Array:
     return values
 
 
-def _short(values: Array) -> Array:
-    """Rounded to a few digits that count: where a border runs needs no more, and there are very many."""
-    scale = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.clip(values, 1e-12, 1e3))))
-    found: Array = np.round(values * scale) / scale
+def _mixed(grid: Array) -> Array:
+    """Where on a grid one of the eight neighbours is another."""
+    ring, found = np.pad(grid, 1, mode="edge"), np.zeros(grid.shape, dtype=bool)
+    for down in range(3):
+        for right in range(3):
+            found |= ring[down:, right:][: len(grid), : grid.shape[1]] != grid
+    return found
+
+
+def _short(values: Array, border: Array, low: Array | bool = False) -> Array:
+    """Rounded: to a few digits that count at a border, which runs between them; to one elsewhere, as there are many.
+
+    There what is `low` is rounded down and the rest up, so that each stays on its side.
+    """
+    digits = np.where(border, DIGITS, 1)
+    scale = 10.0 ** (digits - 1 - np.floor(np.log10(np.clip(values, 1e-12, 1e3))))
+    many = values * scale
+    found: Array = np.where(border, np.round(many), np.where(low, np.floor(many), np.ceil(many))) / scale
     return found
 
 

@@ -85,16 +85,16 @@ class Labelled:
         return f"Labelled({' × '.join(f'{name} {len(axis)}' for name, axis in self.axes.items())})"
 
     def plain(self) -> dict[str, Any]:
-        """Everything, as JSON values; the numbers in one row, the last axis fastest."""
+        """Everything, as JSON values; the numbers in one row, the last axis fastest (see `plain.row`)."""
         values = np.asarray(self.values)
         axes = {name: axis.plain() for name, axis in self.axes.items()}
-        return {"axes": axes, "unit": self.unit, "dtype": values.dtype.str, "values": codec.numbers(values)}
+        return {"axes": axes, "unit": self.unit, "dtype": values.dtype.str} | codec.row(values)
 
     @classmethod
     def from_plain(cls, given: Mapping[str, Any]) -> Self:
         """The equal array from `plain`."""
         axes = {name: Axis.from_plain(each) for name, each in given["axes"].items()}
-        values = np.array(given["values"], dtype=given["dtype"]).reshape([len(axis) for axis in axes.values()])
+        values = codec.unrolled(given).reshape([len(axis) for axis in axes.values()])
         return cls(values, axes, given["unit"])
 
 
