@@ -66,8 +66,10 @@ def row(values: np.ndarray) -> dict[str, Any]:
     if values.dtype.kind not in "biufU":
         raise TypeError(f"an array of {values.dtype} cannot be given as plain values")
     flat = values.ravel()
+    if len(flat) < LONG:
+        return {"values": _listed(flat)}
     bits = flat.view(f"u{flat.itemsize}") if flat.dtype.kind == "f" else flat  # so that −0 is not 0, and NaN is NaN
-    first = np.flatnonzero(np.concatenate([[True], bits[1:] != bits[:-1]])) if len(flat) >= LONG else flat
+    first = np.flatnonzero(np.concatenate([[True], bits[1:] != bits[:-1]]))
     if SHORTER * len(first) > len(flat):
         return {"values": _listed(flat)}
     return {"values": _listed(flat[first]), "times": np.diff(first, append=len(flat)).tolist()}
