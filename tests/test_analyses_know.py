@@ -149,9 +149,7 @@ def test_neurons_are_described_by_what_they_fire_on(groups):
     assert seen.silent == 1
     kinds = seen.bits.axes["quantity"].labels
     p = seen.rate.values[where[0]]
-    assert seen.bits.values[where[0], kinds.index("token")] == pytest.approx(
-        -p * np.log2(p) - (1 - p) * np.log2(1 - p)
-    )
+    assert seen.bits.values[where[0], kinds.index("token")] == pytest.approx(-p * np.log2(p) - (1 - p) * np.log2(1 - p))
     assert seen.baseline.values[where[0], kinds.index("token")] < 0.05
     column = {neuron: k for k, neuron in enumerate(seen.hidden.axes["neuron"].values)}
     np.testing.assert_allclose(seen.hidden.values[:, column[0]], [0, 0, 1], atol=1e-6)

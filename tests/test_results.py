@@ -160,7 +160,8 @@ def test_arrays_and_facts_together_are_all_there_is():
     seen = everything()
     assert set(seen.arrays()) == {"grid", "tables.one"}
     assert set(seen.facts()) == {
-        "step", "truth_known", "held_out", "maybe", "inner", "several", "named", "by_place", "texts", "kind", "number", "unknown",
+        "step", "truth_known", "held_out", "maybe", "inner", "several", "named", "by_place", "texts", "kind", "number",
+        "unknown",
         "yes", "nested",
     }  # fmt: skip
     assert seen.facts()["texts"] == [["a", "b"], []]

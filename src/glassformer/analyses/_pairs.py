@@ -1,7 +1,6 @@
 """Every token at every position, at the points of the model that depend on nothing else: exact, all pairs at once."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 

@@ -98,7 +98,7 @@ def maps(
     widths = [wide] * len(seen.tables) + [1.9] * len(features) + [wide] * own
     longest = max(_draw.text_width(word, sheet.size.text) for word in drawn(seen.summed.axes["token"])) / sheet.em
     panels = sheet.panels(
-        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=8, bottom=3.6, top=2.2,
+        1, len(widths), widths=widths, left=max(4.5, longest + 2.8), right=9.5, bottom=3.6, top=2.2,
         gap=(max(5.2, longest + 1.6) if own else max(4.6, longest + 1.2), 0), within=part,
     )[0]  # fmt: skip
     limit = _draw.limits("signed", seen.summed.values, *(table.values for table in seen.tables.values()))
