@@ -148,6 +148,7 @@ def test_a_long_array_that_repeats_itself_is_told_once_and_comes_back(kind):
 
 def test_what_only_looks_the_same_is_kept_apart():
     values = np.repeat([0.0, -0.0, np.nan, np.inf], 500)
+    values[1200] = -np.nan  # another NaN, for the processor
     told = json.loads(json.dumps(plain.array(values), allow_nan=False))
     assert told["times"] == [500] * 4
     back = plain.taken(np.ndarray[Any, Any], told)

@@ -68,7 +68,9 @@ def row(values: np.ndarray) -> dict[str, Any]:
     flat = values.ravel()
     if len(flat) < LONG:
         return {"values": _listed(flat)}
-    bits = flat.view(f"u{flat.itemsize}") if flat.dtype.kind == "f" else flat  # so that −0 is not 0, and NaN is NaN
+    bits = flat
+    if flat.dtype.kind == "f":  # −0 is not 0, and NaN is NaN, of which a processor knows several
+        bits = np.where(np.isnan(flat), flat.dtype.type("nan"), flat).view(f"u{flat.itemsize}")
     first = np.flatnonzero(np.concatenate([[True], bits[1:] != bits[:-1]]))
     if SHORTER * len(first) > len(flat):
         return {"values": _listed(flat)}
