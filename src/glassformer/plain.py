@@ -78,7 +78,9 @@ def row(values: np.ndarray) -> dict[str, Any]:
 
 
 def _listed(values: np.ndarray) -> list[Any]:
-    found: list[Any] = values.tolist()
+    """As a list; of numbers with fewer digits than Python's no more digits than they have."""
+    narrow = values.dtype.kind == "f" and values.itemsize < 8
+    found: list[Any] = (values.astype(str).astype(float) if narrow else values).tolist()
     return plain(found) if values.dtype.kind == "f" and not np.isfinite(values).all() else found
 
 

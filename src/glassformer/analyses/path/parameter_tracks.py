@@ -109,15 +109,15 @@ def parameter_tracks(
     tracks, bands = {}, {}
     for weight, (name, within) in asked.items():
         values = life[:, places[name]]
-        tracks[weight] = Labelled(values[:, [within]], {**labels, "parameter": (_words(run, name)[within],)})
+        tracks[weight] = _track(values[:, [within]], at, (_words(run, name)[within],))
         bands[weight] = _band(values, labels)
     for name in names if not asked else ():
         values, words = life[:, places[name]], _words(run, name)
         if small or name == "read_out_bias":
-            tracks[name] = Labelled(values, {**labels, "parameter": words})
+            tracks[name] = _track(values, at, words)
             continue
         far = int(np.argmax(np.nan_to_num(np.abs(change[places[name]]), nan=-1)))
-        tracks[name] = Labelled(values[:, [far]], {**labels, "parameter": (words[far],)})
+        tracks[name] = _track(values[:, [far]], at, (words[far],))
         bands[name] = _band(values, labels)
     groups = {name: tuple(run.task.vocabulary[k] for k in ids) for name, ids in run.task.groups.items()}
     mine = {"tensor": tuple(places)}
@@ -139,6 +139,11 @@ def parameter_tracks(
         preset=preset,
         called=tuple(_named.named(run, weight) for weight in asked),
     )
+
+
+def _track(values: Array, steps: Sequence[int], words: Sequence[str]) -> Labelled:
+    """As the weights were kept: in as many digits as they have."""
+    return Labelled(values.astype(np.float32), {"step": steps, "parameter": words})
 
 
 def _asked(run: Run, weights: Sequence[str], preset: str) -> dict[str, tuple[str, int]]:

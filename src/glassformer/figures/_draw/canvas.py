@@ -21,7 +21,7 @@ from glassformer.analyses._result import Array
 MOST_TEXTS = 16_384  # remembered
 COLOURS, EXACT = 256, 160  # of a palette; of these, the commonest of the picture as they are
 TAG = re.compile("<(?:path|use|text) [^>]*>")
-PLACES = re.compile(r' (?:d|x|y)="[^"]*"|(?P<turn> transform="rotate\(-0 [^"]*")')
+LONG = re.compile(r' (?:d|x|y)="[^"]*"|(?P<turn> transform="rotate\(-0 [^"]*")| style="(?P<style>[^"]*)"')
 FRACTION = re.compile(r"(\.\d\d)\d+")
 
 _sizes: dict[Any, tuple[float, float, float] | None] = {}
@@ -133,12 +133,19 @@ class FigureCanvas(FigureCanvasAgg):  # type: ignore[misc]
 
 
 def _short(svg: str) -> str:
-    """The same picture: places to a hundredth of a point, no indentation, no turns by nothing; texts as they are."""
-    return re.sub(r"\n +<", "\n<", TAG.sub(lambda tag: PLACES.sub(_rounded, tag[0]), svg))
+    """The same picture: places to a hundredth of a point, a style once, no indentation; texts as they are."""
+    styles: dict[str, str] = {}
 
+    def shorter(found: re.Match[str]) -> str:
+        if found["turn"]:  # by nothing
+            return ""
+        if found["style"]:
+            return f' class="{styles.setdefault(found["style"], f"s{len(styles)}")}"'
+        return FRACTION.sub(r"\1", found[0]).replace(" \n", "")
 
-def _rounded(places: re.Match[str]) -> str:
-    return "" if places["turn"] else FRACTION.sub(r"\1", places[0]).replace(" \n", "")
+    svg = re.sub(r"\n +<", "\n<", TAG.sub(lambda tag: LONG.sub(shorter, tag[0]), svg))
+    rules = "".join(f"\n.{name} {{{style}}}" for style, name in styles.items())
+    return svg.replace("</style>", f"{rules}</style>", 1)
 
 
 def _palette(pixels: Array) -> Array:
