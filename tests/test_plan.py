@@ -1,5 +1,6 @@
 """What a training may spend on looking at itself, and where it looks."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -92,7 +93,7 @@ def test_no_window_is_a_constant_of_a_compiled_program(name):
     engine = Engine(load(name, steps=3), [0])
     engine.compile = lambda _: None
     state = engine.start()
-    judge = engine._judge.lower(state.flat, engine._tables[0]).as_text()
+    judge = engine._judge.lower(jax.device_put(state.flat, engine._judged_at), engine._tables[0]).as_text()
     stretch = engine._stretch.lower(*engine._arguments(state, 0, 1)).as_text()
     for program in (judge, stretch):
         longest = max(len(line) for line in program.splitlines() if "stablehlo.constant" in line)

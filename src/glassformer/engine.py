@@ -70,10 +70,13 @@ class Engine:
         self.keys = self.place(np.array([(0, seed) for seed in seeds], np.uint32))  # the data of `jax.random.key(seed)`
         taken, given = (*[by_member] * 5, *[everywhere] * 4), (*[by_member] * 3, by_row, by_member)
         self._stretch = jax.jit(spread(self._steps, in_specs=taken, out_specs=given), donate_argnums=(0, 1))
-        judged = (by_member, everywhere)
-        self._judge = jax.jit(spread(self._judgement, in_specs=judged, out_specs=by_member))
+        judges = Mesh(np.array(_beside(self.devices)), ("member",))
+        judge = jax.shard_map(
+            self._judgement, mesh=judges, check_vma=False, in_specs=(by_member, everywhere), out_specs=by_member
+        )
+        self._judge, self._judged_at = jax.jit(judge), NamedSharding(judges, by_member)
         self._rate = jax.jit(lambda step, scale: self.rate(step) * scale)
-        self._tables = jax.device_put(self.judged.tables, NamedSharding(mesh, everywhere))
+        self._tables = jax.device_put(self.judged.tables, NamedSharding(judges, everywhere))
         self._compiled: dict[str, Any] = {}
 
     def facts(self) -> dict[str, Any]:
@@ -144,6 +147,7 @@ class Engine:
     def judge(self, flat: Array, last: bool = True) -> list[dict[str, Any]]:
         """Sums over the judged windows, table by table, for every member."""
         tables = self._tables if last else self._tables[: self.judged.between]
+        flat = jax.device_put(flat, self._judged_at)
         return [self._compiled["judge"](flat, table) for table in tables]
 
     def _judgement(self, flat: Array, table: dict[str, Array]) -> dict[str, Array]:
@@ -160,7 +164,7 @@ class Engine:
         arguments = self._arguments(state, *self.plan.stretches(0)[0])
         parts: dict[str, tuple[Any, tuple[Any, ...]]] = {
             "stretch": (self._stretch, arguments),
-            "judge": (self._judge, (state.flat, self._tables[0])),
+            "judge": (self._judge, (jax.device_put(state.flat, self._judged_at), self._tables[0])),
             "rate": (self._rate, (np.int32(0), state.scale)),
         }
         lowered = {name: parts[name][0].lower(*parts[name][1]) for name in self.needed}
@@ -237,3 +241,9 @@ def _devices(members: int) -> list[Any]:
     """As many devices as share the members evenly; on a CPU every core is one."""
     found = jax.devices()
     return found[: max(n for n in range(1, len(found) + 1) if members % n == 0)]
+
+
+def _beside(used: list[Any]) -> list[Any]:
+    """Devices for judging while the next steps are computed: cores that would be idle, where there are as many."""
+    spare = jax.devices()[len(used) : 2 * len(used)] if used[0].platform == "cpu" else []
+    return spare if len(spare) == len(used) else used
