@@ -11,7 +11,7 @@ import numpy as np
 
 SPECIAL = {math.inf: "Infinity", -math.inf: "-Infinity"}  # JSON has no words for these
 SCALARS = (bool, int, float, str, NoneType)
-LONG, SHORTER = 1000, 3  # numbers from which on repetitions are looked for; how many times fewer are worth it
+LONG, SHORTER = 1000, 1.5  # numbers from which on repetitions are looked for; how many times fewer are worth it
 
 
 def plain(value: Any) -> Any:

@@ -294,6 +294,12 @@ def _between(chances: Array, times: int) -> Array:
     return values
 
 
+def coarse(chances: Array) -> Array:
+    """Probabilities as exactly as a map of 256 colours shows them: it has thousands of places."""
+    found: Array = np.round(chances, 4)
+    return found
+
+
 def _mixed(grid: Array) -> Array:
     """Where on a grid one of the eight neighbours is another."""
     ring, found = np.pad(grid, 1, mode="edge"), np.zeros(grid.shape, dtype=bool)

@@ -121,7 +121,7 @@ def landscape(
     group, shown_words = dict(zip(run.task.vocabulary, groups(run), strict=True)), {"token": [words[k] for k in kept]}
     return Landscape(
         **ground.fields,
-        probabilities=Labelled(np.round(ground.chances[list(kept)], 6), shown_words | ground.places, "probability"),
+        probabilities=Labelled(_land.coarse(ground.chances[list(kept)]), shown_words | ground.places, "probability"),
         peak=Labelled(ground.chances.reshape(len(words), -1).max(1), {"token": words}, "probability"),
         says=Labelled(said.argmax(-1), pairs, "token id"),
         said=Labelled(np.round(said[:, list(kept)], 6), pairs | shown_words, "probability"),

@@ -1,7 +1,5 @@
 """One input across the landscape: its values and its arrows on the maps of the tokens that count."""
 
-import numpy as np
-
 from glassformer.analyses import _applies, _land
 from glassformer.analyses._land import Land, laid, most_telling, upper
 from glassformer.analyses._options import Features, Member, Sequence, Step
@@ -39,6 +37,6 @@ def landscape_input(
     axes = {"token": [words[k] for k in kept]} | found.places
     return LandscapeInput(
         **found.fields,
-        probabilities=Labelled(np.round(found.chances[list(kept)], 6), axes, "probability"),
+        probabilities=Labelled(_land.coarse(found.chances[list(kept)]), axes, "probability"),
         shown_tokens=kept,
     )

@@ -114,7 +114,7 @@ def reachable(
     return Reachable(
         step=seen.step,
         clock=_clock.text(run, seen.step, member),
-        probabilities=Labelled(np.round(chances[kept], 6), {"token": [words[k] for k in kept]} | ticks, "probability"),
+        probabilities=Labelled(_land.coarse(chances[kept]), {"token": [words[k] for k in kept]} | ticks, "probability"),
         regions=regions,
         values=Labelled(drawn, keys | directions),
         weights=Labelled(seen["attention"][block][:, place, list(view)], keys, "share"),

@@ -108,8 +108,8 @@ def birth(
     return Birth(
         step=asked,
         clock=_clock.text(run, step, member),
-        effect=Labelled(effect, life, "nats per token"),
-        sampling_error=Labelled(error, life, "nats per token"),
+        effect=Labelled(effect.astype(np.float32), life, "nats per token"),
+        sampling_error=Labelled(error.astype(np.float32), life, "nats per token"),
         born=Labelled(born, axes, "step"),
         before=Labelled(before, axes, "step"),
         members=_members(run, given, [part for part in parts if part.kind != "neuron"], threshold),

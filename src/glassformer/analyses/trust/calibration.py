@@ -83,7 +83,7 @@ def calibration(run: Run, *, step: Step = -1, member: Member = 0) -> Calibration
             )
             for name, which in (("right", right), ("wrong", ~right))
         },
-        chances=Labelled(chances, at | {"statistic": ("true", "stated")}, "probability"),
+        chances=Labelled(chances.astype(np.float32), at | {"statistic": ("true", "stated")}, "probability"),
         error_by_step=Labelled(np.array(errors), {"step": life}, "probability"),
         error=expected_error(count, mean, share),
         expects=float(sure.mean()),

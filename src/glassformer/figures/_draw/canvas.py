@@ -20,9 +20,10 @@ from glassformer.analyses._result import Array
 
 MOST_TEXTS = 16_384  # remembered
 COLOURS, EXACT = 256, 160  # of a palette; of these, the commonest of the picture as they are
-TAG = re.compile("<(?:path|use|text) [^>]*>")
-LONG = re.compile(r' (?:d|x|y)="[^"]*"|(?P<turn> transform="rotate\(-0 [^"]*")| style="(?P<style>[^"]*)"')
-FRACTION = re.compile(r"(\.\d\d)\d+")
+TAG = re.compile("<(?:g|path|use|text) [^>]*>")
+IDLE = r' transform="rotate\(-0 [^"]*"| id="\w+_\d+"(?=/?>)'  # a turn by nothing, the number of a line or a text
+LONG = re.compile(rf' (?:d|x|y)="[^"]*"|(?P<idle>{IDLE})| style="(?P<style>[^"]*)"')
+FRACTION, LETTER = re.compile(r"(\.\d\d)\d+"), re.compile(r"\s*([MLQCz])\s*")
 
 _sizes: dict[Any, tuple[float, float, float] | None] = {}
 _images: dict[Any, list[tuple[Array, float, float, float]]] = {}
@@ -137,11 +138,11 @@ def _short(svg: str) -> str:
     styles: dict[str, str] = {}
 
     def shorter(found: re.Match[str]) -> str:
-        if found["turn"]:  # by nothing
+        if found["idle"]:
             return ""
         if found["style"]:
             return f' class="{styles.setdefault(found["style"], f"s{len(styles)}")}"'
-        return FRACTION.sub(r"\1", found[0]).replace(" \n", "")
+        return LETTER.sub(r"\1", FRACTION.sub(r"\1", found[0]))
 
     svg = re.sub(r"\n +<", "\n<", TAG.sub(lambda tag: LONG.sub(shorter, tag[0]), svg))
     rules = "".join(f"\n.{name} {{{style}}}" for style, name in styles.items())
