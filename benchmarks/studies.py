@@ -45,11 +45,12 @@ smallest, k-th largest) that holds the median of all possible seeds with 95 %; f
 and the largest. A seed that never got there, or whose loss is no number, counts as the worst, not as absent. "On new
 questions": those that are not in the training set, validation and test together.
 
-`context` gives every cell the same number of tokens a step and predicts the second half of the validation part twice:
-each token once in windows side by side, as a loss is usually measured, and each with a whole window before it.
-`pruning` cuts after training: of all numbers in matrices together the smallest go, and what is left trains on for a
-fifth of the steps from where it stands, with the experiment's optimiser begun anew and a rate that falls to nothing;
-what was cut stays nothing. Its cells train the same models, so that each can be measured by itself.
+`context` gives every cell the same number of tokens a step and predicts the second half of the validation part, each
+token once, in windows side by side as a loss is usually measured; some of the tokens are predicted again with a whole
+window before them, which tells what the beginnings of windows cost. `pruning` cuts after training: of all numbers in
+matrices together the smallest go, and what is left trains on for a fifth of the steps from where it stands, with the
+experiment's optimiser begun anew and a rate that falls to nothing; what was cut stays nothing. Its cells train the
+same models, so that each can be measured by itself.
 
 To add a study, write one file `src/glassformer/studies/NAME.py` with `NAME(experiment)`, which gives its cells, and
 `conclude(study)`, which makes a sentence of the table; `studies/blocks.py` is a small one.

@@ -240,7 +240,7 @@ def test_windows_of_every_length_are_judged_on_the_same_tokens(many, tmp_path):
     full = [price(stream[at - many : at], stream[at]) for at in half]
     measured = context.measure(short)
     assert_allclose(measured["loss_same"], np.mean(side), rtol=1e-4)
-    assert_allclose(measured["loss_view"], np.mean(full), rtol=1e-4)
+    assert_allclose(measured["gain_view"], np.mean(side) - np.mean(full), atol=1e-4)
 
 
 def test_the_smallest_weights_are_cut_and_stay_cut(tmp_path):
