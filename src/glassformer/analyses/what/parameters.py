@@ -23,7 +23,7 @@ GPT = {  # as printed in FROM; all were trained on 300 billion tokens
     "GPT-3 Small": (12, 768, 12, 125e6), "GPT-3 Medium": (24, 1024, 16, 350e6), "GPT-3 XL": (24, 2048, 24, 1.3e9),
     "GPT-3": (96, 12288, 96, 175e9),
 }  # fmt: skip
-FROM = "Brown et al. 2020, table 2.1 (vocabulary: that of GPT-2, Radford et al. 2019, section 2.2)"
+FROM = "Brown et al. 2020, table 2.1 (vocabulary: that of GPT-2, Radford et al. 2019, section 2.3)"
 COMPARED = ("blocks", "width", "heads", "vocabulary", "tokens trained on", "parameters")
 SIDES = {  # tensor → what its rows and columns are
     "token": ("vocabulary", "width"), "position": ("context", "width"), "query": ("width", "all heads"),
