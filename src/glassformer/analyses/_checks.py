@@ -238,13 +238,13 @@ def gap(s: Symptoms) -> Check:
         rose = float(ending(low) - low.min()) > s.close
         if rose or (s.falling < s.close and not well(s)):
             finding = _found(
-                "overfitting", f"the training loss ends at {s.train[-1]:.2f}, the held-out one at {low[-1]:.2f}: a gap "
-                f"of {value:.2f} nats" + (f"; held out it was best, {low.min():.2f}, at step "
+                "overfitting", f"the training loss ends at {s.train[-1]:.2f}, the {s.whose} one at {low[-1]:.2f}: a "
+                f"gap of {value:.2f} nats" + (f"; on those windows it was best, {low.min():.2f}, at step "
                 f"{thousands(int(steps[best]))}" if rose else ""),
                 "the examples are memorised: too few of them for so large a model and so long a training",
                 f"more training examples, a smaller model, decay or dropout, or stop at step "
                 f"{thousands(int(steps[best]))}", int(steps[best]))  # fmt: skip
-    return Check("gap to held-out loss", steps, values, value, limit, "nats", finding)
+    return Check(f"gap to {s.whose} loss", steps, values, value, limit, "nats", finding)
 
 
 def falling(s: Symptoms) -> Check:
@@ -277,7 +277,7 @@ def plateau(s: Symptoms) -> Check:
         if on or s.left > STUCK if s.run.task.exact else np.median(late) > pairs - s.close:
             since = int(s.steps[s.tail][0])
             finding = _found(
-                "stuck on a rung", f"from step {thousands(since)} on the held-out loss stays between {late.min():.2f} "
+                "stuck on a rung", f"from step {thousands(since)} on the {s.whose} loss stays between {late.min():.2f} "
                 f"and {late.max():.2f} nats per token, {where}; {_least(s)} is at {s.floor:.2f}",
                 "this much can be had without the next piece of the rule; finding it needs a part, an example or a "
                 "step size that the run lacks (answers that have nothing to do with the questions look the same)",
@@ -314,7 +314,7 @@ def schedule(s: Symptoms) -> Check:
     at_rest = not s.run.task.exact and all(each(s).finding is None for each in (finite, updates, gap, falling, plateau))
     if stop is not None and (learnt(s) or at_rest):
         finding = _found(
-            "converged", f"from step {thousands(stop)} on the held-out loss stays within {_share(s, s.close)} of its "
+            "converged", f"from step {thousands(stop)} on the {s.whose} loss stays within {_share(s, s.close)} of its "
             f"best{f', and {percent(max(s.left, 0))} is left to learn' if s.run.task.exact else ''}{_way(s)}",
             "the task is learnt" if s.run.task.exact else
             "this training teaches this model no more of the text; nobody knows how much is left",
@@ -323,7 +323,7 @@ def schedule(s: Symptoms) -> Check:
             serious=False)  # fmt: skip
     elif not learnt(s) and s.falling > s.close and updates(s).finding is None and gap(s).finding is None:
         finding = _found(
-            "unfinished", f"from step {thousands(int(s.steps[s.tail][0]))} on the held-out loss still falls by "
+            "unfinished", f"from step {thousands(int(s.steps[s.tail][0]))} on the {s.whose} loss still falls by "
             f"{_share(s, s.falling)}{_way(s)}", "it was stopped while it learns",
             "more steps (train.steps)", last, serious=False)  # fmt: skip
     known = s.validation[np.isfinite(s.validation)]
@@ -367,8 +367,8 @@ def signs(s: Symptoms) -> Iterator[tuple[str, int | None]]:
     good = s.metric("accuracy") if "accuracy" in s.run.metrics else 1 - s.metric("rule_error_answerable")
     for name, met in (
         ("no progress for a fifth of the run", life - life[since] >= WAITED),
-        ("held-out loss above its best", low > best + s.close),
-        ("training loss far below held-out", s.gap > max(GAP, GAP * s.height)),
+        (f"{s.whose} loss above its best", low > best + s.close),
+        (f"training loss far below {s.whose}", s.gap > max(GAP, GAP * s.height)),
         ("95 % right", good >= 0.95),
     ):
         first = np.flatnonzero(met)

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from glassformer import editing, reference
-from glassformer.analyses import _clock, _counted, _decide
+from glassformer.analyses import _clock, _counted, _decide, _judged
 from glassformer.analyses._result import Array
 from glassformer.architecture import nest, part
 from glassformer.errors import Error
@@ -48,6 +48,11 @@ class Symptoms:
     def validation(self) -> Array:
         """(line,): held-out loss."""
         return self.metric("validation_loss")
+
+    @cached_property
+    def whose(self) -> str:
+        """What the windows are on which it is judged."""
+        return "held-out" if _judged.held_out(self.run) else "judged"
 
     @cached_property
     def height(self) -> float:

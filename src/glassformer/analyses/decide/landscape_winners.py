@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _decide, _land
+from glassformer.analyses import _applies, _decide, _judged, _land
 from glassformer.analyses._land import Land, Regions, around, laid, upper
 from glassformer.analyses._options import Features, Member, Sequence, Step
 from glassformer.analyses._pairs import shown
@@ -67,6 +67,7 @@ def landscape_winners(
     entropy = -(chances * np.log(np.maximum(chances, 1e-300))).sum(0)
     return LandscapeWinners(
         **found.fields,
+        held_out=_judged.held_out(run),
         entropy=Labelled(np.round(entropy, 4), places, "nats"),
         edges=_edges(found.ground),
         starts=closer(found, ("embedded",) if blocks == 1 else ("held_out",)),

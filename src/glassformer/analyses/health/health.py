@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _checks, _clock
+from glassformer.analyses import _applies, _checks, _clock, _judged
 from glassformer.analyses._checks import Finding
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Labelled, Result, listed, result, shared, thousands
@@ -72,6 +72,7 @@ def health(run: Run, *, step: Step = -1, member: Member = 0) -> Health:
     return Health(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member) if len(run.steps) else "",
+        held_out=_judged.held_out(run),
         curves=curves,
         judged=Labelled(np.array([row.value for row in rows]), names),
         limits=Labelled(np.array([row.limit for row in rows]), names),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _counted
+from glassformer.analyses import _clock, _counted, _judged
 from glassformer.analyses._options import Member, Step, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, thousands
 from glassformer.glossary import WHOLE
@@ -99,6 +99,7 @@ def probes(run: Run, *, steps: Steps = None, step: Step = -1, member: Member = 0
     return Probes(
         step=chosen[-1],
         clock=_clock.text(run, chosen[-1], member),
+        held_out=_judged.held_out(run),
         above=Labelled(above, axes, "share"),
         gained=Labelled(above / np.maximum(1 - chance, 1e-9)[:, None, None], axes, "share"),
         accuracy=Labelled(accuracy, axes, "share"),

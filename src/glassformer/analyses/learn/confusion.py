@@ -94,6 +94,7 @@ def confusion(run: Run, *, step: Step = -1, steps: Steps = None, member: Member 
     return Confusion(
         step=chosen[-1],
         clock=_clock.text(run, chosen[-1], member),
+        held_out=_judged.held_out(run),
         share=Labelled(share, axes, "share"),
         count=Labelled(counts, axes, "answers"),
         answered_as=Labelled(np.array(credits), kinds, "share") if credits else None,
@@ -221,7 +222,7 @@ def reel(
     hits = [found.matched if found.counted else 0.0
             for found in (confusion(run, steps=(step,), member=member) for step in (first, last))]  # fmt: skip
     title = (
-        f"Of {thousands(whole.counted)} {'answerable places' if whole.rule else 'held-out answers'}, "
+        f"Of {thousands(whole.counted)} {'answerable places' if whole.rule else f'{whole.whose} answers'}, "
         f"{_judged.exactly(hits[0])} lie on the diagonal at step {thousands(first)} and {_judged.exactly(hits[1])} at "
         f"step {thousands(last)}"
     )

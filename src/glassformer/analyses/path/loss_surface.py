@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _counted, _decide, _logged
+from glassformer.analyses import _clock, _counted, _decide, _judged, _logged
 from glassformer.analyses._life import flat, tensors
 from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, StepAxis
 from glassformer.analyses._plane import DIRECTIONS
@@ -95,6 +95,7 @@ def loss_surface(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxi
     return LossSurface(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
+        held_out=_judged.held_out(run),
         loss=Labelled(losses, {"vertical": up, "horizontal": across}, "nats per token"),
         path=Labelled(shadow, {"step": at, "direction": DIRECTIONS}),
         on_path=Labelled(np.array([true, projected]), {"quantity": ON_PATH, "step": at}, "nats per token"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, shared, thousands
 from glassformer.analyses._scale import Scale, spaced
@@ -72,6 +72,7 @@ def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
     return Timeline(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member),
+        held_out=_judged.held_out(run),
         loss=Labelled(low, {"step": at}, "nats per token"),
         rungs=Labelled(_steps([when for _, when in rungs]), {"rung": _clock.rung_axis(r for r, _ in rungs)}, "step"),
         right=_right(run, member),

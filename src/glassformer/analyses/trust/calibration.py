@@ -70,6 +70,7 @@ def calibration(run: Run, *, step: Step = -1, member: Member = 0) -> Calibration
         step=step,
         clock=_clock.text(run, step, member),
         truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         reliability={
             "confidence": Labelled(mean, edges, "probability"),
             "came": Labelled(share, edges, "share"),

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _passage
+from glassformer.analyses import _applies, _clock, _judged, _passage
 from glassformer.analyses._options import Option
 from glassformer.analyses._result import Array, Labelled, Result, lost, result, thousands
 from glassformer.analyses.trust.calibration import probabilities, targets
@@ -103,6 +103,7 @@ def comparison(
     best = int(np.nanargmin(lowest)) if np.isfinite(lowest).any() else 0
     columns = ("best", "at step", "last", "parameters", "seconds")
     return Comparison(
+        held_out=all(_judged.held_out(run) for run in runs),
         curves=curves,
         reached=Labelled(np.array(rows, dtype=float), {"run": tuple(names), "quantity": columns}),
         difference=Labelled(

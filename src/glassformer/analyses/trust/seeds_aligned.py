@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _match
+from glassformer.analyses import _applies, _clock, _judged, _match
 from glassformer.analyses._options import Frames, Pace, Shown, Step
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._reel import Reel, extent, frames_of, strip
@@ -100,6 +100,7 @@ def seeds_aligned(run: Run, *, step: Step = -1, fit: int | None = None) -> Seeds
     words = tuple(run.task.vocabulary)
     matched, by_chance = _paired(run, now) if fit is None else ({}, {})
     return SeedsAligned(
+        held_out=_judged.held_out(run),
         step=now,
         clock=f"{run.members} seeds · step {thousands(now)} of {thousands(_clock.total(run))}",
         points=Labelled(points, {"member": _members(run), "token": words, "direction": DIRECTIONS}),

@@ -60,7 +60,8 @@ def _caption(seen: LandscapeWinners) -> str:
     return (
         "First: how undecided the model is at each point (entropy in nats). Second: the likeliest token at each point, "
         "after the feed-forward; hatched where even it has less than half of the probability; dots are where "
-        f"{len(seen.points['held_out'].values)} positions of held-out windows end, faint lines where a neuron switches "
+        f"{len(seen.points['held_out'].values)} positions of {seen.whose} windows end, faint lines where a neuron "
+        "switches "
         "on, greys the groups of tokens. Third: all pairs of token and position as embedded (after several blocks, the "
         f"dots again, closer). Fourth: arrows of this input, from before to after attention. Of what is drawn, "
         f"{listed(parts)}, no token with half of the probability on {percent(seen.undecided)}. "
@@ -78,7 +79,7 @@ def _plane(sheet: _draw.Sheet, seen: LandscapeWinners, entropy: Axes, winners: A
     many = seen.points["held_out"].values
     _regions.winners(winners, seen.regions, sheet.theme, edges=some, avoid=many)
     _draw.dots(winners, many, colour=sheet.theme.ink, scale=0.3, alpha=np.maximum(0.3, seen.near["held_out"].values))
-    _draw.heading(winners, f"likeliest token, and where {len(many)} held-out positions end")
+    _draw.heading(winners, f"likeliest token, and where {len(many)} {seen.whose} positions end")
 
 
 def _starts(ax: Axes, seen: LandscapeWinners, t: _style.Theme, marks: dict[str, str]) -> None:
@@ -109,7 +110,7 @@ def _closer(ax: Axes, seen: LandscapeWinners, t: _style.Theme, _: dict[str, str]
     xy, fade = seen.points["held_out"].values, np.maximum(0.3, seen.near["held_out"].values)
     _regions.winners(ax, near, t, avoid=xy)
     _draw.dots(ax, xy, colour=t.ink, scale=0.5, alpha=fade)
-    ax.set_title("where held-out positions end" + ("" if near is seen.regions else ", closer"))
+    ax.set_title(f"where {seen.whose} positions end" + ("" if near is seen.regions else ", closer"))
 
 
 def _ends(ax: Axes, seen: LandscapeWinners, t: _style.Theme) -> None:

@@ -20,7 +20,7 @@ CAPTION = (
     "the number judged, the verdict, and for what was found the evidence and something to try. Limits are rules of "
     "thumb, chosen on runs made ill on purpose; a run that has learnt its task, or knows its text as well as the best "
     "table of counts, is not called ill for the road it took. Losses and gradients are as logged; neurons, attention "
-    "and signal are measured on up to 64 held-out windows at a few kept steps. Below: four usual signs that it is time "
+    "and signal are measured on up to 64 {} windows at a few kept steps. Below: four usual signs that it is time "
     "to stop, and the first logged step at which each was met."
 )
 
@@ -29,7 +29,7 @@ def draw(seen: Health, look: _draw.Look) -> Figure:
     """One row per check: small curve, limit, verdict and advice; then the signs to stop and when each was met."""
     rows = len(seen.verdicts)
     alt = f"A table of {rows} checks with small curves and verdicts. {seen.title}."
-    sheet = look.sheet(seen, CAPTION, alt, height=9.2)
+    sheet = look.sheet(seen, CAPTION.format(seen.whose), alt, height=9.2)
     wide, high = sheet.room
     line = (high - 2.4 - FOOT) / rows  # ems from one row to the next
     curve = float(np.clip(0.2 * wide, 5, 18))

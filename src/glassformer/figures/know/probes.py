@@ -58,8 +58,9 @@ def _caption(seen: Probes) -> str:
     return (
         "Each panel is one thing to be read off, each row a point of the model in the order of the computation, each "
         "column a kept step. A linear reader (class means, one shared covariance) learned from "
-        f"{seen.learned_from} training windows and is judged on held-out ones: numbers are its percent right, colours "
-        "how much of what chance leaves it gets (0: chance, always naming the most frequent class; 1: always right). "
+        f"{seen.learned_from} training windows and is judged on {'held-out' if seen.held_out else 'the same'} ones: "
+        "numbers are its percent right, colours how much of what chance leaves it gets (0: chance, always naming the "
+        "most frequent class; 1: always right). "
         f"Judged at {', '.join(f'{int(n)} places ({name})' for name, n in counts)}. What a reader finds is there, but "
         "need not be used by the model; what it misses may be there in a form that no line can cut."
     )

@@ -38,7 +38,7 @@ def draw(seen: Confusion, look: _draw.Look) -> Figure:
 
 def caption(seen: Confusion) -> str:
     """How to read the matrices."""
-    where = "positions whose answer is in view" if seen.rule else "held-out answers"
+    where = "positions whose answer is in view" if seen.rule else f"{seen.whose} answers"
     return (
         f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each row "
         "sums to 1, colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, "

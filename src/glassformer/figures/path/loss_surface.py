@@ -32,9 +32,9 @@ def caption(seen: LossSurface) -> str:
         f"Colours: validation loss of models whose weights lie in one plane of the {thousands(seen.parameters)}-"
         "dimensional space of weights, the plane of the first two principal components of the kept weights, laid "
         f"through the last of them ({seen.loss.values.shape[1]} × {seen.loss.values.shape[0]} models, each judged on "
-        f"{seen.windows} held-out windows). Line: the path of training, seen in that plane, its start and end in the "
-        "colour of their true loss; contours are the prices of "
-        "the task's partial understandings. Below: the loss of the true weights along the way and of their projections "
+        f"{seen.windows} {seen.whose} windows). Line: the path of training, seen in that plane, its start and end in "
+        "the colour of their true loss; contours are the prices of the task's partial understandings. Below: the loss "
+        "of the true weights along the way and of their projections "
         "into the plane; where the two part, the path has left the plane and the colours around it are not what "
         "training met. A slice can show valleys and walls, not how many there are in all other directions."
     )

@@ -54,8 +54,9 @@ def draw(seen: Timeline, look: _draw.Look) -> Figure:
 
 def _caption(seen: Timeline) -> str:
     return (
-        f"One axis of training steps. Top: the held-out loss, plateaus shaded (stretches of at least {percent(LONG)} "
-        f"of the training in which it falls by less than {percent(STILL)} of the ladder while more than "
+        f"One axis of training steps. Top: the {seen.whose} loss, plateaus shaded (stretches of at least "
+        f"{percent(LONG)} of the training in which it falls by less than {percent(STILL)} of the ladder while more "
+        "than "
         f"{percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % right; "
         "parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its attention "
         f"on {sought(seen.copied)}, on average over questions. Phases: early, middle and late are by definition "

@@ -96,8 +96,9 @@ def _caption(seen: Calibration) -> str:
         + (", and the exact predictor lies on the diagonal." if seen.truth_known else "; neither need be the truth.")
     )
     return (
-        f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} held-out windows. First: "
-        "the model's first choices in ten bins of confidence, mean confidence against the share that came, with the "
+        f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} {seen.whose} windows. "
+        "First: the model's first choices in ten bins of confidence, mean confidence against the share that came, "
+        "with the "
         "number of predictions in each bin beside it and, for the share, its 95 % interval (Wilson); open: fewer than "
         f"{FEW}; the diagonal is perfect. "
         + (

@@ -72,7 +72,7 @@ def _positive(seen: Comparison) -> bool:
 def _caption(seen: Comparison, log: bool) -> str:
     """How to read curves and table."""
     return (
-        f"Above: held-out {seen.what} by step on a {'logarithmic' if log else 'plain'} axis; thick lines are "
+        f"Above: {seen.whose} {seen.what} by step on a {'logarithmic' if log else 'plain'} axis; thick lines are "
         "medians over members, bands reach from the lowest to the highest member; sparse dots lead from the end of a "
         "shorter training (mark) to its name. Below: best and last value, the "
         "step of the best, parameters, seconds (– where there is no number). The best of many steps is a little lucky "
@@ -85,7 +85,8 @@ def _ground(seen: Comparison) -> str:
     if seen.same:
         return (
             "The difference is that of the first member's loss at the kept step nearest to its best one, window by "
-            f"window on the same {WINDOWS} held-out windows at most, with a 95 % interval over windows; an interval "
+            f"window on the same {WINDOWS} {seen.whose} windows at most, with a 95 % interval over windows; an "
+            "interval "
             "that holds 0 means that these windows cannot tell the two apart. It says nothing about other seeds."
         )
     if seen.texts and seen.metric in ("loss", "perplexity"):

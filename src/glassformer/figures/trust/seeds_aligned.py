@@ -81,7 +81,8 @@ def _parts_told(seen: SeedsAligned) -> str:
     ]
     pairing = "there is only one head to a block, so heads need no pairing; " if seen.heads == 1 else ""
     return (
-        f"Two seeds’ parts are compared on {seen.inputs} held-out inputs: {listed(told)}, paired so that they agree "
+        f"Two seeds’ parts are compared on {seen.inputs} {seen.whose} inputs: {listed(told)}, paired so that they "
+        "agree "
         f"best ({pairing}1 minus the mean agreement is drawn); grey is what the same pairing finds when the two seeds "
         f"are shown different inputs. {'; '.join(found)}{'. ' if found else ''}"
     )
