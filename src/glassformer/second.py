@@ -2,6 +2,9 @@
 
 `Second("glassformer.gallery.making:begin", setup)` starts it; there, `begin(setup)` is called once and gives a function
 from an order to its answers. `ask(order)` sends an order and yields the answers as they come.
+
+As long as there are two, each multiplies matrices with one thread: with more, they stand in each other's way, and small
+products take ten times as long.
 """
 
 import json
@@ -10,6 +13,8 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from glassformer.errors import Error
 
@@ -27,6 +32,7 @@ class Second:
         self.process = subprocess.Popen(
             [sys.executable, "-c", WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
+        self._limits = threadpool_limits(1, "blas")
         self._tell([begin, setup])
 
     def __enter__(self) -> "Second":
@@ -47,6 +53,7 @@ class Second:
             if end:
                 end.close()
         self.process.wait()
+        self._limits.restore_original_limits()
 
     def _tell(self, value: Any) -> None:
         assert self.process.stdin is not None
@@ -67,6 +74,7 @@ def work() -> None:
     name, setup = json.loads(sys.stdin.readline())
     module, _, function = name.partition(":")
     do: Callable[[Any], Iterator[Any]] = getattr(import_module(module), function)(setup)
+    threadpool_limits(1, "blas")
     print("null", flush=True)
     for line in sys.stdin:
         for answer in do(json.loads(line)):

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
-from inspect import get_annotations
+from inspect import get_annotations, signature
 from itertools import product
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeAlias, TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary
@@ -308,12 +308,12 @@ _known: WeakKeyDictionary[Any, OrderedDict[Any, Any]] = WeakKeyDictionary()
 
 def shared(analyse: Callable[P, R]) -> Callable[P, R]:
     """Remember what an analysis found, so that figures of one run share it: an opened run never changes."""
+    usual = frozenset((name, each.default) for name, each in signature(analyse).parameters.items())
 
     @wraps(analyse)
     def within(*args: P.args, **kwargs: P.kwargs) -> R:
-        call = (analyse, args[1:], tuple(sorted(kwargs.items())))
         try:
-            hash(call)
+            call = (analyse, args[1:], frozenset(kwargs.items()) - usual)
             known = _known.setdefault(args[0], OrderedDict())
         except TypeError:
             return analyse(*args, **kwargs)

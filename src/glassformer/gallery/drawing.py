@@ -1,4 +1,4 @@
-"""Many figures, drawn in two processes: each takes the next one when it is free."""
+"""Many figures, drawn in two processes: one begins at the front, the other at the end."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from threading import Lock, Thread
 
 from glassformer import storage
 from glassformer.catalogue import SECONDS, Entry, Subject
-from glassformer.gallery.making import Made, Wish, make
+from glassformer.gallery.making import Made, Wish, make, one_by_one
 from glassformer.second import GoneError, Second
 
 Progress = Callable[[int, int, str], None]  # drawn, in all, which
@@ -24,12 +24,12 @@ def draw(
 ) -> list[Made]:
     """Draw these figures, in order; two processes share the work."""
     storage.make_folder(out)
-    left = deque(sorted(pieces, key=lambda each: -SECONDS[each.cost]))  # the long ones first
+    left = deque(pieces)  # taken from both ends, so that neighbours, which share analyses, are drawn by one process
     many, found, lock = len(left), dict[str, list[Made]](), Lock()
 
-    def take() -> Entry | None:
+    def take(last: bool = False) -> Entry | None:
         with lock:
-            return left.popleft() if left else None
+            return None if not left else left.pop() if last else left.popleft()
 
     def keep(each: Entry, made: list[Made]) -> None:
         with lock:
@@ -43,7 +43,7 @@ def draw(
             setup = [str(path.resolve()), asdict(wish), str(out.resolve())]
             with Second("glassformer.gallery.making:begin", setup) as other:
                 other.ready()
-                while each := take():
+                while each := take(last=True):
                     for made in other.ask(each.name):
                         keep(each, [Made(**one) for one in made])
         except GoneError:
@@ -53,10 +53,11 @@ def draw(
     if subject is not None and processes > 1 and sum(SECONDS[each.cost] for each in pieces) > 3:
         helper = Thread(target=help_out, args=(subject.path,), daemon=True)
         helper.start()
-    while each := take():
-        keep(each, make(each, subject, wish, out))
-    if helper:
-        helper.join()
-    for each in [each for each in pieces if each.name not in found]:
-        keep(each, make(each, subject, wish, out))
+    with one_by_one():
+        while each := take():
+            keep(each, make(each, subject, wish, out))
+        if helper:
+            helper.join()
+        for each in [each for each in pieces if each.name not in found]:
+            keep(each, make(each, subject, wish, out))
     return [made for each in pieces for made in found[each.name]]

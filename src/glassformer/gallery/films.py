@@ -1,10 +1,10 @@
 """The films of a run on the page of its gallery: what moves, the command that makes it, and those already made."""
 
-import base64
 import html
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from glassformer import catalogue
 from glassformer.catalogue import Entry
@@ -30,13 +30,17 @@ def _made(each: Entry, run: Run, out: Path) -> str:
     for folder in (out, FOLDER / run.name):
         files = [path for kind in ("mp4", "gif") if (path := folder / f"{each.name}_film.{kind}").exists()]
         if files:
-            links = [html.escape(Path(os.path.relpath(path, out)).as_posix()) for path in files]
+            links = [_link(path, out) for path in files]
             told = " ".join(f'<a href="{link}">{path.suffix[1:]}</a>' for link, path in zip(links, files, strict=True))
             poster = folder / f"{each.name}_film.png"
             if not poster.exists():
                 return f" Made: {told}"
-            picture = base64.b64encode(poster.read_bytes()).decode()
             alt = f"The last frame of the film {each.name}"
-            image = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{picture}">'
+            image = f'<img alt="{html.escape(alt)}" src="{_link(poster, out)}">'
             return f' Made: {told}\n<a class="sheet film" href="{links[0]}">{image}</a>'
     return ""
+
+
+def _link(path: Path, out: Path) -> str:
+    """The way to a file from the page."""
+    return quote(Path(os.path.relpath(path, out)).as_posix())

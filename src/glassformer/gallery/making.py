@@ -1,7 +1,9 @@
 """One figure, drawn as wished and written to files with its numbers: on as many pages as it has."""
 
+import gc
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
@@ -88,6 +90,16 @@ def _safe(text: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-.+" else "_" for letter in text).strip("_.")[:60]
 
 
+@contextmanager
+def one_by_one() -> Iterator[None]:
+    """Garbage is taken out after each figure (by `make`), not while one is drawn: looking for it costs a tenth more."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
     """Draw a figure (once per sequence, if it takes any) and write its files; a failure is told, not raised."""
     several = wish.sequences if each.option("sequence") and wish.sequences else (None,)
@@ -111,6 +123,8 @@ def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
             found += _pages(each, edited, wish, out, sequence, "_".join(filter(None, detail)))
         except Exception as problem:  # one figure must not stop the others
             found.append(_not_made(each, problem))
+    if not gc.isenabled():
+        gc.collect(0)  # all that is new: whoever is older was looked at before
     return found
 
 
@@ -170,6 +184,7 @@ def begin(setup: tuple[str, dict[str, Any], str]) -> Callable[[str], Iterator[li
     wish = Wish(**asked)
 
     def drawn(name: str) -> Iterator[list[dict[str, Any]]]:
-        yield [asdict(made) for made in make(catalogue.entry("figures", name), subject, wish, Path(out))]
+        with one_by_one():
+            yield [asdict(made) for made in make(catalogue.entry("figures", name), subject, wish, Path(out))]
 
     return drawn

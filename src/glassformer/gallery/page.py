@@ -1,4 +1,4 @@
-"""The page of a gallery: one file that shows every figure, with its words and links to its files."""
+"""The page of a gallery: it shows every figure of its folder, with its words and links to its files."""
 
 import base64
 import hashlib
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import quote
 
 from glassformer import __version__, summary
 from glassformer.analyses._result import thousands
@@ -48,7 +49,7 @@ def _style_sheet(theme: str) -> str:
 
 
 def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str:
-    """One file that needs no server, no network and no script; every picture is inside it."""
+    """It needs no server, no network and no script; the pictures lie beside it."""
     shown = [each for each in made if each.files]
     sections = {key: inside for key in story() if (inside := [each for each in shown if each.section == key])}
     bare = [key for key in story() if key not in sections and any(each.section == key for each in made)]
@@ -58,7 +59,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
     lines = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{seal}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'\">",
+        "img-src 'self' file:; base-uri 'none'; form-action 'none'\">",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{_text(run.name)}: inside the model</title>\n<style>{style}</style>\n</head>\n<body>",
         f'<header id="top">\n<h1>{_text(run.name)}</h1>',
@@ -76,7 +77,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
     lines.append("</nav>\n</header>\n<main>")
     for key in [*sections, *bare]:
         lines.append(f'<section id="{key}">\n<h2>{_text(story()[key].title)}</h2>\n<p>{_text(story()[key].lead)}</p>')
-        lines += [_figure(each, out) for each in sections.get(key, ())]
+        lines += [_figure(each) for each in sections.get(key, ())]
         lines += _not_drawn([each for each in made if each.section == key and not each.files])
         lines += films(run, key, out)
         lines.append("</section>")
@@ -151,18 +152,14 @@ def _anchor(each: Made) -> str:
     return html.escape((_picture(each) or each.files[0]).rpartition(".")[0])
 
 
-def _figure(each: Made, out: Path) -> str:
+def _figure(each: Made) -> str:
     e, image = html.escape, ""
     if picture := _picture(each):
-        kind = "svg+xml" if picture.endswith(".svg") else "png"
-        content = base64.b64encode((out / picture).read_bytes()).decode()
-        image = (
-            f'<a class="sheet" href="{e(picture)}"><img alt="{e(each.alt)}" decoding="async" '
-            f'src="data:image/{kind};base64,{content}"></a>'
-        )
+        there = quote(picture)
+        image = f'<a class="sheet" href="{there}"><img alt="{e(each.alt)}" decoding="async" src="{there}"></a>'
     groups = {"picture": ("svg", "png", "pdf"), "numbers": ("json", "csv")}
     links = [
-        f"{word}: " + " ".join(f'<a href="{e(name)}">{name.rpartition(".")[2]}</a>' for name in found)
+        f"{word}: " + " ".join(f'<a href="{quote(name)}">{name.rpartition(".")[2]}</a>' for name in found)
         for word, kinds in groups.items()
         if (found := [name for name in each.files if name.rpartition(".")[2] in kinds])
     ]

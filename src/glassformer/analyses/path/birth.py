@@ -21,7 +21,7 @@ COST = "c"
 SHARE = 0.01  # of all there is to learn: what a part must cost to be needed
 STAY = 0.05  # share of the training for which it must last up to the end: the last noise is no birth
 LARGE = 200_000  # parameters; larger models are looked at less often
-CHECKPOINTS, NEURONS = (100, 12, 6), (64, 12, 4)  # of small, larger and large models
+CHECKPOINTS, NEURONS = (60, 12, 6), (64, 12, 4)  # of small, larger and large models
 CANDIDATES = 4  # neurons tried for each that is followed
 MEMBERS, COARSE = 8, 24  # members of a population that are compared, and at how many steps
 

@@ -14,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.backends.backend_mixed import MixedModeRenderer
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.font_manager import findfont, get_font
+from matplotlib.textpath import text_to_path
 from PIL import Image
 
 from glassformer.analyses._result import Array
@@ -23,7 +24,7 @@ COLOURS, EXACT = 256, 160  # of a palette; of these, the commonest of the pictur
 TAG = re.compile("<(?:g|path|use|text) [^>]*>")
 IDLE = r' transform="rotate\(-0 [^"]*"| id="\w+_\d+"(?=/?>)'  # a turn by nothing, the number of a line or a text
 LONG = re.compile(rf' (?:d|x|y)="[^"]*"|(?P<idle>{IDLE})| style="(?P<style>[^"]*)"')
-FRACTION, LETTER = re.compile(r"(\.\d\d)\d+"), re.compile(r"\s*([MLQCz])\s*")
+FRACTION, BLANK = re.compile(r"(?<=\.\d\d)\d+"), re.compile(r"\s+(?=[MLQCz])|(?<=[MLQCz])\s+")
 
 _sizes: dict[Any, tuple[float, float, float] | None] = {}
 _images: dict[Any, list[tuple[Array, float, float, float]]] = {}
@@ -46,11 +47,14 @@ class Remembering:
     dpi = 72.0  # of an SVG
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
-        """As Matplotlib measures it."""
-        asked = super().get_text_width_height_descent  # type: ignore[misc]
-        key = (type(self), self.dpi, s, hash(prop), ismath)  # two properties are equal if their hashes are
-        found: tuple[float, float, float] = _known(_sizes, key, lambda: asked(s, prop, ismath))
-        return found
+        """As Matplotlib measures it for an SVG; a text that is larger, or of more dots, is that much larger."""
+        if ismath:
+            found: tuple[float, float, float] = super().get_text_width_height_descent(s, prop, ismath)  # type: ignore[misc]
+            return found
+        key = (s, *prop.get_family(), prop.get_style(), prop.get_weight())
+        width, height, descent = _known(_sizes, key, lambda: _measured(s, prop))
+        dots = prop.get_size_in_points() * self.dpi / 72
+        return width * dots, height * dots, descent * dots
 
     def _get_font_height_metrics(self, prop: Any) -> tuple[float, float, float] | tuple[None, None, None]:
         """Ascent, descent and gap between lines of a font, which Matplotlib reads anew for every text otherwise."""
@@ -87,6 +91,14 @@ class Raster(Remembering, RendererAgg):  # type: ignore[misc]
         key = (s, hash(prop), angle, self.dpi, gc.get_antialiased())
         for image, left, low, turned in _known(_images, key, drawn):
             self._renderer.draw_text_image(image, round(x) + left, round(y) + low, turned, gc)
+
+
+def _measured(s: str, prop: Any) -> tuple[float, float, float]:
+    """Width, height and descent of a text of one point; always from one size, so that no order matters."""
+    large = prop.copy()
+    large.set_size(100)
+    width, height, descent = text_to_path.get_text_width_height_descent(s, large, False)
+    return width / 100, height / 100, descent / 100
 
 
 def _heights(font: Any) -> tuple[float, float, float] | None:
@@ -126,11 +138,11 @@ class FigureCanvas(FigureCanvasAgg):  # type: ignore[misc]
     def print_png(self, filename_or_obj: Any, **_: Any) -> None:
         """Draw, and write with a palette: a third of the bytes, in half of the time."""
         self.draw()
-        pixels = np.asarray(self.buffer_rgba())[..., :3]
+        pixels = np.asarray(self.buffer_rgba()).view("<u4")[..., 0]  # red in the lowest byte, then green, then blue
         palette = _palette(pixels[::3, ::3])
         found = Image.fromarray(_nearest(pixels, palette))
-        found.putpalette(palette.tobytes())
-        found.save(filename_or_obj, format="png", dpi=(self.figure.dpi,) * 2)
+        found.putpalette(_parts(palette).tobytes())
+        found.save(filename_or_obj, format="png", dpi=(self.figure.dpi,) * 2, compress_level=4)
 
 
 def _short(svg: str) -> str:
@@ -142,7 +154,7 @@ def _short(svg: str) -> str:
             return ""
         if found["style"]:
             return f' class="{styles.setdefault(found["style"], f"s{len(styles)}")}"'
-        return LETTER.sub(r"\1", FRACTION.sub(r"\1", found[0]))
+        return BLANK.sub("", FRACTION.sub("", found[0]))
 
     svg = re.sub(r"\n +<", "\n<", TAG.sub(lambda tag: LONG.sub(shorter, tag[0]), svg))
     rules = "".join(f"\n.{name} {{{style}}}" for style, name in styles.items())
@@ -150,24 +162,22 @@ def _short(svg: str) -> str:
 
 
 def _palette(pixels: Array) -> Array:
-    """(colour, 3): those that most pixels have, as they are, and between the others the best there is room for."""
-    packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32)
-    colours, counts = np.unique(packed, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    found = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], -1).astype(np.uint8)[order]
+    """(colour,): those that most pixels have, as they are, and between the others the best there is room for."""
+    colours, counts = np.unique(pixels, return_counts=True)
+    found = colours[np.argsort(-counts, kind="stable")]
     if len(found) <= COLOURS:
         return found
-    rest = Image.fromarray(found[None, EXACT:]).quantize(COLOURS - EXACT, method=Image.Quantize.MEDIANCUT)
-    between = np.array(rest.getpalette(), dtype=np.uint8).reshape(-1, 3)[: COLOURS - EXACT]
-    return np.concatenate([found[:EXACT], between])
+    rest = Image.fromarray(_parts(found)[None, EXACT:]).quantize(COLOURS - EXACT, method=Image.Quantize.MEDIANCUT)
+    between = np.array(rest.getpalette(), dtype=np.uint32).reshape(-1, 3)[: COLOURS - EXACT]
+    return np.concatenate([found[:EXACT], between[:, 0] | between[:, 1] << 8 | between[:, 2] << 16])
 
 
 def _nearest(pixels: Array, palette: Array) -> Array:
     """Which colour of a palette each pixel gets: the nearest of its cube of 4 × 4 × 4; a palette's own is exact."""
     cubes = _cube(pixels)
     used = np.flatnonzero(np.bincount(cubes.ravel(), minlength=1 << 18))
-    middle = 4 * np.stack([used >> 12, used >> 6 & 63, used & 63], -1).astype(np.float32) + 1.5
-    colours = palette.astype(np.float32)
+    middle = 4 * np.stack([used & 63, used >> 6 & 63, used >> 12], -1).astype(np.float32) + 1.5
+    colours = _parts(palette).astype(np.float32)
     chosen = np.zeros(1 << 18, dtype=np.uint8)
     chosen[used] = ((colours**2).sum(-1) - 2 * middle @ colours.T).argmin(-1)
     chosen[_cube(palette)[::-1]] = np.arange(len(palette))[::-1]  # of two in a cube, the commoner
@@ -175,6 +185,10 @@ def _nearest(pixels: Array, palette: Array) -> Array:
 
 
 def _cube(colours: Array) -> Array:
-    parts = (colours >> 2).astype(np.int32)
-    found: Array = parts[..., 0] << 12 | parts[..., 1] << 6 | parts[..., 2]
+    found: Array = colours >> 2 & 63 | colours >> 4 & 63 << 6 | colours >> 6 & 63 << 12
     return found
+
+
+def _parts(colours: Array) -> Array:
+    """(..., 3): red, green and blue."""
+    return np.stack([colours & 255, colours >> 8 & 255, colours >> 16 & 255], -1).astype(np.uint8)

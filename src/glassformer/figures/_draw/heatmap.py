@@ -142,6 +142,6 @@ def bar(
     colours = ScalarMappable(Normalize(*limit), _style.colormap(kind, sheet.theme.name))
     shown_bar = sheet.figure.colorbar(colours, cax=made, label=label, extend="both" if beyond else "neither")
     shown_bar.outline.set_visible(False)
-    shown_bar.locator = matplotlib.ticker.MaxNLocator(5)
+    shown_bar.locator = matplotlib.ticker.MaxNLocator(5, steps=[1, 2, 5, 10])  # 0.025 would need a digit more
     shown_bar.update_ticks()
     return made

@@ -51,8 +51,8 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
         _regions.halo_one(text, t)
     big.set_xlabel(f"added along {seen.plane.labels[0]}")
     big.set_ylabel(f"added along {seen.plane.labels[1]}")
-    big.xaxis.set_major_locator(MaxNLocator(4))
-    big.yaxis.set_major_locator(MaxNLocator(4))
+    big.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    big.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     big.set_title(f"what {seen.name} would say", parse_math=False)
     every = seen.shown_tokens
     picked = every[: SMALL.get(size, 9)]

@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
@@ -27,6 +28,7 @@ def draw(seen: OneVector, look: _draw.Look) -> Figure:
         panel.axhline(0, color=sheet.theme.faint, linewidth=0.5 * sheet.size.line, zorder=0)
         panel.set_xlim(-0.6, len(values) - 0.4)
         panel.set_ylim(-reach, reach)
+        panel.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         _draw.heading(panel, name)
         _draw.places(panel, seen.features.axes["feature"] if panel is panels[-1] else (), "x")
     panels[-1].set_xlabel("feature")

@@ -21,7 +21,7 @@ def draw(seen: HeadSplit, look: _draw.Look) -> Figure:
     low = min(0.45, 11 / sheet.room[1])
     names = list(matrices)
     limit = _draw.limits("signed", *matrices.values())
-    panels = sheet.panels(1, len(names), left=5, right=11, bottom=4, top=4.0, gap=4, within=(0, low, 1, 1))[0]
+    panels = sheet.panels(1, len(names), left=5, right=9.5, bottom=4, top=4.0, gap=4, within=(0, low, 1, 1))[0]
     for k, (name, panel) in enumerate(zip(names, panels, strict=True)):
         values, turned = matrices[name], name == "output"
         axes = seen.matrices[name].axes
