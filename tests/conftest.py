@@ -3,8 +3,15 @@
 import os
 from pathlib import Path
 
+from hypothesis import settings
+
 COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"  # gone with `pytest --cache-clear`
 
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+# The same examples every time, so that a test that fails fails by its change; `--hypothesis-profile explore` looks on.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("explore", derandomize=False)
+settings.load_profile("same")

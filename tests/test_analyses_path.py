@@ -570,8 +570,8 @@ def test_passes_are_counted_where_training_goes_in_passes():
 
 # ---- how steps are spaced --------------------------------------------------------------------------------------------
 
-OVER_STEPS = ("attention_history", "birth", "gradients", "hessian", "loss_surface", "parameter_tracks", "similarity",
-              "timeline", "weight_change")  # fmt: skip
+OVER_STEPS = ("attention_history", "gradients", "loss_surface", "parameter_tracks", "similarity", "timeline",
+              "weight_change")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OVER_STEPS)

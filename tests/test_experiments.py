@@ -1,6 +1,7 @@
-"""Every ready-made experiment trains and opens."""
+"""An experiment of every task trains and opens; the others have settings, data and a model that fit each other."""
 
 import os
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,31 @@ import pytest
 import glassformer
 import glassformer.run
 from command import call
-from glassformer import experiment
+from glassformer import experiment, model, reference
+from glassformer.architecture import nest
 
 FEW = ("--steps", 3, "--set", "train.judged=20")
 
 
-@pytest.mark.parametrize("name", experiment.names())
+TASKS = {name: tomllib.loads(experiment.text(name))["task"] for name in experiment.names()}
+FIRST = {task: name for name, task in reversed(TASKS.items())}  # an experiment of every task
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS if name not in FIRST.values()])
+def test_a_further_experiment_of_a_task_has_other_settings_and_a_model_that_answers(name, tmp_path):
+    """The way from data to weights on disk is that of the first experiment of its task, which is trained below."""
+    extra = [str(word) for word in _extra(name, tmp_path) if word != "--set" and "blocks" not in str(word)]
+    mine, first = experiment.load(name, extra), experiment.load(FIRST[TASKS[name]], extra)
+    assert {**mine.tables(), "name": first.name} != first.tables()
+    params = model.init(mine.architecture, np.random.default_rng(mine.train.seed))
+    assert mine.architecture.parameters == sum(array.size for array in params.values())
+    windows = mine.task.examples(mine.architecture.context, "validation", 4).windows
+    logits, _ = reference.forward(nest(params), windows[:, :-1], mine.architecture)
+    assert np.isfinite(logits).all()
+    assert logits.shape[-1] == mine.architecture.answers > windows[:, -1].max()
+
+
+@pytest.mark.parametrize("name", sorted(FIRST.values()))
 def test_a_ready_made_experiment_trains_and_opens(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = call("train", name, *FEW, *_extra(name, tmp_path), "--json")

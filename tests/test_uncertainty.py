@@ -289,10 +289,13 @@ SUBJECTS = {
     "questions": lambda: run_of("five_operations"),
     "diverged": lambda: run_of(NAN),
 }
+SIZES = ("screen", "slide", "print", "print_narrow")
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
-@pytest.mark.parametrize("size", ["screen", "slide", "print", "print_narrow"])
+@pytest.mark.parametrize(("subject", "size"), [
+    *((subject, size) for subject in ("one_layer", "boltzmann_memory") for size in SIZES),
+    ("short", "screen"), ("run", "print"), ("questions", "print_narrow"), ("diverged", "slide"),
+])  # fmt: skip
 def test_every_figure_and_every_view_is_drawn(subject, size):
     for name in FIGURES:
         if name == "attention_profile" and subject == "boltzmann_memory":
