@@ -1,11 +1,11 @@
 """What a user waits for: whole runs beside the engine alone, and whole commands from the shell.
 
-    python benchmarks/waiting.py [--quick] [--galleries] [--markdown FILE]
+    python benchmarks/waiting.py [--quick] [--galleries] [--before OTHER/src] [--markdown FILE]
 
 The first table compares, in one process and turn by turn, a training as the command line does it (judged and written to
 disk, after compiling) with its compiled steps alone. The second times commands in processes of their own, first with an
 empty cache of compiled programs, then again. Seconds of the clock depend on what else the machine does; seconds of the
-processor hardly do, but count all cores. Run it with PYTHONPATH=OTHER/src to measure another version of the package.
+processor hardly do, but count all cores. `--before` measures another version of the package as well, in the same run.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
-from training_speed import machine, table, told
+from training_speed import WAITING, machine, table, told
 
 RATIO = 1.25  # whole run over engine alone, at the most
 RUNS = {  # title → experiment, members, steps
@@ -121,16 +121,28 @@ def drawings(folder: Path) -> Iterator[list[object]]:
         yield [title, *spent, most, size, "–" if heaviest is None else heaviest]
 
 
+def before(source: Path) -> str:
+    """The same tables from another version, by this program in a process of its own."""
+    told(f"with {source} ...")
+    words = [word for word in sys.argv[1:] if word in ("--quick", "--galleries")]
+    path = {**os.environ, "PYTHONPATH": str(source.resolve())}
+    return subprocess.run(
+        [sys.executable, __file__, *words], env=path, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
 def main() -> None:
     """Measure, print, and write it down where asked."""
     reader = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     reader.add_argument("--quick", action="store_true", help="one turn each: a rough picture")
     reader.add_argument("--galleries", action="store_true", help="time galleries and a figure, too: some minutes")
-    reader.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables to this file, too")
+    reader.add_argument("--before", type=Path, metavar="SRC", help="first the same with the package in this folder")
+    reader.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables into this file, too")
     asked = reader.parse_args()
     rounds = 1 if asked.quick else 5
     head = ["training", "engine, s", "processor", "whole run, s", "processor", "ratio", "in single turns", "at most"]
-    pieces = [f"{machine()}.\n", table(head, runs(rounds)), ""]
+    pieces = [f"### Before\n\n{before(asked.before)}", "### Now\n"] if asked.before else []
+    pieces += [f"{machine()}.\n", table(head, runs(rounds)), ""]
     with tempfile.TemporaryDirectory() as folder:
         head = ["command", "first time, s", "processor", "then, s", "processor", "at most, s"]
         pieces += [table(head, trainings(Path(folder), 1 if asked.quick else 3)), ""]
@@ -140,7 +152,10 @@ def main() -> None:
     text = "\n".join(pieces)
     print(text)
     if asked.markdown is not None:
-        asked.markdown.write_text(text, encoding="utf-8")
+        there = (
+            asked.markdown.read_text(encoding="utf-8").partition(WAITING)[0].rstrip() if asked.markdown.exists() else ""
+        )
+        asked.markdown.write_text(f"{there}\n\n{WAITING}\n{text.rstrip()}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
