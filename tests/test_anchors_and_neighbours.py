@@ -35,7 +35,7 @@ def test_a_token_that_all_look_for_is_the_anchor(tmp_path):
     assert words[0] == "+"
     ratio = dict(zip(run.task.vocabulary, got / due, strict=True))
     np.testing.assert_allclose(seen.received.values[0, 0], [ratio[word] for word in words], rtol=1e-4)
-    assert f"+: it receives {ratio['+']:.1f} times" in seen.title
+    assert f"“+”: it receives {ratio['+']:.1f} times" in seen.title
     assert seen.by_group.values[0, 0, seen.by_group.axes["group"].labels.index("sign")] == pytest.approx(
         ratio["+"], rel=1e-4
     )

@@ -10,9 +10,11 @@ import pytest
 from matplotlib.patches import Rectangle
 from numpy.testing import assert_allclose
 
-from glassformer.analyses import _passage
+from glassformer.analyses import _pairs, _passage
 from glassformer.analyses.attend.attention import attention
 from glassformer.analyses.attend.head_roles import head_roles
+from glassformer.analyses.attend.query_key_space import query_key_space
+from glassformer.analyses.attend.scoring import scoring
 from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.learn.next_token import next_token
 from glassformer.analyses.trust.comparison import comparison
@@ -70,6 +72,15 @@ def test_attention_on_a_text_is_shown_on_a_whole_window_that_was_held_out():
     assert list(seen.marks) == plain
     assert "a window of the validation part" in _draw.of(plot_attention(seen)).words.caption
     assert attention(run, sequence="mary had").tokens == ("mary", "had")
+
+
+def test_figures_of_queries_follow_one_of_the_input_and_keep_the_case_of_its_token():
+    run = run_of(TEXT)
+    space, scored = query_key_space(run), scoring(run)
+    assert space.row(space.query) in space.example  # else its scores with the keys of the input cannot be drawn
+    assert space.left_out == len(run.task.vocabulary) - len(space.queries.axes["token"])
+    assert scored.title.startswith(f"{_pairs.spoken(scored.tokens[scored.followed])} at position")
+    assert [_pairs.spoken(each) for each in ("had", ":", "+", "--")] == ["had", "“:”", "+", "“--”"]
 
 
 def test_one_head_alone_is_drawn_large():

@@ -13,6 +13,7 @@ from glassformer.analyses._result import Array
 from glassformer.analyses.attend.attention import attention
 from glassformer.errors import CallError
 from glassformer.run import Run
+from glassformer.tasks._text import Text
 
 QUESTIONS = 2000  # looked at for the pairs that occur
 DIRECTIONS = ("horizontal", "vertical")  # of a drawn plane
@@ -73,9 +74,12 @@ def looked_up(run: Run, token: int, place: int, sequence: str | None = None) -> 
 
 
 def trigger(run: Run, sequence: str | None = None) -> tuple[int, int]:
-    """Token id and position of the query worth a figure: the one that figures of attention follow."""
+    """Token id and position of the query of an input worth a figure: of a text's showcase, the last."""
+    if sequence is None and isinstance(run.task, Text):  # attention is shown on a whole window, this on the showcase
+        tokens = run.tokens(None)
+        return int(tokens[-1]), len(tokens) - 1
     place = asked(run, sequence)
-    return int(looked_at(run, sequence)[place]), place
+    return int(run.tokens(sequence)[place]), place
 
 
 def example(run: Run, ids: Sequence[int], sequence: str | None = None) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from glassformer.run import Run
 POINTS = ("embedded", "query", "key", "value")
 SHOWN = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 MOST_TOKENS, MOST_PAIRS = 40, 1000  # beyond so many pairs only those of the most frequent tokens
+STOPS = ".,:;!?'\"-–—()[]…"  # tokens of these alone read like the punctuation of a sentence
 FIXED = "\u00a0\u202f"  # spaces at which no line breaks
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -54,6 +55,12 @@ def these(pairs: Iterable[tuple[str, int]]) -> Axis:
     """Some tokens at positions: places are (token, position)."""
     every = tuple(pairs)
     return Axis(every, tuple(at_position(*each) for each in every), kind="pair")
+
+
+def spoken(token: str) -> str:
+    """A token within a sentence: what could be taken for its punctuation stands in quotes."""
+    text = shown(token)
+    return f"“{text}”" if text and not set(text) - set(STOPS) else text
 
 
 def drawn(axis: Axis | Iterable[str]) -> list[str]:

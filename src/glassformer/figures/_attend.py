@@ -9,7 +9,7 @@ from matplotlib.patches import Circle, PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
-from glassformer.analyses._pairs import at_position, drawn, paired
+from glassformer.analyses._pairs import at_position, drawn, paired, shown
 from glassformer.analyses._result import Array, Axis, Labelled
 from glassformer.analyses.attend.query_key_space import QueryKeySpace
 from glassformer.figures import _draw, _style
@@ -146,6 +146,17 @@ def places(
     for label in axis.get_ticklabels():
         label.set_parse_math(False)
         label.set_rotation(90 if which == "x" else 0)
+
+
+def marked(tokens: Sequence[str], marks: Sequence[int]) -> str:
+    """What the short lines at the edges of a map mark: the one token, or what such tokens are."""
+    there = {tokens[k] for k in marks}
+    return shown(there.pop()) if len(there) == 1 else "punctuation and white space"
+
+
+def left_out(many: int) -> str:
+    """What a caption adds where not every token of the vocabulary is drawn."""
+    return f" {many} rarer tokens are left out." if many else ""
 
 
 def longest(names: Axis | Sequence[str]) -> float:

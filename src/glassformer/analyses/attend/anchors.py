@@ -40,7 +40,7 @@ class Anchors(Result):
             return f"No token occurs {LEAST} times where others can look at it"
         block, head, token = np.unravel_index(int(np.nanargmax(values)), values.shape)
         who = f" ({named(int(block), int(head), len(values))})" if values.shape[0] * values.shape[1] > 1 else ""
-        word, most = shown(self.received.axes["token"].labels[int(token)]), float(values[block, head, token])
+        word, most = f"“{shown(self.received.axes['token'].labels[int(token)])}”", float(values[block, head, token])
         if most < CLEAR:
             return f"No token is an anchor: the most that one receives is {most:.1f} times an even share, {word}{who}"
         return f"The strongest anchor is {word}: it receives {most:.1f} times an even share of the attention{who}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Frames, Member, Option, Pace, Sequence, Shown, Step
-from glassformer.analyses._pairs import drawn, groups, placed, shown
+from glassformer.analyses._pairs import drawn, groups, placed, spoken
 from glassformer.analyses._passage import brief, looked_at
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Labelled, Result, fate, listed, numbers, percent, result, shared, thousands
@@ -60,11 +60,12 @@ class Attention(Result):
         rows = _asked(weights, self.read)[block, head]
         query, key = np.unravel_index(np.argmax(rows), rows.shape)
         share = percent(float(weights[block, head, query, key]))
-        look = f"puts {share} on {shown(self.tokens[key])} at position {key}{who}"
+        where = "itself" if key == query and self.read < 0 else f"{spoken(self.tokens[key])} at position {key}"
+        look = f"puts {share} on {where}{who}"
         if self.read >= 0:
             return f"The sharpest look where the answer is read {look}"
         among_all = "" if self.chosen else " of all"
-        return f"The sharpest look{among_all}: {shown(self.tokens[query])} at position {query} {look}"
+        return f"The sharpest look{among_all}: {spoken(self.tokens[query])} at position {query} {look}"
 
 
 @shared
@@ -138,16 +139,16 @@ def _looked_up(seen: Attention, on: np.ndarray, who: str) -> str:
     """How much attention goes where the answers are."""
     asks = [k for k, place in enumerate(seen.source) if place >= 0]
     each = [
-        f"{shown(seen.tokens[k])} at position {k} puts {percent(float(on[k]))}"
+        f"{spoken(seen.tokens[k])} at position {k} puts {percent(float(on[k]))}"
         f"{f' of its attention{who}' if not n else ''} on "
-        f"{shown(seen.tokens[seen.source[k]])} at position {seen.source[k]}"
+        f"{spoken(seen.tokens[seen.source[k]])} at position {seen.source[k]}"
         for n, k in enumerate(asks[:2] if len(asks) == 2 else asks[-1:])
     ]
     both = "which hold the answers" if seen.copied else "which the rule needs"
     title = f"{listed(each)}, {both if len(each) > 1 else which(seen.copied)}"
     if len(asks) > 2:
         title += f"; {percent(float(on[asks].mean()))} on average over {len(asks)} such places"
-    return title[0].upper() + title[1:]
+    return title
 
 
 def _clearest(seen: Attention, among: Places[tuple[int, int]] | None) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._attend import asked, checked
 from glassformer.analyses._options import Head, Member, Option, Sequence, Step, StepAxis, Steps
-from glassformer.analyses._pairs import placed, shown
+from glassformer.analyses._pairs import placed, spoken
 from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Labelled, Result, fate, percent, result, thousands
 from glassformer.analyses._scale import Scale, spaced
@@ -58,7 +58,7 @@ class AttentionHistory(Result):
         first, last = float(lines[0, key]), float(lines[-1, key])
         held = which(self.copied) if self.source[self.query] >= 0 else "where it looks most in the end"
         said = (
-            f"The attention of {self.asker} on {shown(self.tokens[key])} at position {key}, {held}{self.who}, goes "
+            f"The attention of {self.asker} on {spoken(self.tokens[key])} at position {key}, {held}{self.who}, goes "
             f"from {percent(first)} at step {thousands(self.steps[0])} to {percent(last)} at step "
             f"{thousands(self.steps[-1])}"
         )
@@ -73,7 +73,7 @@ class AttentionHistory(Result):
     @property
     def asker(self) -> str:
         """The one query in words: `+ at position 5`."""
-        return f"{shown(self.tokens[self.query])} at position {self.query}"
+        return f"{spoken(self.tokens[self.query])} at position {self.query}"
 
     @property
     def who(self) -> str:

@@ -14,7 +14,7 @@ ORDER = 100
 ANSWERS = ("1.P3", "2.§5.1", "3.§3.3")
 COST = "c"
 APPLIES = (_applies.attention,)
-WINDOWS = 96
+WINDOWS = 128
 LIFE, FEWER = 40, 12  # kept steps looked at; of a large model
 REPEATED = 16  # random sequences, each written twice, on which induction is measured
 INDUCTION = 0.4  # share of the attention on what followed the earlier copy, from where a head is an induction head
@@ -87,7 +87,7 @@ class HeadRoles(Result):
 
 
 def head_roles(run: Run, *, step: Step = -1, member: Member = 0, over_life: bool = True) -> HeadRoles:
-    """Roles of every head at a step and over life, on 96 validation windows."""
+    """Roles of every head at a step and over life, on up to 128 validation windows."""
     a = run.architecture
     many = _judged.enough(run, WINDOWS, 1.0)
     windows = run.task.examples(a.context, "validation", many).windows[:, : a.context]

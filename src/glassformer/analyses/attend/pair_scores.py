@@ -49,6 +49,11 @@ class PairScores(Result):
     product: str  # how a score comes about
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The token groups, in the order of `by_group`."""
+        return self.by_group.axes["query_group"].labels
+
+    @property
     def title(self) -> str:
         """What the score depends on."""
         shares, means = self.shares.values, self.by_group.values

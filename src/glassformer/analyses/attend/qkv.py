@@ -42,6 +42,8 @@ class Qkv(Result):
     example: tuple[int, ...]  # the pairs of the input, in a list of all pairs
     asked: tuple[int, ...]  # of these, the query worth following and what it must look up
     width: int
+    left_out: int  # tokens of the vocabulary that are not drawn, the rarer ones
+    turned: bool  # whether queries and keys are turned by their position
     normed: bool  # whether a norm stands between the embedding and the matrices
     extended: bool  # whether token × position maps of each feature are asked for, too
 
@@ -125,6 +127,8 @@ def qkv(
         example=example(run, all_pairs.ids, sequence),
         asked=_asked(run, all_pairs, sequence),
         width=a.width,
+        left_out=len(run.task.vocabulary) - len(all_pairs.ids),
+        turned=a.positions == "rotary",
         normed=a.norm != "none" and a.norm_place == "pre",
         extended=extended,
     )

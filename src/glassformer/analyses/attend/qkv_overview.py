@@ -7,7 +7,7 @@ import numpy as np
 from glassformer.analyses import _applies
 from glassformer.analyses._attend import DIRECTIONS, tokens_of
 from glassformer.analyses._options import Head, Member, Sequence, Step
-from glassformer.analyses._pairs import pairs, placed, shown
+from glassformer.analyses._pairs import pairs, placed, spoken
 from glassformer.analyses._plane import Plane, plane
 from glassformer.analyses._result import Labelled, Result, numbers, percent, result
 from glassformer.analyses._sought import which
@@ -40,9 +40,9 @@ class QkvOverview(Result):
             return seen.title
         query, weights = seen.followed, seen.attention.values[seen.followed]
         best = int(np.argmax(weights))
-        whose = "its own" if best == query else f"that of {shown(seen.tokens[best])} at position {best}"
+        whose = "its own" if best == query else f"that of {spoken(seen.tokens[best])} at position {best}"
         said = (
-            f"Of the value that {shown(seen.tokens[query])} at position {query} passes on{seen.where}, "
+            f"Of the value that {spoken(seen.tokens[query])} at position {query} passes on{seen.where}, "
             f"{percent(float(weights[best]))} is {whose}"
         )
         return said + (f", {which(seen.copied)}" if seen.source[query] == best else "")

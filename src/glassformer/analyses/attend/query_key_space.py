@@ -22,7 +22,7 @@ from glassformer.analyses._attend import (
     trigger,
 )
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
-from glassformer.analyses._pairs import at_position, groups, paired, pairs, read_pair, shown, these
+from glassformer.analyses._pairs import at_position, groups, paired, pairs, read_pair, spoken, these
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._reel import Reel, extent, frames_of, glance, strip
 from glassformer.analyses._result import Array, Axis, Labelled, Place, Result, fate, listed, numbers, result, thousands
@@ -73,6 +73,7 @@ class QueryKeySpace(Result):
     blocks: int
     example: tuple[int, ...]  # the pairs of the input, in a list of all pairs
     causal: bool
+    left_out: int  # tokens of the vocabulary without queries and keys here, the rarer ones
     with_focus: bool  # whether the plane is asked for as the query sees it, too
 
     @property
@@ -81,8 +82,7 @@ class QueryKeySpace(Result):
         if not np.isfinite(self.lengths.values).all():
             return fate("queries and keys are not numbers", self.step)
         said = _points(self) if len(self.means) >= 2 else self.longest
-        said += " (projection)" if self.plane.kept < 0.6 else ""
-        return said[0].upper() + said[1:]
+        return said + (" (projection)" if self.plane.kept < 0.6 else "")
 
     @property
     def longest(self) -> str:
@@ -90,8 +90,8 @@ class QueryKeySpace(Result):
         tokens, lengths = self.lengths.axes["token"].labels, self.lengths.values
         longest, shortest = int(lengths.argmax()), int(lengths.argmin())
         return (
-            f"{shown(tokens[longest])} has the longest queries ({lengths[longest]:.1f} on average), "
-            f"{shown(tokens[shortest])} the shortest ({lengths[shortest]:.1f})"
+            f"The longest queries are those of {spoken(tokens[longest])} ({lengths[longest]:.1f} on average), the "
+            f"shortest those of {spoken(tokens[shortest])} ({lengths[shortest]:.1f})"
         )
 
     @property
@@ -102,7 +102,7 @@ class QueryKeySpace(Result):
     @property
     def asker(self) -> str:
         """The one query in words: `+ at position 5`."""
-        return f"{shown(self.query[0])} at position {self.query[1]}"
+        return f"{spoken(self.query[0])} at position {self.query[1]}"
 
     def row(self, pair: Place) -> int:
         """Where a token at a position stands in a list of all pairs."""
@@ -183,6 +183,7 @@ def query_key_space(
         blocks=run.architecture.blocks,
         example=example(run, all_pairs.ids, sequence),
         causal=all_pairs.causal,
+        left_out=len(run.task.vocabulary) - len(all_pairs.ids),
         with_focus=with_focus,
     )
 
@@ -240,7 +241,7 @@ def _points(seen: QueryKeySpace) -> str:
     """Towards which keys a query points, and away from which."""
     toward = [f"{group} keys (score {_signed(score)} on average)" for group, score in seen.means.items() if score > 0]
     away = [f"{group} keys ({_signed(score)})" for group, score in seen.means.items() if score <= 0]
-    query = f"the query of {seen.asker}{seen.who} points"
+    query = f"The query of {seen.asker}{seen.who} points"
     if seen.group_above.values[0] < CLEAR and seen.position_share >= 0.5:
         return f"{query} furthest towards the keys at position {seen.best_position}, on average over those it may see"
     if not toward or not away:

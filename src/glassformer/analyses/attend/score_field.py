@@ -7,7 +7,7 @@ import numpy as np
 from glassformer.analyses import _applies
 from glassformer.analyses._attend import Query, largest
 from glassformer.analyses._options import Block, Head, Member, Option, Sequence, Step
-from glassformer.analyses._pairs import shown
+from glassformer.analyses._pairs import spoken
 from glassformer.analyses._result import Labelled, Result, fate, listed, percent, result
 from glassformer.analyses.attend.query_key_space import CLEAR, TOP, QueryKeySpace, by_group, query_key_space
 from glassformer.analyses.attend.scoring import Scoring, scoring, tenths
@@ -33,15 +33,14 @@ class ScoreField(Result):
     @property
     def title(self) -> str:
         """What the one query scores high; of many, which tells its keys apart most and which least."""
-        said = _one(self.one) if self.one is not None else self._every()
-        return said[0].upper() + said[1:]
+        return _one(self.one) if self.one is not None else self._every()
 
     def _every(self) -> str:
         assert self.every is not None
         order = self.order
         if not np.isfinite(self.every.scores.values).all() or len(order) < 2:
             return self.every.title
-        sharp, mild = (f"{shown(self.every.tokens[k])} at position {k}" for k in (order[0], order[-1]))
+        sharp, mild = (f"{spoken(self.every.tokens[k])} at position {k}" for k in (order[0], order[-1]))
         most, least = (tenths(float(self._spans[k])) for k in (order[0], order[-1]))
         return (
             f"{sharp} tells its keys apart most{self.every.where}: their scores span {most}; those for {mild} only "

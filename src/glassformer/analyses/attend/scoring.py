@@ -5,7 +5,7 @@ import numpy as np
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._attend import DIRECTIONS, checked, must_ask, product, tokens_of
 from glassformer.analyses._options import Block, Head, Member, Sequence, Step
-from glassformer.analyses._pairs import pairs, placed, shown
+from glassformer.analyses._pairs import pairs, placed, spoken
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
 from glassformer.analyses._sought import copied, sought, which
@@ -42,6 +42,7 @@ class Scoring(Result):
     followed: int  # the query to speak of: the last with an answer to look up, else the one with the sharpest attention
     best: int  # the key that it scores highest
     lead: float  # how far that is above the next; NaN: there is no other
+    left_out: int  # tokens of the vocabulary that are not among the others, the rarer ones
 
     @property
     def title(self) -> str:
@@ -50,17 +51,16 @@ class Scoring(Result):
             return fate("the attention is not a number", self.step)
         query, source, weights = self.followed, self.source[self.followed], self.attention.values[self.followed]
         lead = f", {tenths(self.lead)} above the next" if np.isfinite(self.lead) else ""
-        me = "itself" if self.best == query else f"{shown(self.tokens[self.best])} at position {self.best}"
+        me = "itself" if self.best == query else f"{spoken(self.tokens[self.best])} at position {self.best}"
         there = "there"
         if source >= 0:
             there = f"to this token, {which(self.copied)}"
             if source != self.best:
                 there = f"there, {percent(float(weights[source]))} to {sought(self.copied)}"
-        said = (
-            f"{shown(self.tokens[query])} at position {query} scores {me} highest{lead}: "
+        return (
+            f"{spoken(self.tokens[query])} at position {query} scores {me} highest{lead}: "
             f"{percent(float(weights[self.best]))} of its attention{self.where} goes {there}"
         )
-        return said[0].upper() + said[1:]
 
     @property
     def where(self) -> str:
@@ -85,11 +85,12 @@ def scoring(
         seen[name][block, head].astype(np.float64) for name in ("query", "key", "scores", "attention")
     )
     others: dict[str, Labelled] = {}
+    left_out = 0
     plane = pair_plane(q, k)
     if block == 0:  # deeper queries depend on the whole input: there is no list of all of them
         every = pairs(run, step=seen.step, member=member, also=tokens_of(run, sequence))
         all_q, all_k = every.at("query", head).astype(np.float64), every.at("key", head).astype(np.float64)
-        plane = pair_plane(all_q, all_k)
+        plane, left_out = pair_plane(all_q, all_k), len(run.task.vocabulary) - len(every.ids)
         axes = {"token": every.tokens, "position": numbers(every.context), "direction": DIRECTIONS}
         others = {"query": Labelled(plane.queries(all_q), axes), "key": Labelled(plane.keys(all_k), axes)}
     tokens, source = tuple(run.task.vocabulary[token] for token in seen.tokens), sources(run, seen.tokens)
@@ -120,6 +121,7 @@ def scoring(
         followed=query,
         best=best,
         lead=float(met[best]) - float(np.delete(met, best).max()) if len(met) > 1 else float("nan"),
+        left_out=left_out,
     )
 
 

@@ -69,18 +69,21 @@ def _caption(seen: Attention) -> str:
         "a dark page) is a larger share, on a scale fixed from 0 to 1. "
     )
     said += "Cross-hatched cells lie in the future and may not be looked at. " if seen.causal else ""
-    if np.isfinite(there).any() or not seen.marks:
+    if np.isfinite(there).any():
+        alone = "; the ticks on the bars are what it would get if all positions in view counted the same"
         said += (
             f"A framed cell is the position of {sought(seen.copied)}, where there is one"
-            f"{' (of equal tokens that would do, the first)' if _tied(seen) else ''}; the ticks beside the "
-            "bars are what it would get if all positions in view counted the same. The numbers are exact. "
+            f"{' (of equal tokens that would do, the first)' if _tied(seen) else ''}"
+            f"{alone if there.shape[:2] == (1, 1) else ''}. The numbers are exact. "
             "If a head did not look it up, the framed cells would be no darker than the rest of their rows."
         )
     else:
+        if seen.marks:
+            said += f"Short lines at the edges mark {_attend.marked(seen.tokens, seen.marks)}: a head that looks "
+            said += "there has dark columns. "
         said += (
-            "Short lines at the edges mark punctuation and white space: a head that looks for them has dark "
-            "columns there, one that looks at the token before has a dark line beside the diagonal. The numbers are "
-            "exact; what a head does on one window may be chance."
+            "A head that looks at the token before has a dark line beside the diagonal. The numbers are exact; what a "
+            "head does on one window may be chance."
         )
     if seen.roles:
         said += (

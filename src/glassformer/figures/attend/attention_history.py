@@ -11,6 +11,7 @@ from glassformer.analyses.attend.attention_history import AttentionHistory
 from glassformer.figures import _attend, _draw
 
 MOST_ON_SLIDE = 4  # maps
+MOST_NAMED = 9  # positions up to which each has its name below every map
 
 
 def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
@@ -27,7 +28,7 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
         len(steps_shown),
         left=max(6.0, 2.4 + _draw.widest(names)),
         right=7.5,
-        bottom=4.2,
+        bottom=max(4.2, 2.6 + _draw.widest(names)) if length <= MOST_NAMED else 4.8,  # names may stand upright
         top=2.4,
         gap=(1.4, 0),
         within=(0, 0.53, 1, 1),
@@ -36,7 +37,9 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
     for k, panel in enumerate(maps):
         _draw.heat(panel, values[k], kind="share", theme=sheet.theme, masked=future, numbers=False)
         _attend.places(panel, names if k == 0 else (), seen.marks, "y", "query position" if k == 0 else "")
-        _attend.places(panel, names, seen.marks, "x", "key position", most=5 if len(maps) > 2 and length > 9 else 32)
+        _attend.places(
+            panel, names, seen.marks, "x", "key position", most=5 if len(maps) > 2 and length > MOST_NAMED else 32
+        )
         panel.set_title(f"step {thousands(int(steps_shown[k]))}")
         _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right, width=1.0)
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=maps[-1])
@@ -83,7 +86,7 @@ def _caption(seen: AttentionHistory) -> str:
     return (
         f"Top: attention on the input {' '.join(map(shown, seen.tokens))}{seen.who} at some steps (rows look at columns"
         + (f"; framed: {sought(seen.copied)}" if max(seen.source) >= 0 else "")
-        + ("; short lines at the edges: punctuation and white space" if seen.marks else "")
+        + (f"; short lines at the edges: {_attend.marked(seen.tokens, seen.marks)}" if seen.marks else "")
         + "). "
         f"Below: the share that {seen.asker} gives each position, over life, with the share that all would get if it "
         "looked everywhere alike; and the entropy of that attention, whose highest value is ln "

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from glassformer.analyses._attend import largest
-from glassformer.analyses._result import Array, thousands
+from glassformer.analyses._result import thousands
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.attention import named
 from glassformer.analyses.attend.attention_profile import AttentionProfile, favourite
@@ -126,12 +126,11 @@ def _entropies(seen: AttentionProfile) -> str:
         words += f" Lines by block, from the first: {', '.join(STYLES[:blocks])}."
     if not np.isfinite([first, last]).all() or seen.steps_are_inputs:
         return words
-    return f"{words} It goes from {_between(first)} to {_between(last)} nats."
-
-
-def _between(values: Array) -> str:
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.2f}" if round(low, 2) == round(high, 2) else f"{low:.2f} to {high:.2f}"
+    if first.size == 1:
+        return f"{words} It goes from {first.item():.2f} to {last.item():.2f} nats."
+    ends = [(f"{values.min():.2f}", f"{values.max():.2f}") for values in (first, last)]
+    begin, end = (f"at {low}" if low == high else f"between {low} and {high}" for low, high in ends)
+    return f"{words} At the first step the heads lie {begin} nats, at the last {end} nats."
 
 
 def _legend(sheet: _draw.Sheet, seen: AttentionProfile, narrow: bool) -> None:

@@ -1,11 +1,13 @@
 """What each head does, measured against looking everywhere alike."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses.attend.attention import named
-from glassformer.analyses.attend.head_roles import HAS, INDUCTION, REPEATED, HeadRoles
+from glassformer.analyses.attend.head_roles import ANSWER, HAS, INDUCTION, NEEDED, NO_ROLE, REPEATED, HeadRoles
 from glassformer.figures import _attend, _draw
 
 MOST_PANELS = 6
@@ -90,13 +92,10 @@ def _caption(seen: HeadRoles) -> str:
     return (
         "Share of the attention that goes to the keys of each role, minus the share that looking everywhere alike "
         f"would give, in percentage points, over {seen.windows} validation windows and all queries that have such a "
-        "key. previous, 2 back, 3 back: so many positions before; first: position 0; … tokens: keys of that token "
-        "group, other than itself; answer: what holds the answer, needed token: one that the rule "
-        "computes it from; after a copy: just after an earlier copy of the query's own token. Beside it, the mean "
+        f"key. {_meant(seen.excess.axes['role'].labels)} Beside it, the mean "
         "entropy and the mean distance of the attention, with the values of looking everywhere alike "
         f"({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). Framed: {HAS:g} points and more, "
-        "from where a head is said to have a role. Below, the roles over life. number 1, 2, 3, largest, smallest: the "
-        "numbers of a question, equal ones together. Roles overlap: a key can be both previous and even. "
+        "from where a head is said to have a role. Below, the roles over life. "
         + (
             f"Induction: on {REPEATED} random sequences written twice, the share of the attention that a token of the "
             f"second copy gives to what followed it in the first; from {INDUCTION:g} on a head is called an induction "
@@ -109,12 +108,37 @@ def _caption(seen: HeadRoles) -> str:
     )
 
 
+def _meant(roles: Sequence[str]) -> str:
+    """What the names of these roles mean, and that roles overlap."""
+    back = [role for role in ("previous", "2 back", "3 back") if role in roles]
+    kinds = [role.removesuffix(" tokens") for role in roles if role.endswith(" tokens")]
+    numbers = [role for role in roles if role.startswith("number ") or role in ("largest", "smallest")]
+    said = [
+        f"{', '.join(back)}: so many positions before" if back else "",
+        "first: position 0" if "first" in roles else "",
+        "… tokens: keys of that token group, other than itself" if kinds else "",
+        "answer: what holds the answer" if ANSWER in roles else "",
+        f"{NEEDED}: one that the rule computes the answer from" if NEEDED in roles else "",
+        f"{', '.join(numbers)}: the numbers of a question, equal ones together" if numbers else "",
+        "after a copy: just after an earlier copy of the query's own token" if "after a copy" in roles else "",
+    ]
+    both = f" Roles overlap: the previous key may be of the group {kinds[0]}, too." if back and kinds else ""
+    return f"{'; '.join(filter(None, said))}.{both}"
+
+
 def _in_words(seen: HeadRoles) -> str:
+    """What each head does that has a clear role, the clearest first."""
     blocks, heads = seen.entropy.values.shape
     if blocks * heads == 1:
         return seen.described(0, 0)
-    told = [f"block {b}, head {h}: {seen.described(b, h)}" for b in range(blocks) for h in range(heads)]
-    return "; ".join(told[:MOST_SAID]) + (f"; and {len(told) - MOST_SAID} more heads" if len(told) > MOST_SAID else "")
+    every = sorted(np.ndindex(blocks, heads), key=lambda at: -float(np.nanmax(seen.excess.values[at], initial=-100)))
+    told = [f"{named(b, h, blocks)}: {said}" for b, h in every if (said := seen.described(b, h)) != NO_ROLE]
+    if not told:
+        return "no head has a clear role"
+    rest, more = blocks * heads - len(told), len(told) - MOST_SAID
+    ends = [f"{more} more {'has' if more == 1 else 'have'} a role"] if more > 0 else []
+    ends += [f"{NO_ROLE}: the other {rest if rest > 1 else 'head'}"] if rest else []
+    return "; ".join([*told[:MOST_SAID], *ends])
 
 
 def _table(ax: Axes, seen: HeadRoles, labels: list[str], sheet: _draw.Sheet) -> None:

@@ -18,9 +18,12 @@ def draw(seen: PairScores, look: _draw.Look) -> Figure:
     limit = _attend.span(*_coloured(seen))
     right, long = 7.5, _attend.longest(seen.tokens)
     deep = 4.0 if long < 2 else 3.0 + long  # room for names that stand upright
+    grouped = not seen.terms and not strip and len(seen.by_group.values) > 1 and sheet.size.name == "screen"
+    if grouped:
+        _grouped(sheet, seen)
     if whole is not None:
         part = (
-            (0, 0, 1, 1)
+            (0, 0, 0.68 if grouped else 1, 1)
             if not seen.terms
             else (0, 0.55, 1, 1)
             if strip
@@ -100,9 +103,21 @@ def _caption(seen: PairScores, count: int) -> str:
         )
     else:
         said += f"The four terms are not drawn: {seen.why_no_terms}. "
+        said += "Beside it, on screens: the mean score of each group's queries with each group's keys. "
     if seen.scores is None:
         said += f"The whole map ({thousands(count)} × {thousands(count)}) is left out; rows= draws one token's part. "
-    return said + "Exact. If what is said did not matter, token·token would be one colour."
+    alike = "token·token would be one colour" if seen.terms else "all blocks would look alike"
+    return f"{said}Exact. If what is said did not matter, {alike}."
+
+
+def _grouped(sheet: _draw.Sheet, seen: PairScores) -> None:
+    """The mean scores that the title is about, group by group, in a table of its own scale."""
+    means, names = seen.by_group.values, [name.replace(" ", "\N{NO-BREAK SPACE}") for name in seen.groups]
+    side = _attend.longest(names)
+    panel = sheet.panels(1, 1, left=4.4 + side, right=2, bottom=4.2 + side, top=2.6, within=(0.68, 0.4, 1, 1))[0, 0]
+    _draw.heat(panel, means, kind="signed", theme=sheet.theme, limit=_draw.limits("signed", means), rows=names,
+               columns=names, row_name="query's group", column_name="key's group", numbers=True, digits=2)  # fmt: skip
+    _draw.heading(panel, "mean score (colours of its own)")
 
 
 def _coloured(seen: PairScores) -> list[Array]:

@@ -80,18 +80,28 @@ def _caption(seen: Qkv) -> str:
         "Every token at every position, before and after the three matrices of the first block"
         + (f" (head {seen.head} of {seen.heads})" if seen.heads > 1 else "")
         + (", which read the embedding after its norm" if seen.normed else "")
-        + ". Each image is the embedding times one matrix: the ellipse, drawn where it has room, is the image of the "
-        "unit circle"
-        + (" (of the unit sphere, as seen on the plane)" if seen.width > 2 else "")
-        + ", and its longest and shortest radius are the singular values. Labels: the pairs of the input, where there "
-        "is room. "
+        + f". Each image is the embedding times one matrix{_stretched(seen)} Labels: the pairs of the input, where "
+        "there is room. "
         + (
             "The planes are those of the two largest principal components of the points drawn. "
             if seen.width > 2
             else ""
         )
         + "The numbers are exact. Two tokens that fall on one point in an image are one and the same to that part "
-        "of the head."
+        f"of the head.{_attend.left_out(seen.left_out)}"
+    )
+
+
+def _stretched(seen: Qkv) -> str:
+    """What is drawn of how each matrix stretches, and where its singular values are written."""
+    headings = "In the headings: the largest and smallest singular value of each matrix."
+    if seen.turned:
+        return f"; queries and keys are then turned by an angle that grows with their position. {headings}"
+    if seen.width > 2:
+        return f"; the dashes, drawn where they have room, are the image of the unit sphere on the plane. {headings}"
+    return (
+        ": the ellipse, drawn where it has room, is the image of the unit circle, and its longest and shortest radius "
+        "are the singular values, written in the headings."
     )
 
 

@@ -8,6 +8,7 @@ from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses.attend.qkv_overview import QkvOverview
 from glassformer.analyses.attend.scoring import Scoring
 from glassformer.figures import _attend, _draw, _on_grey, _style
+from glassformer.figures.know.embeddings import outside
 
 TITLES = {
     "token": "tokens",
@@ -51,7 +52,7 @@ def draw(seen: QkvOverview, look: _draw.Look) -> Figure:
             [labels[k] for k in told],
             colours=colour,
             theme=sheet.theme,
-            first=[told.index(k) for k in about if k in told],
+            first=_first(seen, part, points) if single else [told.index(k) for k in about if k in told],
             most=40 if single else _on_grey.MOST,
         )
         alone = part == "embedded" and "position" not in clouds
@@ -71,14 +72,16 @@ def _caption(seen: QkvOverview) -> str:
     """How to read the nine panels."""
     text, head, heads = " ".join(map(shown, seen.scored.tokens)), seen.images.head, seen.images.heads
     lossless = all(each.lossless for each in (seen.planes | seen.images.planes).values())
+    added = "token embeddings, position embeddings and their sum for every pair"
+    added = added if "position" in seen.parts else "token embeddings, to which no position is added"
     return (
-        "Read from the top left: token embeddings, position embeddings and their sum for every pair; queries, keys "
-        "and values made from it"
+        f"Read from the top left: {added}; queries, keys and values made from it"
         + (f" (head {head} of {heads})" if heads > 1 else "")
         + f"; queries and keys on one plane, the attention on the input {text}, and what the head passes on for each "
         "of its positions: the mean of the values it looks at, in front of all values (grey). "
         + ("" if lossless else "Planes wider than two features are principal components. ")
         + "Exact. A mixed point outside the cloud of values would be impossible."
+        + _attend.left_out(seen.images.left_out)
     )
 
 
@@ -90,6 +93,13 @@ def _spoken(seen: QkvOverview) -> list[int]:
     asks += [(q, s) for q, s in reversed(list(enumerate(scored.source))) if s >= 0]
     places = dict.fromkeys(place for pair in asks for place in pair)
     return [vocabulary.index(scored.tokens[p]) * context + p for p in places if scored.tokens[p] in vocabulary]
+
+
+def _first(seen: QkvOverview, part: str, points: np.ndarray) -> list[int]:
+    """Of the points of tokens or positions, which are named first: those of the input, then the outermost."""
+    own = seen.scored.tokens if part == "token" else [str(k) for k in range(len(seen.scored.tokens))]
+    labels = seen.parts[part].axes[part].labels
+    return [*(labels.index(each) for each in own if each in labels), *outside(points)]
 
 
 def _both(both: Axes, seen: QkvOverview, sheet: _draw.Sheet, spoken: list[int]) -> None:

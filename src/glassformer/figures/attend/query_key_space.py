@@ -77,15 +77,16 @@ def _caption(seen: QueryKeySpace) -> str:
             else f"Drawn is the plane whose dot products come closest to the true scores; it explains "
             f"{percent(seen.plane.kept)} of their variance. "
         )
-        + f"The arrow is the query of {seen.asker}; a name stands beside the keys of each group where the groups lie "
-        "apart, with their mean score for that query. In `4₇` the small number is the position. In colour: the "
+        + f"The arrow is the query of {seen.asker}"
+        + ("; bold, beside the keys of each group: their mean score for that query" if _apart(seen) else "")
+        + ". In `4₇` the small number is the position. In colour: the "
         "queries and keys of the input, named where there is room; bars, where there is room: the scores of "
         "that query with the keys of the input that it may see. Exact, no input needed. If the head asked for "
-        "nothing, all queries would lie at the origin."
+        f"nothing, all queries would lie at the origin.{_attend.left_out(seen.left_out)}"
     )
     if not np.isfinite(seen.lengths.values).all():
         return said
-    return f"{said} {seen.longest[0].upper()}{seen.longest[1:]}."
+    return f"{said} {seen.longest}."
 
 
 def _panels(

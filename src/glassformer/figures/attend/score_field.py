@@ -85,7 +85,7 @@ def _one_caption(seen: QueryKeySpace) -> str:
     said = (
         f"The plane is coloured by the score that {seen.asker} would give a key drawn there, {seen.product}, "
         "white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: those "
-        "that the query can meet in colour, those it may not see, or that occur in no question, in grey. "
+        "that the query can meet in colour, those it may not see, or that never stand there, in grey. "
         + (
             ""
             if seen.plane.lossless
@@ -94,12 +94,12 @@ def _one_caption(seen: QueryKeySpace) -> str:
         )
         + "Attention is the softmax of these scores over the keys of one input: a score higher by 1 gets 2.7 times the "
         "weight. At its own position the query can meet only itself. The numbers are exact. If the head did not care "
-        "what the token is, the lines by group would coincide."
+        f"what the token is, the lines by group would coincide.{_attend.left_out(seen.left_out)}"
     )
     if not np.isfinite(seen.scores.values).all() or len(seen.means) < 2:
         return said
     asker, slope = f"{seen.asker}{seen.who}", float(seen.group_slope.values[0])
-    said += f" {asker[0].upper()}{asker[1:]} gives {by_group(seen)}"
+    said += f" {asker} gives {by_group(seen)}"
     if not (np.isfinite(slope) and abs(slope) >= 0.05 and seen.causal):
         return f"{said}."
     more = "more" if slope > 0 else "less"

@@ -71,14 +71,15 @@ def _caption(seen: Scoring, text: str) -> str:
         + (" in front of all others there are (grey)" if seen.others else "")
         + f"; the scores, {seen.product}"
         + (", with the future cross-hatched" if seen.causal else "")
-        + "; and the attention, which is their softmax row by row. A framed cell is "
-        f"the position of {sought(seen.copied)}. "
+        + "; and the attention, which is their softmax row by row. "
+        + (f"A framed cell is the position of {sought(seen.copied)}. " if max(seen.source) >= 0 else "")
         + (
             ""
             if seen.plane.lossless
             else f"The plane explains {percent(seen.plane.kept)} of the variance of the scores. "
         )
         + "Exact. If the softmax of a row of scores were not the row of attention, the picture would be wrong."
+        + _attend.left_out(seen.left_out)
     )
 
 
