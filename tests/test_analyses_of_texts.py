@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import glassformer as gf
 import hand_wired
 from glassformer import reference
 from glassformer.analyses import _judged, _pairs
 from glassformer.analyses._checks import _where
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.attend.head_roles import INDUCTION, _induction, head_roles
+from glassformer.analyses.health.generalisation import generalisation
 from glassformer.analyses.learn.confusion import confusion
 from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.learn.loss import loss
@@ -113,6 +115,33 @@ def test_stretches_of_a_text_are_of_its_training_part():
         assert start + len(words) <= end + run.architecture.context
 
 
+def test_what_the_window_leaves_open_of_a_text_learnt_by_heart_is_counted(tmp_path):
+    run = gf.train("mary", steps=4, out=tmp_path / "run")
+    seen, row = training_data(run), run.task.data(6).train.tokens.tolist()
+    after: dict[tuple[int, ...], set[int]] = {}
+    for place in range(1, len(row)):
+        for begin in range(max(0, place - 6), place):
+            after.setdefault(tuple(row[begin:place]), set()).add(row[place])
+    open_ = [place for place in range(1, len(row)) if len(after[tuple(row[max(0, place - 6) : place])]) > 1]
+    assert [k for k, verdict in enumerate(seen.verdicts[0]) if verdict == "not_in_view"] == open_
+    assert seen.several == len(open_) == 7
+    assert "7 are left open by the 6 tokens before" in seen.title
+    sure = calibration(run)  # here, too, only what came is right
+    assert not sure.settles
+    assert sure.wrong == pytest.approx((1 - sure.comes) * sure.predictions)
+
+
+def test_where_a_rule_or_a_question_settles_the_answer_confidence_is_told_of_that():
+    assert calibration(run_of("plus_last_even")).settles
+    assert calibration(run_of(MODULAR)).settles
+
+
+def test_the_gap_of_a_text_is_that_of_its_losses():
+    run = run_of(TEXT)
+    losses = run.metrics["validation_loss"] - run.metrics["train_loss"]
+    assert_allclose(generalisation(run).gap.values, losses.ravel(), atol=1e-6)
+
+
 def test_a_tokenizer_that_loses_spaces_is_found_out():
     seen = vocabulary(run_of(TEXT))
     assert seen.lost == ("" if seen.text == seen.back else "with other spaces")
@@ -150,9 +179,9 @@ def test_induction_is_the_attention_on_what_followed_the_first_copy():
 def test_nobody_speaks_of_the_floor_of_a_text():
     """Its least loss is not known; the best table of counts stands in for it under its own name."""
     run, rule = run_of(TEXT), run_of("plus_last_even")
-    for plot in (plot_training_log, plot_generalisation):
+    for plot, windows in ((plot_training_log, "same"), (plot_generalisation, "held-out")):
         of_text, of_rule = (_draw.of(plot(each)).words.caption for each in (run, rule))
-        assert "above the best table of counts on the same windows" in of_text
+        assert f"above the best table of counts on the {windows} windows" in of_text
         assert "floor" not in of_text
         assert "above the floor on the same windows" in of_rule
     for s, least in ((Symptoms(run), "the best table of counts"), (Symptoms(rule), "the floor")):

@@ -163,7 +163,7 @@ def test_positions_in_order_and_out_of_order(tmp_path: Path) -> None:
     assert mixed.misplaced == (4,)
     assert mixed.title.startswith("But for 4, the 5 positions stand in order")
     jumbled = positions(plain(tmp_path / "jumbled", np.stack([np.array([2, 4, 0, 3, 1.0]), np.ones(5)], axis=1)))
-    assert "in no order" in jumbled.title
+    assert "do not stand in order" in jumbled.title
     assert f"{jumbled.swapped} of 10 pairs" in jumbled.title
     same = positions(plain(tmp_path / "same", np.ones((5, 2))))
     assert "same embedding" in same.title

@@ -323,8 +323,8 @@ def schedule(s: Symptoms) -> Check:
             serious=False)  # fmt: skip
     elif not learnt(s) and s.falling > s.close and updates(s).finding is None and gap(s).finding is None:
         finding = _found(
-            "unfinished", f"from step {thousands(int(s.steps[s.tail][0]))} on the {s.whose} loss still falls by "
-            f"{_share(s, s.falling)}{_way(s)}", "it was stopped while it learns",
+            "unfinished", f"from step {thousands(int(s.steps[s.tail][0]))} on the {s.whose} loss still falls, between "
+            f"the halves of that time by {_share(s, s.falling)}{_way(s)}", "it was stopped while it learns",
             "more steps (train.steps)", last, serious=False)  # fmt: skip
     known = s.validation[np.isfinite(s.validation)]
     near = float(_clock.smooth(known).min()) + s.close if len(known) > 1 else float("nan")

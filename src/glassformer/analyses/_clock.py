@@ -91,7 +91,7 @@ def at(run: Run, step: int, member: int = 0) -> str:
     for shown, name in (("loss", "validation_loss"), ("excess", "excess")) if not run.edits else ():
         if found := logged(run, name, step, member):
             value, exact = found
-            number = f"{value:.2f}" if np.isfinite(value) else "not a number"
+            number = f"{value:.2f}".replace("-", "\u2212") if np.isfinite(value) else "not a number"
             parts.append(f"{shown} {'' if exact else '≈ '}{number}")
     if run.members > 1:
         parts.insert(0, f"seed {run.seeds[member]}")

@@ -16,7 +16,6 @@ APPLIES = (_applies.logged,)
 
 MOST, WINDOWS = 400, 200  # questions and windows of each kind that are judged
 MOST_HELD = 20_000  # held-out windows looked for in training
-FLOORS = 0.1  # nats between what stands in for the floors of two parts of a text that chance explains
 LEAK = 0.1  # share of held-out windows also in training that the title speaks of
 PARTS = ("train", "validation", "test")
 
@@ -48,7 +47,8 @@ class Generalisation(Result):
         if not self.held_out:
             return "This task is to memorise: it is judged on the training text, so there is no gap to measure"
         gap, most = float(self.gap.values[end]), max(self.leaked.values.tolist(), default=0)
-        title = f"Held-out excess ends {_short(abs(gap))} nats {'above' if gap >= 0 else 'below'} that of training"
+        of = "excess" if self.truth_known else "loss"  # of a text both are counted from one table
+        title = f"Held-out {of} ends {_short(abs(gap))} nats {'above' if gap >= 0 else 'below'} that of training"
         if most >= LEAK:
             windows = "questions" if self.questions else "windows"
             title += f"; {percent(most)} of held-out {windows} also occur in training"
@@ -58,6 +58,8 @@ class Generalisation(Result):
             return title
         new = f"answers{' in view' if self.in_view else ''} in unseen windows"
         new = "answers to questions never seen" if self.unseen == "never seen" else new
+        if not self.truth_known:
+            return f"{title}, and {_judged.exactly(right)} of the tokens in unseen windows are guessed"
         return f"{title}, and {_judged.exactly(right)} of {new} are right"
 
 
@@ -95,14 +97,13 @@ def generalisation(run: Run, *, step: Step = -1, member: Member = 0, axis: StepA
 
 
 def _excess(run: Run, part: str, member: int) -> Array | None:
-    """(line,): loss over the floor of the same windows."""
+    """(line,): loss over the floor of the same windows; of a text, over the best table of counts on held-out ones."""
     losses = _clock.metric(run, f"{part}_loss", member)
     floor, common = (_clock.floors(run, each) for each in (part, "validation"))
     if losses is None or floor is None or common is None:
         name = {"train": "train_excess", "validation": "excess"}.get(part)
         return None if name is None else _clock.metric(run, name, member)
-    near = run.task.exact or bool(np.all(np.abs(floor - common) < FLOORS))  # far apart: one half is known by heart
-    return losses - (floor if near else common)
+    return losses - (floor if run.task.exact else common)  # a table of counts knows the text it has counted too well
 
 
 def windows_of(split: Split, span: int) -> Array:

@@ -48,7 +48,8 @@ class Health(Result):
         checks = zip(self.judged.axes["quantity"].labels, self.verdicts, self.findings, strict=True)
         past = [f"“{name}”" for name, verdict, finding in checks if verdict == "note" and finding is None]
         rest += f"; beyond a limit: {listed(past)}" if past else ""
-        return f"After {steps} steps none of {len(self.verdicts)} checks finds an illness{rest}"
+        measured = sum(verdict != "not measured" for verdict in self.verdicts)
+        return f"After {steps} steps none of {measured} checks finds an illness{rest}"
 
     @property
     def found(self) -> list[Finding]:

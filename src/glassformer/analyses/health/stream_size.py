@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import editing, reference
-from glassformer.analyses import _applies, _clock, _decide
+from glassformer.analyses import _applies, _clock, _decide, _judged
 from glassformer.analyses._options import Member, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, shared
 from glassformer.architecture import Architecture, nest
@@ -36,6 +36,7 @@ class StreamSize(Result):
     steps: tuple[int, ...]
     windows: int
     residual: bool
+    norms: str  # pre or post; empty: there are none
     blocks: int
     block_of: dict[str, int]  # point → block; of those that are in one
 
@@ -89,6 +90,8 @@ def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamS
         differs=table("differs", "share"),
         steps=tuple(chosen),
         windows=len(inputs),
+        held_out=_judged.held_out(run),
+        norms=a.norm_place if a.norm != "none" else "",
         residual=a.residual,
         blocks=a.blocks,
         block_of={f"{point}{many}": block for (point, block), many in where.items() if block >= 0},

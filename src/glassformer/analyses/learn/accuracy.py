@@ -53,7 +53,8 @@ class Accuracy(Result):
         else:
             where = f"“{named}” itself reaches {top}"
         if len(values) == 1:
-            return f"At step {thousands(int(at[0]))}, {of(last)} of the {self.what} are right; {where}"
+            whose = "the " if self.rule else f"the {self.whose} "
+            return f"At step {thousands(int(at[0]))}, {of(last)} of {whose}{self.what} are right; {where}"
         word = "rises" if last > values[0] else "goes"
         short = "constrained positions" if self.rule else self.asked
         name = "Held-out accuracy" if self.held_out else "Accuracy"
@@ -62,7 +63,7 @@ class Accuracy(Result):
     @property
     def what(self) -> str:
         """What the shares are of."""
-        return "positions that the rule constrains" if self.rule else f"{self.whose} {self.asked}"
+        return "positions that the rule constrains" if self.rule else self.asked
 
 
 def accuracy(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Accuracy:

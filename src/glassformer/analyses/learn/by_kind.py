@@ -155,6 +155,9 @@ def _told(seen: ByKind) -> str:
     if not learnt:
         best, worst = max(judged, key=lambda k: table[k, 0]), min(judged, key=lambda k: table[k, 0])
         other = f", {_said(seen, worst)[1]} at {stand(worst)}" if worst != best else ""
+        if not seen.truth_known:  # of a text nobody expects 95 %
+            told = f"Of the {names[best]} {seen.asked} {stand(best)} are guessed"
+            return f"{told}, of the {names[worst]} {seen.asked} {stand(worst)}" if worst != best else told
         return f"No kind has passed 95 %: {_said(seen, best)[0]} stand at {stand(best)}{other}"
     order = sorted(learnt, key=lambda k: passed[k])
     first, last = order[0], order[-1]

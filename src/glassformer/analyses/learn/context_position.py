@@ -18,7 +18,7 @@ LATE = 0.02  # nats below which a difference is called none
 
 @result
 class ContextPosition(Result):
-    """The loss after each position of a window, over windows of the validation part."""
+    """The loss after each position of a window, over the windows that are judged."""
 
     loss: Labelled  # (statistic, position): mean, its standard error, lower quartile, middle, upper quartile
     floor: Labelled  # (position,): mean of the exact predictor on the same tokens, or of the count table in the window
@@ -84,6 +84,8 @@ def context_position(run: Run, *, step: Step = -1, member: Member = 0) -> Contex
         ),
         late=float(rows[0, rows.shape[1] // 2 :].mean()),
         windows=many,
+        truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         of="exact predictor" if run.task.exact else "count table",
     )
 

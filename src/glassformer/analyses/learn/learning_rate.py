@@ -11,6 +11,8 @@ from glassformer.run import Run
 ORDER = 17
 ANSWERS = ("1.P4",)
 COST = "a"
+
+NEARLY = 0.99  # of the highest rate, from which it counts as reached
 APPLIES = (_applies.logged,)
 
 
@@ -34,6 +36,7 @@ class LearningRate(Result):
         said = f"The learning rate is {_short(rate[-1])} throughout"
         if np.ptp(rate) > 1e-9 * rate.max():
             top = int(np.argmax(rate))
+            top = int(np.argmax(rate >= NEARLY * rate[top])) if rate[0] < NEARLY * rate[top] else top
             up = f" rises to {_short(rate[top])} by step {thousands(int(self.at[top]))}" if top else ""
             down = f" falls to {_short(rate[-1])} by step {thousands(int(self.at[-1]))}" if rate[-1] < rate[top] else ""
             said = f"The learning rate begins at {_short(rate[0])},{up}{' and' if up and down else ''}{down}"
@@ -42,9 +45,8 @@ class LearningRate(Result):
             return fate("the loss is not a number, whatever the rate", since=self.diverged_at)
         if not len(known):
             return said
-        return (
-            f"{said}; an update is {_short(100 * known.min())} to {_short(100 * known.max())} % as long as the weights"
-        )
+        low, high = (f"{_short(100 * share)} %" for share in (known.min(), known.max()))
+        return f"{said}; an update is {low} to {high} as long as the weights"
 
     @property
     def at(self) -> tuple[int, ...]:

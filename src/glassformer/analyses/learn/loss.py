@@ -164,7 +164,7 @@ def _passed(seen: Loss) -> str:
 def _left(excess: float, seen: Loss) -> str:
     """How far from the price of the very windows on which the loss is measured, which differs from the long run's."""
     unit = "bits" if seen.unit == "bits" else "nats"
-    floor = "the floor of these windows" if seen.truth_known else "the best table of counts"
+    floor = "the floor of these windows" if seen.truth_known else "the best table of counts on the same windows"
     much = "less than 0.001" if abs(excess) < 5e-4 else f"{abs(excess):.3f}"
     return f"{much} {unit} {'above' if excess > 0 else 'below'} {floor}"
 

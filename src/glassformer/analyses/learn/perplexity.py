@@ -28,12 +28,12 @@ class Perplexity(Loss):
         at, values = self.at, self.curves["validation"].values
         if len(bad := np.flatnonzero(~np.isfinite(values))):
             return fate("the perplexity is not a number", since=int(at[bad[0]]))
-        table = f"the best table of counts has {self.rungs.values[self.lowest]:.1f}"
+        table = f"over the whole validation part the best table of counts has {self.rungs.values[self.lowest]:.1f}"
         if len(at) == 1:
             return f"At step {thousands(int(at[0]))} the perplexity is {values[0]:.1f}; {table}"
         word = "falls" if values[-1] < values[0] else "rises"
         least = f", at its lowest {self.best:.1f} at step {thousands(self.best_step)}"
-        least = least if self.best_step != at[-1] else ""
+        least = least if f"{self.best:.1f}" != f"{values[-1]:.1f}" else ""
         steps = thousands(int(at[-1]))
         return f"Perplexity {word} from {values[0]:.1f} to {values[-1]:.1f} in {steps} steps{least}; {table}"
 

@@ -44,7 +44,8 @@ class TrainingLog(Result):
             return fate("the loss is not a number", last)
         good = ""
         if np.isfinite(right[-1]):
-            good = f", from {exactly(float(right[0]))} to {exactly(float(right[-1]))} of {self.right} right"
+            good = f" and the share right from {exactly(float(right[0]))} to {exactly(float(right[-1]))}"
+            good += f" of {self.right}"
         passes = f", {self.passes:.3g} epochs," if np.isfinite(self.passes) and self.passes > 0 else ""
         return (
             f"In {thousands(last)} steps{passes} {self.whose} loss goes from {losses[0]:.2f} to {losses[-1]:.2f}{good}"

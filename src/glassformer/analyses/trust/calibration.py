@@ -34,6 +34,7 @@ class Calibration(Result):
     wrong: int
     windows: int
     certain: bool  # the truth is always 1, as in questions with one answer
+    settles: bool  # whether a rule says which tokens are right; else only the one that came is
 
     @property
     def title(self) -> str:
@@ -58,7 +59,8 @@ def calibration(run: Run, *, step: Step = -1, member: Member = 0) -> Calibration
     count, mean, share = bins(sure, came)
     low, high = _judged.wilson(np.nan_to_num(share * count), count)
     settled, right = seen.answerable, np.take_along_axis(seen.allowed, top[..., None], -1)[..., 0]
-    if not run.task.exact:  # in a text, only the token that came is right
+    settles = run.task.measure == "rule_error" or run.task.answers == "one"
+    if not settles:  # in a text, only the token that came is right
         settled, right = np.ones_like(settled), came
     words = tuple(f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}" for k in range(BINS))
     edges = {"share": Axis(tuple((k + 0.5) / BINS for k in range(BINS)), words)}
@@ -95,6 +97,7 @@ def calibration(run: Run, *, step: Step = -1, member: Member = 0) -> Calibration
         wrong=int((settled & ~right).sum()),
         windows=len(seen.windows),
         certain=bool((seen.truth > -1e-9).all()),
+        settles=settles,
     )
 
 

@@ -45,7 +45,7 @@ class Coverage(Result):
         """How many of the commonest words are whole, and which are not."""
         many, split = len(self.cut), self.split
         named = f"{', '.join(split[:NAMED])} and {len(split) - NAMED} more" if len(split) > NAMED else listed(split)
-        title = f"{many - len(split)} of the {many} commonest words are single tokens"
+        title = f"{many - len(split)} of the {many} commonest words and marks are single tokens"
         return f"{title}; cut are {named}" if split else title
 
     @property

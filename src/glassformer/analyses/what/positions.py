@@ -56,7 +56,7 @@ class Positions(Result):
             title = f"But for {listed([*map(str, self.misplaced)])}, the {count} positions stand in order along {line}"
         else:
             pairs = f"{self.swapped} of {self.pairs} pairs are swapped"
-            title = f"The {count} positions stand in no order along {line}: {pairs}"
+            title = f"The {count} positions do not stand in order along {line}: {pairs}"
         return f"{title} (the plane is a projection)" if self.plane.is_projection else title
 
 

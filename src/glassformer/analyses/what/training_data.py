@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from glassformer.analyses import _judged
 from glassformer.analyses._result import Labelled, Result, numbers, result, thousands
 from glassformer.analyses._sought import copied
 from glassformer.analyses._verdicts import CODES, UNIT
@@ -27,6 +28,7 @@ class TrainingData(Result):
     ids: Labelled  # (window, position): token ids; NaN after the end of a sequence
     codes: Labelled  # (window, position): verdict as its code; NaN after the end
     counts: dict[str, int]  # verdict → tokens of these sequences
+    several: int  # right tokens of these sequences in whose place others would have been right too
     shares: Labelled  # (kind,): of the predicted tokens of training windows
     pieces: int  # sequences in the training part
     text: int  # tokens of the training part where that is one text without a rule; else 0
@@ -55,7 +57,13 @@ class TrainingData(Result):
         if self.one:
             return f"All {asked} answers are right in these {many} of {thousands(self.pieces)} training questions"
         before = f"the {self.context} tokens before"
-        told = f"; {away} cannot be told from {before}" if away else f", and each can be told from {before} it"
+        if not self.held_out:
+            return (
+                f"A text of {sum(self.counts.values())} tokens, to be learnt by heart; of the {asked} to be predicted "
+                f"{away or 'none'} {'is' if away == 1 else 'are'} left open by {before}"
+            )
+        each = "each" if not self.several else "what is allowed"
+        told = f"; {away} cannot be told from {before}" if away else f", and {each} can be told from {before} it"
         these = f"these {many} sequences" if many > 1 else "this one sequence"
         return f"All {asked} constrained tokens of {these} obey the rule{told}"
 
@@ -74,6 +82,13 @@ def training_data(run: Run, *, count: int = 6) -> TrainingData:
         starts = [begin + last * k // count for k in range(count)]
         rows, chosen = [split.tokens[b : b + long] for b in starts], starts
     judged = [judge(task, row, context) for row in rows]
+    open_ = [[] if text else _open(task, row, context, verdicts)
+             for row, (verdicts, _) in zip(rows, judged, strict=True)]  # fmt: skip
+    held_out = _judged.held_out(run)
+    if not held_out:  # of a text to be learnt by heart one token came, and what is in view may not settle which
+        for places, (verdicts, _) in zip(open_, judged, strict=True):
+            for place in places:
+                verdicts[place] = "not_in_view"
     longest = max(map(len, rows))
     ids, codes = np.full((2, len(rows), longest), np.nan)
     for k, (row, (verdicts, _)) in enumerate(zip(rows, judged, strict=True)):
@@ -90,6 +105,8 @@ def training_data(run: Run, *, count: int = 6) -> TrainingData:
         ids=Labelled(ids, axes, "id"),
         codes=Labelled(codes, axes, UNIT),
         counts={verdict: flat.count(verdict) for verdict in CODES if verdict in flat},
+        several=sum(map(len, open_)),
+        held_out=held_out,
         shares=Labelled(
             np.array([1 - constrained, answerable, constrained - answerable]),
             {"kind": ("unconstrained", "constrained and in view", "constrained, answer not in view")},
@@ -120,6 +137,16 @@ def judge(task: Any, row: np.ndarray, context: int) -> tuple[list[str], list[int
         verdicts.append(name)
         sources.append(source)
     return verdicts, sources
+
+
+def _open(task: Any, row: np.ndarray, context: int, verdicts: list[str]) -> list[int]:
+    """The places of right tokens where what is in view allows others too."""
+    found = []
+    for place in [place for place, verdict in enumerate(verdicts) if verdict == "right" and task.answers == "next"]:
+        begin = max(0, place - context)
+        if task.allowed(row[begin : begin + context])[place - begin - 1].sum() > 1:
+            found.append(place)
+    return found
 
 
 def _spaced(many: int, count: int) -> list[int]:

@@ -40,7 +40,7 @@ def wrap(text: str, points: float, inches: float, first: float | None = None) ->
 
 def _filled(text: str, points: float, inches: float, first: float | None = None) -> list[str]:
     lines: list[str] = []
-    for word in re.split(r" (?![%×])", text):  # a percent sign or a times stays with its number
+    for word in re.split(r" (?![%×]|· 10|10[⁻⁰-⁹¹²³])", text):  # percent, times and powers stay with their number
         room = min(inches, first) if first is not None and len(lines) == 1 else inches
         if lines and _fits(f"{lines[-1]} {word}", points, room):
             lines[-1] += f" {word}"

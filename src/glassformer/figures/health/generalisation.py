@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import percent, thousands
+from glassformer.analyses._result import listed, percent, thousands
 from glassformer.analyses.health.generalisation import Generalisation
 from glassformer.figures import _draw, _style
 
@@ -29,27 +29,36 @@ def draw(seen: Generalisation, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Generalisation) -> str:
+    kinds = {
+        "train": "training (solid)",
+        "validation": f"{_said(seen, 'validation')} (dashed)",
+        "test": "test (dotted)",
+    }
+    drawn = listed([words for part, words in kinds.items() if part in seen.excess])
+    of = "the same windows" if seen.truth_known else "the held-out windows"
     return (
-        f"Top: loss above {seen.least} on the same windows, on training (solid), validation (dashed) and test windows "
-        "(dotted); the gap between training and validation is shaded; the axis is straight below 0.001 and logarithmic "
-        "above where little is left at the end. "
+        f"Top: loss above {seen.least} on {of}, for {drawn} windows"
+        + ("; the gap between training and validation is shaded" if seen.held_out else "")
+        + ("; the axis is straight below 0.001 and logarithmic above" if _bent(seen) else "")
+        + ". "
         + (
             "The foot is the leak meter: the share of held-out "
             f"{'questions' if seen.questions else 'windows, next token included,'} that also occur in training; only "
             "the rest can show that something was learned. "
             if seen.held_out
-            else "Nothing is held back: validation is the training text. "
+            else "Nothing is held back: it is judged on the training text. "
         )
         + f"Below: the share of right answers at step {thousands(seen.at)} with intervals of 95 %"
         + (
             ", by how new a question is: seen in training; never seen; of these, seen with its values in another "
             "order, with values never seen together, and with a repeated value (a tie)."
             if seen.unseen == "never seen"
-            else ", on training windows and on held-out ones that training does not have, where the answer is in view."
+            else ", on training windows and on held-out ones that training does not have"
+            f"{', where the answer is in view' if seen.in_view else ''}."
             if seen.held_out
             else "."
         )
-        + " A gap that grows while training improves would mean memorising."
+        + (" A gap that grows while training improves would mean memorising." if seen.held_out else "")
     )
 
 
@@ -64,12 +73,11 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
         known = curve.values[np.isfinite(curve.values)]
         if len(known):
             low, high = min(low, float(known.min())), max(high, float(known.max()))
-            names.append((float(known[-1]), f"{part}  {known[-1]:.3f}", colour))
+            names.append((float(known[-1]), f"{_said(seen, part)}  {_draw.number(float(known[-1]), 3)}", colour))
     if {"train", "validation"} <= set(seen.excess):
         both = (seen.excess[part].values for part in ("train", "validation"))
         ax.fill_between(seen.gap.axes["step"].values, *both, color=t.validation, alpha=0.25, linewidth=0)
-    ends = [abs(height) for height, _, _ in names]
-    if names and min(ends) < SMALL * high:  # what is left at the end could not be seen on a plain axis
+    if _bent(seen):  # what is left at the end could not be seen on a plain axis
         ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
         ax.set_ylim(-2 * LINEAR if low > -LINEAR else 1.6 * low, 1.6 * high)
         ax.set_yticks([v for v in TICKS if 1.6 * low <= v <= 1.6 * high], minor=False)
@@ -84,6 +92,18 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
     if seen.step is not None:
         ax.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     _draw.beside(ax, names, most=9)
+
+
+def _said(seen: Generalisation, part: str) -> str:
+    """A part's name; what is judged on its own training text has no validation."""
+    return part if seen.held_out or part != "validation" else "judged"
+
+
+def _bent(seen: Generalisation) -> bool:
+    """Whether so little is left at the end that it needs an axis which is logarithmic above a little."""
+    every = [known for curve in seen.excess.values() if len(known := curve.values[np.isfinite(curve.values)])]
+    high = max([10 * LINEAR, *(float(known.max()) for known in every)])
+    return any(abs(float(known[-1])) < SMALL * high for known in every)
 
 
 def _leak(seen: Generalisation) -> str:
@@ -109,7 +129,8 @@ def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) 
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     _shares(ax, "share right")
-    _draw.heading(ax, "right answers, by how new they are")
+    new = ", by how new they are" if seen.held_out else ""
+    _draw.heading(ax, f"right answers{new}" if seen.truth_known else f"tokens guessed{new}")
 
 
 def _shares(ax: Axes, name: str) -> None:

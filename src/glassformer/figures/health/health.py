@@ -114,7 +114,7 @@ def _number(seen: Health, k: int, line: float) -> str:
 
 
 def _short(value: float, digits: int) -> str:
-    return _life.power(value) if 0 < value < 1e-3 else f"{value:.{digits}g}"
+    return _life.power(value) if 0 < value < 1e-3 else f"{value:.{digits}g}".replace("-", "\u2212")
 
 
 def _curve(sheet: _draw.Sheet, seen: Health, k: int, place: tuple[float, float, float, float]) -> None:

@@ -22,8 +22,11 @@ def draw(seen: StreamSize, look: _draw.Look) -> Figure:
     sheet = look.sheet(seen, _caption(seen), alt, height=8.6, least=60)
     below = _below(seen, (sheet.room[0] - 13.5) / 2)
     upright = below > UPRIGHT
+    across = (sheet.room[0] - 13.5) / 2
+    branch = max((_draw.text_width(name.partition(", ")[0], 72) for name in seen.ratio.axes["point"].labels), default=0)
+    stand = branch + 1 if branch > 0.95 * across / max(len(seen.ratio.axes["point"]), 1) else 1.8  # names of branches
     panels = sheet.panels(
-        2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 4.4 + (1.8 if upright else below))
+        2, 2, left=6, right=1.5, bottom=below + 2, top=2.4, gap=(6, 4.4 + (stand if upright else below))
     )
     end = 0.85 if sheet.theme.name == "light" else 1.0  # away from the colour of the paper
     shades = _style.colormap("time", sheet.theme.name)(np.linspace(0, end, len(seen.steps)))
@@ -49,13 +52,18 @@ def draw(seen: StreamSize, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: StreamSize) -> str:
+    norms = ", before and after norms" if seen.norms else ""
     return (
         "Top left: root mean square of the stream along the depth, at several steps (by shade of time); those of the "
         "branches are in the table. Top right: the branch over the stream it is added to; near 0 the block is the "
-        "identity. Below: mean and spread over the features of one position, before and after norms, and the share of "
-        f"the stream that depends on the window. {seen.windows} validation windows; all values are exact for them. A "
-        "norm after the sum rescales everything, so there a small ratio alone does not make a block the identity: the "
-        "cosine between the stream before and after is in the table."
+        f"identity. Below: mean and spread over the features of one position{norms}, and the share of the stream that "
+        f"depends on the window. {seen.windows} {seen.whose} windows; all values are exact for them."
+        + (
+            " A norm after the sum rescales everything, so there a small ratio alone does not make a block the "
+            "identity: the cosine between the stream before and after is in the table."
+            if seen.norms == "post"
+            else ""
+        )
     )
 
 

@@ -43,8 +43,10 @@ def draw(seen: Accuracy, look: _draw.Look) -> Figure:
     _draw.steps_axis(panel, scale=seen.scale)
     panel.set_ylabel(f"share of {'constrained positions' if seen.rule else seen.asked} right")
     _draw.beside(panel, names, most=17)
+    judged = _draw.handle("validation", t)
+    judged.set_label("validation" if seen.held_out else "judged")
     panel.legend(
-        handles=[_draw.handle("train", t), _draw.handle("validation", t)],
+        handles=[_draw.handle("train", t), judged],
         loc="lower left",
         ncols=2,
         bbox_to_anchor=(0, 1.0),
@@ -61,7 +63,7 @@ def _caption(seen: Accuracy) -> str:
         f"{'held out' if seen.held_out else 'judged, on the same text'} (dashed){_looks(seen)}. Horizontal "
         "lines are the best that each partial understanding can do, "
         + (
-            "exact, by listing all questions. "
+            f"exact, by {'listing all questions' if seen.asked == 'questions' else 'counting over the text'}. "
             if seen.exact
             else f"the topmost exact, the others measured on {WINDOWS} {seen.whose} windows, ties counted as a toss. "
             if seen.truth_known

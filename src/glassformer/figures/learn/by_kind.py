@@ -34,14 +34,23 @@ def draw(seen: ByKind, look: _draw.Look) -> Figure:
 
 def _caption(seen: ByKind) -> str:
     """How to read the curves and bars."""
-    looks = len(seen.excess.axes["step"])
+    looks, free = len(seen.excess.axes["step"]), FREE in seen.excess.axes["kind"].labels
+    passes = bool(np.isfinite(seen.passed.values).any())
+    on = "all new questions" if seen.asked == "questions" else f"all {seen.whose} windows"
     return (
         f"Top: share of right arg-max answers by kind of {seen.asked} over training"
-        + (f", as logged at {len(seen.accuracy.axes['step'])} steps on all new questions" if seen.logged else "")
-        + "; a large open mark stands at the first of these steps with 95 % right, below the line of 95 % (one below "
-        f"the other where several kinds share it). Bottom: loss above {seen.predictor} on the same tokens, by kind, so "
-        "also where anything may follow (unconstrained). Right: the accuracies at the chosen step with 95 % Wilson "
-        "intervals and counts. "
+        + (f", as logged at {len(seen.accuracy.axes['step'])} steps on {on}" if seen.logged else "")
+        + (
+            "; a large open mark stands at the first of these steps with 95 % right, below the line of 95 % (one below "
+            "the other where several kinds share it)"
+            if passes
+            else "; the dotted line, 95 %, is passed by none"
+            if seen.truth_known
+            else ""
+        )
+        + f". Bottom: loss above {seen.predictor} on the same tokens, by kind"
+        + (", so also where anything may follow (unconstrained)" if free else "")
+        + ". Right: the accuracies at the chosen step with 95 % Wilson intervals and counts. "
         + (
             "Kinds are the task's own. "
             if seen.asked != "tokens"
@@ -78,8 +87,9 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
         told = accuracy and seen.step == at[-1]  # the bars tell it
         value = "" if told else exactly(last) if accuracy else _draw.number(last, 3)
         names.append((last, f"{glyph} {kind}  {value}".rstrip(), colour if glyph else sheet.theme.quiet))
-    if accuracy:
+    if accuracy and seen.truth_known:  # a text can hardly be known so well
         ax.axhline(PASSED, color=sheet.theme.rung, linestyle=":", linewidth=0.6 * sheet.size.line, zorder=0)
+    if accuracy:
         ax.set_ylim(-0.03, 1.05)
         _passes(ax, seen, sheet)
         ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])

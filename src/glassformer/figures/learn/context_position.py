@@ -36,7 +36,7 @@ def draw(seen: ContextPosition, look: _draw.Look) -> Figure:
         panel.set_xlabel("position in the window")
         panel.set_xlim(where[0] - 0.3, where[-1] + 0.3)
         panel.xaxis.get_major_locator().set_params(integer=True)
-    _draw.heading(loss, f"{seen.windows} windows of the validation part")
+    _draw.heading(loss, f"{thousands(seen.windows)} {seen.whose} windows")
     _draw.heading(apart, _verdict(seen))
     sheet.legend([
         Line2D([], [], color=t.validation, linewidth=1.3 * line, label="the model: mean"),
@@ -51,9 +51,9 @@ def _caption(seen: ContextPosition) -> str:
     """How to read the curves and bands."""
     first, mean = seen.loss.axes["position"].labels[0], seen.loss.values[0]
     said = (
-        f"Loss of the token after each position of the window, over {thousands(seen.windows)} windows of the "
-        f"validation part. At position {first} the model has seen {seen.few}, at the last a whole window. Dark band: "
-        "the mean ± 2 standard errors (an estimate from these windows); pale band: the middle half of the tokens. "
+        f"Loss of the token after each position of the window, over {thousands(seen.windows)} {seen.whose} "
+        f"windows. At position {first} the model has seen {seen.few}, at the last a whole window. Dark band: the mean "
+        "± 2 standard errors (an estimate from these windows); pale band: the middle half of the tokens. "
         f"Dashes: the {seen.of} on the same tokens"
         + (", which sees the same window. " if seen.of == "exact predictor" else ", which also sees only the window. ")
         + "Right: the model minus those dashes, with ± 2 standard errors. A model that used nothing but the last few "
@@ -73,8 +73,8 @@ def _alt(seen: ContextPosition) -> str:
     if not np.isfinite(seen.loss.values[0]).all():
         return f"Empty axes. {seen.title}."
     return (
-        f"Curves over {len(gap)} positions. {seen.title}. The gap to the {seen.of} is {gap[0]:.2f} nats at the first "
-        f"position and {gap[-1]:.2f} at the last, where it pays {floor[-1]:.2f} itself."
+        f"Curves over {len(gap)} positions. {seen.title}. The gap to the {seen.of} is {_draw.number(gap[0])} nats at "
+        f"the first position and {_draw.number(gap[-1])} at the last, where it pays {floor[-1]:.2f} itself."
     )
 
 

@@ -17,10 +17,11 @@ SAID = {
 def draw(seen: LearningRate, look: _draw.Look) -> Figure:
     """Two charts over the steps: the rate, and the length of an update over that of the weights."""
     warm = f", after a warm-up of {thousands(seen.warmup)} steps" if seen.warmup else ""
+    none = ", and an update of 0 has no place on it" if (seen.update.values == 0).any() else ""
     caption = (
         f"Top: the learning rate as logged; the schedule is “{seen.schedule}”{warm}: {SAID[seen.schedule]}. Bottom: "
         "how long the update of that step is, as a share of the length of all weights, on a logarithmic axis; between "
-        "the logged steps nothing is known of it."
+        f"the logged steps nothing is known of it{none}."
     )
     alt = f"Curves of the learning rate and of the size of updates over steps. {seen.title}."
     sheet = look.sheet(seen, caption, alt, height=5.5)

@@ -17,14 +17,15 @@ LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear, so that
 OF_RULE = (
     "Dashed horizontal lines are exact prices of partial understandings, from blind guessing down to the floor, the "
     "least that any model with this window can reach on average; a tick on one marks the first logged step by which "
-    "the held-out loss stands on it, or within a fiftieth of the ladder's height above it. Dotted lines are what the "
-    "exact predictor pays on the very windows that are judged, or on those of training, which differ a little from the "
-    "average. Middle: what is left above the floor of the very same windows, on a logarithmic axis; values below zero, "
-    "where the model knows these windows better than the rule does, are memorising and are drawn in the shaded band. "
-    "Bottom: the share of wrong answers on the judged windows; the least possible error is that over all windows there "
-    "are, and a sample may lie a little below it. Losses are measured on a fixed sample of windows; the ladder is "
-    "exact. A curve that stays above a rung refutes that the model has understood so much."
+    "the held-out loss stands on it, or within a fiftieth of the ladder's height above it. Dotted lines, "
+    "where they can be told from the floor, are what the exact predictor pays on the very windows that are judged, or "
+    "on those of training, which differ a little from the average. Middle: what is left above the floor of the very "
+    "same windows, on a logarithmic axis; values below zero, where the model knows these windows better than the rule "
+    "does, are memorising and are drawn in the shaded band. "
+    "Bottom: the share of wrong answers on the judged windows{}. Losses are measured on a fixed sample of "
+    "windows; the ladder is exact. A curve that stays above a rung refutes that the model has understood so much."
 )
+LEAST = "; the least possible error is that over all windows there are, and a sample may lie a little below it"
 HEART = ", which are those of training: nothing is held back"
 OF_TEXT = (
     "Nobody knows the least loss a text allows. Dashed horizontal lines are what counting can do: tables of the "
@@ -61,11 +62,12 @@ def draw(seen: Loss, look: _draw.Look) -> Figure:
 
 def caption(seen: Loss) -> str:
     """How to read the three charts."""
+    rest = OF_RULE.format(LEAST if "rule_error" in seen.curves else "") if seen.truth_known else OF_TEXT
     return (
         f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
         f"(thick), in training (solid) and on {seen.whose} windows (dashed){'' if seen.held_out else HEART}; dots are "
         f"the logged lines where they are few, and nothing is known between them. {_behind(seen)}"
-        f"{(OF_RULE if seen.truth_known else OF_TEXT).replace('held-out', seen.whose)}"
+        f"{rest.replace('held-out', seen.whose)}"
     )
 
 
@@ -113,8 +115,10 @@ def losses(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     tick = Line2D(
         [], [], color=t.ink, linestyle="", marker="|", markersize=sheet.size.text, label="on a rung by this step"
     )
+    judged = _draw.handle("validation", t)
+    judged.set_label("validation" if seen.held_out else "judged")
     ax.legend(
-        handles=[_draw.handle("train", t), _draw.handle("validation", t), *([tick] if wide > 12 else [])],
+        handles=[_draw.handle("train", t), judged, *([tick] if wide > 12 else [])],
         loc="lower right",
         bbox_to_anchor=(1, 1),
         borderaxespad=0.1,

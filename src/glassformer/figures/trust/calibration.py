@@ -39,7 +39,8 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
                  colours=t.quiet, keep_clear=apart, tied=True)  # fmt: skip
     few = bool((some & (count < FEW)).any())
     reliable.set_title(f"confidence and success (n beside{f'; open: n < {FEW}' if few else ''})")
-    base = np.zeros(len(centres))
+    base, said = np.zeros(len(centres)), {"right": "right", "wrong": "wrong"}
+    said = said if seen.settles else {"right": "came", "wrong": "did not come"}
     for name in ("right", "wrong"):
         bars = seen.confidence[name].values
         confident.bar(
@@ -51,7 +52,7 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
             edgecolor=t[name],
             hatch="" if name == "right" else "////",
             linewidth=sheet.size.line * 0.7 * (bars > 0),
-            label=f"{name}: {thousands(int(bars.sum()))}" if bars.any() else None,
+            label=f"{said[name]}: {thousands(int(bars.sum()))}" if bars.any() else None,
         )
         base = base + bars
     if base.any():
@@ -59,8 +60,8 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
     confident.set_ylim(0, 1.08 * max(float(base.max()), 1))
     confident.set_xlim(0, 1)
     confident.set_xlabel("confidence in the first choice")
-    confident.set_ylabel("answerable places" if seen.truth_known else "places")
-    confident.set_title("where the rule settles the answer" if seen.truth_known else "first choices that came, and not")
+    confident.set_ylabel("answerable places" if seen.settles else "places")
+    confident.set_title("where the rule settles the answer" if seen.settles else "first choices that came, and not")
     if seen.certain:
         _doubt(true, seen)
     else:
@@ -71,7 +72,7 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
         true.set_ylim(0, 1.02)
         true.set_xlabel(f"{'true probability' if seen.truth_known else 'probability by counts'} of the token that came")
         true.set_ylabel("stated probability")
-        true.set_title("stated and true, one dot per place")
+        true.set_title(f"stated and {'true' if seen.truth_known else 'counted'}, one dot per place")
     steps = seen.error_by_step.axes["step"].values
     errors = seen.error_by_step.values
     life.plot(steps, errors, color=t.validation, linestyle="--", marker="o", markersize=sheet.size.text * 0.35)
@@ -87,6 +88,8 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
 
 def _caption(seen: Calibration) -> str:
     """How to read the four charts."""
+    count = seen.reliability["count"].values
+    few = bool(((count > 0) & (count < FEW)).any())
     truth = (
         " Third: what of the probability is not on the one right answer, surest answer first; numbers of this kind are "
         "no finer than about 10⁻⁷."
@@ -99,14 +102,14 @@ def _caption(seen: Calibration) -> str:
         f"Measured on {thousands(seen.predictions)} predictions in {thousands(seen.windows)} {seen.whose} windows. "
         "First: the model's first choices in ten bins of confidence, mean confidence against the share that came, "
         "with the "
-        "number of predictions in each bin beside it and, for the share, its 95 % interval (Wilson); open: fewer than "
-        f"{FEW}; the diagonal is perfect. "
+        "number of predictions in each bin beside it and, for the share, its 95 % interval "
+        f"(Wilson){f'; open: fewer than {FEW}' if few else ''}; the diagonal is perfect. "
         + (
             f"Second: confidence where the rule settles the answer ({thousands(seen.answered)} places, {seen.wrong} "
             "of them answered wrongly)."
-            if seen.truth_known
-            else f"Second: confidence where the first choice came and where it did not ({thousands(seen.wrong)} of "
-            f"{thousands(seen.answered)} places)."
+            if seen.settles
+            else f"Second: confidence where the first choice came and where it did not (at {thousands(seen.wrong)} "
+            f"of {thousands(seen.answered)} places)."
         )
         + f"{truth} Last: the expected calibration error, the distance from the diagonal averaged over predictions, by "
         "step, on the same windows, where chance alone gives a small positive value. A point whose interval misses the "

@@ -32,13 +32,15 @@ def draw(seen: Built, look: _draw.Look) -> Figure:
 
 def _caption(seen: Built) -> str:
     opens = "; ".join(f"{letter} {', '.join(seen.boxes[name].opened)}" for name, letter in _letters(seen).items())
+    struck = "A struck-through box is a part of the usual transformer that this model does not have. "
+    struck = struck if seen.off else ""
     return (
         "The model's parts in the order of the computation, read from left to right, upper row first. In a box: its "
-        "name and, where it has weights, the shape of its matrix; under it the shape of what leaves it (batch × "
-        "position × feature; with several heads also × head). The thick line is the residual stream, from which each "
+        "name and, where it has weights, the shape of its matrix; under it the shape of what leaves it, the "
+        "sides as the line above the diagram names them. The thick line is the residual stream, from which each "
         "branch reads and to which it adds. In italics: the names of values that other figures speak of (`embedded`, "
         "`attended`, `middle`, `hidden`, `fed`, `out`, `final`). Query, key, value and feed-forward have their own "
-        "colours. A struck-through box is a part of the usual transformer that this model does not have. The letters "
+        f"colours. {struck}The letters "
         f"name the figures that open a box: {opens}. All shapes follow from the run's own settings and are exact."
         + (f" The {seen.blocks} blocks are built alike; the strip below shows the chain." if seen.blocks > 1 else "")
     )

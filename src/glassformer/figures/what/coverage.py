@@ -47,11 +47,11 @@ def _caption(seen: Coverage) -> str:
         else "Nothing is discarded: the text can be restored from its tokens. "
     )
     return (
-        "Left: the commonest words of the whole text in order, row by row, capital letters made small and marks apart "
+        "Left: the commonest words and marks of the whole text in order, row by row, capital letters made small "
         "(don't is don, ' and t). A word in a plain frame is one token; one that is cut is shaded, with its pieces "
         "written. "
         + ("Words are looked up with the space before them, as they stand in a text. " if seen.lossless else "")
-        + "Right: of the words up to each rank, the share that is one token; rarer words are mostly cut. "
+        + "Right: of the words and marks up to each rank, the share that is one token; rarer words are mostly cut. "
         f"The text begins “{_opening(seen)}”. Its {thousands(seen.characters)} characters, "
         f"{thousands(seen.distinct)} different ones, become {thousands(seen.tokens)} tokens, {seen.per_token:.2f} "
         f"characters each ({listed([f'{many} for {part}' for part, many in _parts(seen)])}); {thousands(seen.used)} of "
@@ -79,24 +79,29 @@ def _opening(seen: Coverage) -> str:
 def _words(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> int:
     """Words flow from left to right, line by line; as many as there is room for, and how many they are."""
     width, height = _table.page(ax, sheet.em)
-    t, x, y, line = sheet.theme, 0.0, 0.0, 2.0
-    for k, (word, pieces) in enumerate(zip(seen.pieces.axes["word"].labels, seen.cut, strict=True)):
-        text = "·".join(shown(piece) for piece in pieces) if len(pieces) > 1 else shown(word)
+    t, x, row, ends = sheet.theme, 0.0, 0, []
+    texts = ["·".join(map(shown, pieces)) if len(pieces) > 1 else shown(word)
+             for word, pieces in zip(seen.pieces.axes["word"].labels, seen.cut, strict=True)]  # fmt: skip
+    for text in texts:
         wide = _draw.text_width(text, 72) + 0.9
-        if x + wide > width:
-            x, y = 0.0, y + line
+        x, row = (0.0, row + 1) if x + wide > width else (x, row)
+        ends.append((row, x, wide))
+        x += wide + 0.35
+    line = min(3.4, max(2.0, (height - 5) / (row + 1)))  # where there is room, rows stand apart
+    for k, (text, pieces, (row, x, wide)) in enumerate(zip(texts, seen.cut, ends, strict=True)):
+        y = row * line
         if y + line > height:
             return k
         split = len(pieces) > 1
-        box = Rectangle((x, y + 0.15), wide, line - 0.3, facecolor=t.unconstrained if split else t.paper,
+        box = Rectangle((x, y + line / 2 - 0.85), wide, 1.7, facecolor=t.unconstrained if split else t.paper,
                         edgecolor=t.ink if split else t.faint,
                         linewidth=sheet.size.line * (0.8 if split else 0.5))  # fmt: skip
         ax.add_patch(box)
         ax.text(x + wide / 2, y + line / 2, text, ha="center", va="center", parse_math=False)
-        x += wide + 0.35
-    if y + 3 * line < height:
+    y = row * line
+    if y + line + 4 < height:
         begins = _draw.wrap(f"the text begins: {_opening(seen)} …", sheet.size.text, width * sheet.em)
-        ax.text(0, y + 1.6 * line, "\n".join(begins), va="top", parse_math=False, color=sheet.theme.quiet)
+        ax.text(0, y + line + 1.2, "\n".join(begins), va="top", parse_math=False, color=sheet.theme.quiet)
     return len(seen.cut)
 
 
@@ -115,8 +120,9 @@ def _curve(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
             ax.plot(
                 [rank], [share], marker="o", color=sheet.theme.train, markersize=0.6 * sheet.size.text, clip_on=False
             )
-            low = share < 0.25  # below would be among the ticks
+            low = share < 0.12  # below would be among the ticks; else there, where a falling curve is not
             ax.annotate(percent(share), (rank, share), ha="right", va="bottom" if low else "top",
-                        textcoords="offset points", xytext=(0, (1.3 if low else -0.7) * sheet.size.text))  # fmt: skip
-    ax.set_xlabel("words, by rank")
+                        textcoords="offset points",
+                        xytext=(-0.4 * sheet.size.text, (1.3 if low else -0.4) * sheet.size.text))  # fmt: skip
+    ax.set_xlabel("words and marks, by rank")
     _draw.heading(ax, "share that is one token")

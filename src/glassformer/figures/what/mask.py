@@ -19,8 +19,7 @@ def draw(seen: Mask, look: _draw.Look) -> Figure:
         0, 0
     ]
     _draw.heat(panel, seen.even.values, kind="share", theme=sheet.theme, masked=seen.allowed.values == 0, rows=names,
-               columns=names, row_name="query position", column_name="key position",
-               numbers=None if seen.causal else False)  # fmt: skip
+               columns=names, row_name="query position", column_name="key position")  # fmt: skip
     every = max(1, -(-length // int(square / 1.25)))
     for k, row in enumerate(seen.rows):
         if k % every == 0 and (seen.causal or k == length // 2):  # else all rows say the same
@@ -35,7 +34,8 @@ def _caption(seen: Mask) -> str:
     hatched = "Cross-hatched cells are masked: their scores are set to minus infinity before the softmax. "
     return (
         f"Rows are the positions that look, columns those looked at, on the input {' '.join(map(shown, seen.tokens))}. "
-        f"{hatched if seen.causal else ''}The number in an allowed cell is the share it would get if all in view "
-        "counted the same, the baseline for every picture of attention. There is no padding: all windows have the same "
-        "length. The mask is fixed, not learned."
+        f"{hatched if seen.causal else ''}Colour, and the number where there is room for it, are the share that "
+        f"{'an allowed' if seen.causal else 'a'} cell would get if all in view counted the same, the baseline for "
+        "every picture of attention. There is no padding: all windows have the same length. The mask is fixed, not "
+        "learned."
     )

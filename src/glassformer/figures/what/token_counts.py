@@ -4,7 +4,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import percent
 from glassformer.analyses.what.token_counts import TokenCounts
 from glassformer.figures import _draw, _style
@@ -19,14 +18,19 @@ def draw(seen: TokenCounts, look: _draw.Look) -> Figure:
     ranked = np.argsort(-counts, kind="stable")
     groups = list(dict.fromkeys(seen.groups))
     marks, shades = _style.markers(seen.families), dict(zip(groups, _shades(len(groups)), strict=True))
-    bars, rank = sheet.panels(1, 2, left=5, right=1.5, bottom=5.5, top=2.4, gap=7, widths=(1.5, 1))[0]
     top = [int(k) for k in ranked[:MOST] if counts[k] > 0]
+    wide, each = _draw.widest([names[k] for k in top]), 0.6 * (sheet.room[0] - 13.5) / max(len(top), 1)
+    below = 3.4 + (wide if wide > 0.8 * each else 1.0)  # where they do not fit side by side, words stand upright
+    bars, rank = sheet.panels(1, 2, left=5, right=1.5, bottom=below, top=2.4, gap=7, widths=(1.5, 1))[0]
     share = counts / max(seen.total, 1)
     bars.bar(range(len(top)), share[top], width=0.75, edgecolor=sheet.theme.ink, linewidth=sheet.size.line * 0.5,
              color=[(sheet.theme.ink, shades[seen.groups[k]]) for k in top])  # fmt: skip
     for place, k in enumerate(top):
         bars.plot([place], [share[k] + 0.035 * share[top[0]]], marker=marks[seen.groups[k]], color=sheet.theme.ink)
     _draw.places(bars, [names[k] for k in top], "x", name="token")
+    for text in bars.get_xticklabels():
+        if not any(map(str.isalnum, text.get_text())):  # a comma that lies on its side is hard to know
+            text.set_rotation(0)
     bars.set_ylim(0, 1.12 * float(share[top[0]]))
     bars.set_xlim(-0.6, len(top) - 0.4)
     bars.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
@@ -59,7 +63,7 @@ def draw(seen: TokenCounts, look: _draw.Look) -> Figure:
     rank.set_title("count by rank")
     used = [group for group in groups if any(counts[k] > 0 and seen.groups[k] == group for k in range(len(names)))]
     bars.legend(
-        handles=[_draw.handle((shown(group), marks[group], sheet.theme.ink), sheet.theme) for group in used],
+        handles=[_draw.handle((group, marks[group], sheet.theme.ink), sheet.theme) for group in used],
         loc="upper right",
     )
     return sheet.done()

@@ -8,9 +8,10 @@ from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import listed, percent
 from glassformer.analyses._sought import sought
 from glassformer.analyses.what.training_data import TrainingData
-from glassformer.figures import _draw
+from glassformer.figures import _draw, _table
 
 APART = 1.75  # from row to row, in cells
+LINE = 2.4  # ems, the least from row to row of one sequence
 CELL = 3.0  # ems, the narrowest cell that holds two digits and a glyph
 
 
@@ -20,16 +21,26 @@ def draw(seen: TrainingData, look: _draw.Look) -> Figure:
     alt = f"Rows of token cells{judgement}. The first row: {' '.join(seen.tokens[0])}. {seen.title}."
     sheet = look.sheet(seen, _caption(seen), alt, height=5.4, least=60)
     names = seen.ids.axes["window"].labels
-    left = 2.6 + max(_draw.text_width(name, 72) for name in names)
+    left = 2.6 + max(_draw.text_width(name, 72) for name in (*names, *(() if seen.held_out else ("000",))))
     panel = sheet.panels(1, 1, left=left, right=3.6, bottom=7.0 if not seen.one else 3.4, top=0.8)[0, 0]
     widest = max(_draw.text_width(shown(token), 72) for row in seen.tokens for token in row)
-    fits = int((sheet.room[0] - left - 3.6) / max(CELL, widest + 1.5))
+    sign = 1.5 if seen.held_out else 2.4  # ems of check and air beside the longest word
+    fits = int((sheet.room[0] - left - 3.6) / max(CELL, widest + sign))
     longest = max(map(len, seen.tokens))
     columns = min(longest, fits)
-    panel.set_xlim(-0.5, max(columns, 9) - 0.5)
-    panel.set_ylim(len(seen.tokens) * APART - 0.9, -1.25)
-    for row, (words, verdicts, source) in enumerate(zip(seen.tokens, seen.verdicts, seen.source, strict=True)):
-        y = row * APART
+    rows = list(zip(names, seen.tokens, seen.verdicts, seen.source, strict=True))
+    if not seen.held_out:  # one text, which goes on in the next row
+        most = int(_table.ems(panel, sheet.em)[1] / LINE)
+        _, words, verdicts, source = rows[0]
+        parts = [slice(k, k + columns) for k in range(0, longest, columns)][:most]
+        rows = [(str(part.start), words[part], verdicts[part], source[part]) for part in parts]
+    last = sum(len(words) for _, words, _, _ in rows) if not seen.held_out else columns
+    panel.set_xlim(-0.5, max(columns, 9 if seen.held_out else 1) - 0.5)
+    arcs = any(s >= 0 and s != c - 1 for source in seen.source for c, s in enumerate(source[:columns]))
+    apart = APART if seen.held_out else 1.2
+    panel.set_ylim(len(rows) * apart - (0.9 if apart == APART else 0.6), -1.25 if apart == APART else -0.6)
+    for row, (_, words, verdicts, source) in enumerate(rows):
+        y = row * apart
         for column, (word, verdict) in enumerate(zip(words[:columns], verdicts[:columns], strict=True)):
             plain = (seen.one or seen.text) and verdict == "unconstrained"  # a question is given, not judged
             said = None if plain else verdict
@@ -50,14 +61,23 @@ def draw(seen: TrainingData, look: _draw.Look) -> Figure:
         if len(words) > columns:
             panel.text(columns - 0.4, y, f"+{len(words) - columns}", va="center", color=sheet.theme.quiet)
     _draw.bare(panel)
-    panel.set_yticks([row * APART for row in range(len(seen.tokens))], names)
+    panel.set_yticks([row * apart for row in range(len(rows))], [name for name, _, _, _ in rows])
     panel.tick_params(length=0)
-    panel.set_ylabel("question" if seen.one else "place in the text" if seen.text else "sequence")
+    panel.set_ylabel("question" if seen.one else "place in the text" if seen.text or not seen.held_out else "sequence")
     panel.set_clip_on(False)
     judged = ("right", "wrong", *(() if seen.one or seen.text else ("unconstrained",)), "not_in_view")
     kinds = [name for name in judged if name in seen.counts]
-    sheet.legend(kinds, x=1, y=0)
-    if not seen.one and not seen.text:
+    entries = [_draw.handle(kind, sheet.theme) for kind in kinds]
+    if not seen.held_out:
+        told = {
+            "right": "✓ follows from what is in view",
+            "not_in_view": "∅ another may follow",
+            "unconstrained": "given",
+        }
+        for kind, entry in zip(kinds, entries, strict=True):
+            entry.set_label(told.get(kind, kind))
+    sheet.legend(entries, x=1, y=0)
+    if not seen.one and not seen.text and seen.held_out:
         free, known, away = seen.shares.values
         shares = (
             f"in {seen.windows} training windows: {percent(free)} unconstrained · {percent(known)} constrained "
@@ -65,11 +85,13 @@ def draw(seen: TrainingData, look: _draw.Look) -> Figure:
         )
         sheet.note(shares + f" · {percent(away)} not in view", y=3.6 * sheet.em / sheet.inches[1])
     notes = []
-    if any(s >= 0 and s != c - 1 for source in seen.source for c, s in enumerate(source[:columns])):
+    if arcs:
         target = "the token that is the answer" if seen.copied else sought(seen.copied)
         notes.append(f"arc: from where the answer is read to {target}")
-    if longest > columns:
-        notes.append("+: so many more tokens (counted in the title)")
+    if not seen.held_out and last < longest:
+        notes.append(f"the first {last} of {longest} tokens (the title counts all)")
+    elif longest > last:
+        notes.append("+: so many more tokens" + ("" if seen.text else " (counted in the title)"))
     if notes:
         sheet.note(" · ".join(notes), y=0 if seen.one else 2.0 * sheet.em / sheet.inches[1])
     return sheet.done()
@@ -81,6 +103,13 @@ def _caption(seen: TrainingData) -> str:
             "Rows are stretches of the training part, evenly spaced, one cell per token; at the left the place at "
             "which each begins. Nothing is right or wrong about a token of a text: the model is to give each a high "
             "probability, given those before it."
+        )
+    if not seen.held_out:
+        return (
+            "The whole text, row by row, one cell per token; at the left the place at which each row begins. Of the "
+            f"tokens after the first, which is given, those with a check are the only one that follows the at most "
+            f"{seen.context} tokens before it, the most the model can see; those hatched follow where the text goes on "
+            "in another way elsewhere, so that no model with this window can be sure of them. Exact."
         )
     each = zip(seen.shares.axes["kind"].labels, seen.shares.values, strict=True)
     shares = listed([f"{percent(float(share))} {name}" for name, share in each])

@@ -1,5 +1,7 @@
 """Which tokens there are, and how a text becomes numbers and comes back."""
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -53,10 +55,11 @@ def draw(seen: Vocabulary, look: _draw.Look) -> Figure:
             panel.text(x + 1.4, y, group, va="center")
         begin_bar = sum(wide) + 3 * gap + 0.8
         room = width - begin_bar
-        if room > 3:  # the counts once more, to be compared at a glance
+        if compared := room > 3:  # the counts once more, to be compared at a glance
             share = [int(seen.counts.values[k]) / max(most, 1) for k in chosen[begin : begin + per]]
             at = [(k + 1.6) * line for k in range(len(rows))]
             panel.barh(at, [room * each for each in share], left=begin_bar, height=0.45 * line, color=sheet.theme.rung)
+    sheet.words = replace(sheet.words, caption=_caption(seen, compared))
     text = sheet.panels(1, 1, left=7, right=2, bottom=0.8, top=2.2, within=(0, 0, 1, low))[0, 0]
     text.set_title(f"“{seen.text}” as the model gets it")
     plain: list[str | None] = [None] * len(ids)
@@ -66,14 +69,15 @@ def draw(seen: Vocabulary, look: _draw.Look) -> Figure:
     return sheet.done()
 
 
-def _caption(seen: Vocabulary) -> str:
+def _caption(seen: Vocabulary, compared: bool = False) -> str:
     size = len(seen.groups)
-    rest = f" Of {size} tokens, the {MOST} most frequent and those of the text are listed." if size > MOST else ""
+    rest = f" Listed are {MOST} of {size} tokens: those of the text and the most frequent." if size > MOST else ""
+    bars = "; bars compare the counts" if compared else ""
     return (
-        "Above: every token with its id, its group (marker and word) and how often it occurs in "
-        f"{seen.counted} ({thousands(seen.total)} tokens, counted exactly; bars compare the counts). Below: a text cut "
-        "into tokens, the ids the model gets in their place, and the tokens these ids stand for; the round trip was "
-        f"checked by encoding the result again.{rest}"
+        f"Above: {'every token' if size <= MOST else 'tokens, each'} with its id, its group (marker and word) and how "
+        f"often it occurs in {seen.counted} ({thousands(seen.total)} tokens, counted exactly{bars}).{rest} Below: a "
+        "text cut into tokens, the ids the model gets in their place, and the tokens these ids stand for; the round "
+        "trip was checked by encoding the result again."
         + (f" This tokenizer does not keep the text: “{seen.text}” comes back as “{seen.back}”." if seen.lost else "")
     )
 
