@@ -240,8 +240,11 @@ def atlas(ax: Axes, tokens: Sequence[str], context: int, theme: _style.Theme, on
         if not one_row:
             ax.axhline(k * context - 0.5, color=theme.quiet, linewidth=line)
     names, wide = drawn(tokens), ax.get_window_extent().width / ax.figure.dpi / len(tokens)
-    crowded = max(_draw.text_width(name, matplotlib.rcParams["font.size"]) for name in names) > 0.95 * wide
-    ax.set_xticks(marks, names, rotation=90 if crowded else 0)
+    text = float(matplotlib.rcParams["font.size"])
+    crowded = max(_draw.text_width(name, text) for name in names) > 0.95 * wide
+    every = -(-len(tokens) // fitting(ax, "x", text, 1.1)) if crowded else 1  # of names that would touch, some
+    ax.set_xticks(marks[::every], names[::every], rotation=90 if crowded else 0)
     ax.tick_params(length=0)
     if not one_row:
-        ax.set_yticks(marks, drawn(tokens))
+        every = -(-len(tokens) // fitting(ax, "y", text, 1.1))
+        ax.set_yticks(marks[::every], names[::every])

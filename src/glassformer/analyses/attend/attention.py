@@ -158,9 +158,9 @@ def _clearest(seen: Attention, among: Places[tuple[int, int]] | None) -> str:
     if len(some) == 1:
         (at, said), *_ = some
         who = named(*at, len(seen.attention.values)).capitalize()
-        return f"{who} has {said} at step {seen.step}" if not clear else f"{who}: {said}"
+        return f"{who} has {said} at step {thousands(seen.step or 0)}" if not clear else f"{who}: {said}"
     if not clear:
-        return f"None of the {len(some)} heads has a clear role at step {seen.step}"
+        return f"None of the {len(some)} heads has a clear role at step {thousands(seen.step or 0)}"
     (block, head), said = clear[0]
     who = named(block, head, len(seen.attention.values))
     return f"{len(clear)} of {len(some)} heads have a clear role; clearest is {who}: {said}"

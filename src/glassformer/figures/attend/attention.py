@@ -24,6 +24,8 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
     every = list(seen.chosen) or [(b, h) for b in range(blocks) for h in range(heads)]
     places, pages = _draw.paged(every, most, look.page)
     columns = min(len({head for _, head in every}), wide, len(places))
+    if look.size == "slide" and len(places) <= 4:
+        columns = len(places)  # side by side: a slide is wide
     rows = -(-len(places) // columns)
     alone, headed = len(every) == 1 < blocks * heads, len(places) > 1 or bool(seen.chosen)
     side = min(LARGE if alone else 4.6, 10.3 / columns - 0.4)  # inches of a panel on screen
@@ -33,10 +35,13 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
     )
     bars = len(places) == 1 and not alone and max(seen.source) >= 0 and sheet.room[0] > NARROW
     part = (0, 0, 0.62 if bars else 1, 1)
-    shape = 0.6 if look.size == "slide" and columns == 4 and rows == 1 else 1.0  # one row: as high as a slide has room
+    shape = (
+        0.6 if look.size == "slide" and columns == 4 and rows == 1 and len(seen.tokens) > 8 else 1.0
+    )  # one row: as high as a slide has room
     above = 4.0 if headed and (seen.roles or max(seen.source) >= 0) else 2.4  # headings of two lines
     beside = max(6.0, 2.4 + _draw.widest(seen.attention.axes["key_position"]))
-    panels = sheet.panels(rows, columns, left=beside, right=7.5, bottom=5 if pages == 1 else 6.6, top=above,
+    below = max(5.0, 3.2 + _draw.widest(seen.attention.axes["key_position"])) + (1.6 if pages > 1 else 0)
+    panels = sheet.panels(rows, columns, left=beside, right=7.5, bottom=below, top=above,
                           gap=(3, above + 2.1), square=shape, within=part)  # fmt: skip
     for k, (block, head) in enumerate(places):
         _map(panels.flat[k], seen, block, head, sheet, left=k % columns == 0, bottom=k + columns >= len(places))

@@ -23,6 +23,7 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
         some = np.unique(np.linspace(0, len(steps_shown) - 1, MOST_ON_SLIDE).astype(int))
         steps_shown, values = steps_shown[some], values[some]
     names, length = seen.maps.axes["key_position"], len(seen.tokens)
+    split = 0.45 if sheet.size.name == "slide" else 0.53
     maps = sheet.panels(
         1,
         len(steps_shown),
@@ -31,7 +32,7 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
         bottom=max(4.2, 2.6 + _draw.widest(names)) if length <= MOST_NAMED else 4.8,  # names may stand upright
         top=2.4,
         gap=(1.4, 0),
-        within=(0, 0.53, 1, 1),
+        within=(0, split, 1, 1),
     )[0]
     future = ~np.tri(length, dtype=bool) if seen.causal else None
     for k, panel in enumerate(maps):
@@ -44,7 +45,7 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
         _draw.outline(panel, ((q, s) for q, s in enumerate(seen.source) if s >= 0), sheet.theme.right, width=1.0)
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=maps[-1])
     lines, entropy = sheet.panels(
-        1, 2, widths=[1.7, 1], left=5, right=2.5, bottom=4, top=2.6, gap=(7.4, 0), within=(0, 0, 1, 0.53)
+        1, 2, widths=[1.7, 1], left=5, right=2.5, bottom=4, top=2.6, gap=(7.4, 0), within=(0, 0, 1, split)
     )[0]
     key, ends = seen.target, []
     for k in range(length):

@@ -11,13 +11,15 @@ from glassformer.analyses.attend.head_roles import ANSWER, HAS, INDUCTION, NEEDE
 from glassformer.figures import _attend, _draw
 
 MOST_PANELS = 6
+ON_A_SLIDE = 6  # heads in the table
 MOST_SAID = 8  # heads described in the caption
 
 
 def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
     """Head × role: attention beyond what looking everywhere alike gives; entropy, distance; the roles over life."""
     blocks, heads, roles = seen.excess.values.shape
-    every = [(b, h) for b in range(blocks) for h in range(heads)]
+    whole = [(b, h) for b in range(blocks) for h in range(heads)]
+    every, pages = _draw.paged(whole, ON_A_SLIDE if look.size == "slide" else len(whole), look.page)
     names = seen.excess.axes["role"].labels
     strongest = sorted(every, key=lambda at: -float(np.nanmax(seen.excess.values[at], initial=-100)))
     most = 2 if look.size == "slide" and len(every) > 2 else MOST_PANELS
@@ -28,7 +30,7 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
     alt = f"Table of heads by measured role. {seen.title}."
     sheet = look.sheet(seen, _caption(seen), alt, height=1.2 + table + 2.6 * down, least=60)
     cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.6 if len(every) <= 2 else 0.44
-    many = len(every) > 1
+    many = len(whole) > 1
     labels = [named(b, h, blocks) if many else "head" for b, h in every]
     left = 1.5 + _attend.longest(labels)
     room = 0.9 * (sheet.room[0] - left - 24) / roles * sheet.em  # inches for the name of a role
@@ -38,9 +40,9 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
     top = 4.6 if fits else 2 + 0.6 * _attend.longest(names)
     grid = sheet.panels(1, 1, left=left, right=24, bottom=2.2, top=top, within=(0, cut, 1, 1))[0, 0]
     grid.xaxis.tick_top()
-    _table(grid, seen, labels, sheet)
+    _table(grid, seen, every, labels, sheet)
     grid.set_xticks(range(roles), texts, rotation=0 if fits else 35, ha="center" if fits else "left")
-    beside = 3 + max(_draw.text_width(role, 72) for role in seen.excess.axes["role"].labels)  # ems beside each panel
+    beside = 3.6 + max(_draw.text_width(role, 72) for role in seen.excess.axes["role"].labels)  # ems beside each panel
     lines = sheet.panels(
         down, across, left=5, right=beside, bottom=4.4, top=2.4, gap=(beside + 2.5, 3.4), within=(0, 0, 1, cut)
     )
@@ -63,16 +65,8 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
         panel.axhline(0, color=sheet.theme.ink, linewidth=0.5 * sheet.size.line)
         panel.set_ylim(span[0] * 1.1, span[1] * 1.1)
         end = seen.steps[-1]
-        high = panel.get_window_extent().height / panel.figure.dpi
-        least = 1.2 * sheet.em / high * (span[1] - span[0]) * 1.1
-        free = np.inf
-        for r in sorted(told, key=lambda r: -last[r]):
-            y = min(float(last[r]), free)
-            free = y - least
-            panel.annotate(
-                f"{names[r]}", (end, y), xytext=(3, 0), textcoords="offset points", va="center", annotation_clip=False
-            )
         panel.set_xlim(0, max(end, 1))
+        _draw.beside(panel, [(float(last[r]), names[r], sheet.theme.ink) for r in told if np.isfinite(last[r])])
         panel.set_xticks([0, end])
         _draw.steps_axis(panel, "step" if k + across >= len(small) else "")
         panel.set_title(
@@ -84,7 +78,9 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
     for panel in lines.flat[len(small) :]:
         panel.remove()
-    return sheet.done()
+    if pages > 1:
+        sheet.note(f"page {look.page + 1} of {pages}: {len(every)} of {len(whole)} heads")
+    return sheet.done(pages=pages)
 
 
 def _caption(seen: HeadRoles) -> str:
@@ -141,11 +137,10 @@ def _in_words(seen: HeadRoles) -> str:
     return "; ".join([*told[:MOST_SAID], *ends])
 
 
-def _table(ax: Axes, seen: HeadRoles, labels: list[str], sheet: _draw.Sheet) -> None:
+def _table(ax: Axes, seen: HeadRoles, heads: Sequence[tuple[int, int]], labels: list[str], sheet: _draw.Sheet) -> None:
     """Head × role in colour, and beside it each head's entropy, distance and, where measured, induction."""
-    names = seen.excess.axes["role"].labels
-    flat = seen.excess.values.reshape(len(labels), len(names))
-    _draw.heat(ax, flat, kind="signed", theme=sheet.theme, limit=_draw.limits("signed", flat), numbers=True, digits=0)
+    flat, limit = np.array([seen.excess.values[at] for at in heads]), _draw.limits("signed", seen.excess.values)
+    _draw.heat(ax, flat, kind="signed", theme=sheet.theme, limit=limit, numbers=True, digits=0)
     _draw.outline(ax, [(k, r) for k, r in np.argwhere(np.round(flat) >= HAS).tolist()], sheet.theme.ink, 1.0)
     ax.set_yticks(range(len(labels)), labels)
     ax.tick_params(length=0)
@@ -158,7 +153,7 @@ def _table(ax: Axes, seen: HeadRoles, labels: list[str], sheet: _draw.Sheet) -> 
         x = 1 + (6.6 * k + 7.8) * sheet.em / wide  # in shares of the map's width
         unit = {"entropy": "nats", "distance": "positions", "induction": "share"}[title]
         ax.text(x, 1.02, f"{title}\n({unit})", transform=ax.transAxes, ha="right", va="bottom")
-        for row, value in enumerate(values.values.ravel()):
+        for row, value in enumerate(values.values[at] for at in heads):
             strong = title == "induction" and value >= INDUCTION
             ax.text(x, row, _draw.number(float(value), 2), transform=ax.get_yaxis_transform(), ha="right", va="center",
                     fontweight="bold" if strong else "normal")  # fmt: skip

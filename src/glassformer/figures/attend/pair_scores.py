@@ -18,7 +18,7 @@ def draw(seen: PairScores, look: _draw.Look) -> Figure:
     limit = _attend.span(*_coloured(seen))
     right, long = 7.5, _attend.longest(seen.tokens)
     deep = 4.0 if long < 2 else 3.0 + long  # room for names that stand upright
-    grouped = not seen.terms and not strip and len(seen.by_group.values) > 1 and sheet.size.name == "screen"
+    grouped = not seen.terms and not strip and len(seen.by_group.values) > 1 and sheet.size.name in ("screen", "slide")
     if grouped:
         _grouped(sheet, seen)
     if whole is not None:
@@ -103,7 +103,7 @@ def _caption(seen: PairScores, count: int) -> str:
         )
     else:
         said += f"The four terms are not drawn: {seen.why_no_terms}. "
-        said += "Beside it, on screens: the mean score of each group's queries with each group's keys. "
+        said += "Beside it, where there is room: the mean score of each group's queries with each group's keys. "
     if seen.scores is None:
         said += f"The whole map ({thousands(count)} × {thousands(count)}) is left out; rows= draws one token's part. "
     alike = "token·token would be one colour" if seen.terms else "all blocks would look alike"

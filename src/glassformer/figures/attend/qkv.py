@@ -18,6 +18,7 @@ def draw(seen: Qkv, look: _draw.Look) -> Figure:
     alt = f"Planes of embeddings, queries, keys and values, and the three matrices. {seen.title}."
     sheet = look.sheet(seen, _caption(seen), alt, height=8 + 2.1 * features, least=60)
     base = 0.0 if not features else 1 - 8 / (8 + 2.1 * features) if sheet.size.fixed is None else 0.45
+    split = 0.58 if sheet.size.name == "slide" else 0.5  # the planes' share of the height: they hold the names
     slide = sheet.size.name == "slide"  # six panels at most: each matrix above its image, without what goes in
     upper = sheet.panels(
         1,
@@ -28,7 +29,7 @@ def draw(seen: Qkv, look: _draw.Look) -> Figure:
         bottom=3.4,
         top=2.6,
         gap=(8 if slide else 4.2, 0),
-        within=(0, base + 0.5 * (1 - base), 1, 1),
+        within=(0, base + split * (1 - base), 1, 1),
     )[0]
     lower = sheet.panels(
         1,
@@ -38,7 +39,7 @@ def draw(seen: Qkv, look: _draw.Look) -> Figure:
         bottom=5.8,
         top=2.4,
         gap=(8 if slide else 4.6, 0),
-        within=(0, base, 1, base + 0.5 * (1 - base)),
+        within=(0, base, 1, base + split * (1 - base)),
     )[0]
     if not slide:
         plane(upper[0], seen, "embedded", sheet)

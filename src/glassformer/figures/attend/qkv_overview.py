@@ -150,4 +150,4 @@ def _passed_on(ax: Axes, seen: QkvOverview, sheet: _draw.Sheet, names: bool) -> 
     _draw.dots(ax, mixed, colour=sheet.theme.ink, scale=0.9, zorder=3)  # as in `mixing`
     texts = [f"mix of {name}" for name in drawn(seen.mixed.axes["query_position"])]
     _on_grey.named(ax, mixed, texts, colours=sheet.theme.ink, theme=sheet.theme, first=[seen.scored.followed])
-    ax.set_title("passed on: ● mixes of ▲ values")
+    ax.set_title("passed on: ● mixes of ▲ values" if names else "● mixes of ▲ values")

@@ -97,7 +97,7 @@ def _panels(
     `focus`: one more plane of its own shape; nothing is left then.
     """
     wide, high = sheet.room
-    rest: dict[str, Any] = {"bottom": 5.4, "top": 2.4}
+    rest: dict[str, Any] = {"bottom": 5.4, "top": 3.6 if sheet.size.name == "slide" else 2.4}
     if focus:
         return list(sheet.panels(1, 2, left=5, right=7.5, gap=(5 + beside, 0), **rest)[0]), None
     shapes = [_limits(each) for each in clouds]
