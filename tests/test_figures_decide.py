@@ -134,7 +134,9 @@ def test_maps_of_what_attention_can_reach_are_of_the_tokens_it_can_reach(plain: 
     }
     reach = {seen.words[k] for k in np.flatnonzero(seen.reachable.values)}
     others = {seen.words[k] for k in (*seen.right, int(seen.said.values.argmax()))}
-    assert drawn == reach | others
+    likely = {seen.words[k] for k in np.flatnonzero(seen.said.values >= 0.01)}  # where few can be reached
+    assert reach | others <= drawn <= reach | others | likely
+    assert len(drawn) <= max(4, len(reach | others))
 
 
 def test_the_numbers_of_probes_are_percent_right() -> None:

@@ -15,6 +15,7 @@ COST = "c"
 WAYS = _removal.WAYS
 LITTLE = 0.01  # nats: no part is worth naming
 NUMBERS, FEWEST, MOST = 100_000_000, 8, 128  # numbers computed without one neuron each; neurons of a larger model
+SHOWS = 0.001  # nats: a smaller change is none to speak of, however surely it is there
 SURE = 1.96  # sampling errors on each side of an interval of 95 %
 REMOVED = {"zero": "zeroing", "mean": "averaging", "resample": "resampling"}
 
@@ -33,7 +34,7 @@ class Ablation(Result):
     answers: int  # answers that count for the error
     neurons: int  # neurons looked at
     left_out: int  # neurons that were not tried
-    idle: int  # neurons that can be averaged without a change of the loss that shows
+    idle: int  # neurons that can be averaged without a change of the loss that shows: near 0, or not sure to be one
     kinds: tuple[_removal.Kind, ...]  # of each part
 
     @property
@@ -115,7 +116,7 @@ def ablation(run: Run, *, step: Step = -1, member: Member = 0, windows: int | No
         answers=int(asked.sum()),
         neurons=int(neurons.sum()),
         left_out=left_out,
-        idle=int((neurons & (low <= 0) & (high >= 0)).sum()),
+        idle=int((neurons & (((low <= 0) & (high >= 0)) | (np.maximum(-low, high) < SHOWS))).sum()),
         kinds=tuple(part.kind for part in parts),
     )
 

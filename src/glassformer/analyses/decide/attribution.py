@@ -14,6 +14,7 @@ ORDER = 90
 ANSWERS = ("new",)
 COST = "a"
 
+SLIGHT = 0.05  # of the largest vote: one that is smaller is not worth a name in the title
 LITTLE = 0.005  # logits: a smaller vote is written as 0
 
 
@@ -43,6 +44,8 @@ class Attribution(Result):
         votes = [
             f"; {names[k]} {verb}{'' if names[k] == 'biases' else 's'} {signed(abs(values[k]))[1:]}"
             f"{self._fetched(names[k])}"
+            if abs(values[k]) >= SLIGHT * abs(values).max()
+            else f"; no part {verb}s more than {signed(abs(values[k]))[1:]}"
             for k, verb in ((int(values.argmax()), "add"), (int(values.argmin()), "subtract"))
             if abs(values[k]) >= LITTLE and (values[k] > 0) == (verb == "add")
         ]

@@ -58,6 +58,8 @@ class OneAnswer(Result):
             if was == now
             else f"{looks}, and {that} turns its answer from {old} to {said} ({chance})"
         )
+        if was != now and {was, now} <= {*self.right}:
+            return f"{turned}, both of which are right"
         return turned + (f", which is {self.verdict}" if self.verdict in ("right", "wrong") else "")
 
     @property

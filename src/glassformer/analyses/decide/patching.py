@@ -40,6 +40,7 @@ class Patching(Result):
     second: str  # the answer of the other
     clean: float  # logit of first minus logit of second on the input
     corrupt: float  # and on the other
+    judged: bool  # first and second are right on their inputs; otherwise the two that the exchange moves apart most
     nearest: bool  # whether second is the best wrong token on the input, as in `attribution`
 
     @property
@@ -53,7 +54,24 @@ class Patching(Result):
                 f"Exchanging {mine} for {other} at position {self.changed} changes the logits by less than {LEAST}: "
                 "nothing to trace"
             )
-        return f"With {other} for {mine} at position {self.changed}, putting back {self._told()} of the answer's lead"
+        lead = "the answer's lead" if self.judged else "the difference"
+        where = f"With {other} for {mine} at position {self.changed}"
+        if self.changed == self.position and (best := self._part()):
+            part, share = best
+            return f"{where}, where the answer is read, no part put back restores more of {lead} than {part} ({share})"
+        return f"{where}, putting back {self._told()} of {lead}"
+
+    def _part(self) -> tuple[str, str] | None:
+        """The one part that brings back most at the exchanged position, whose own stream of course brings back all."""
+        shares = self.share.values[0, :, self.changed]
+        parts = [k for k, (name, _) in enumerate(self.named) if name in ("query", "key", "value", "attended", "fed")]
+        if not parts or not np.isfinite(shares[parts]).all():
+            return None
+        best = max(parts, key=lambda k: float(shares[k]))
+        name = self.points[best]
+        return name if "'s output" in name and name.startswith("attention") else f"the {name}", percent(
+            float(shares[best])
+        )
 
     def _told(self) -> str:
         """How much the best of the first block's queries, keys and values, and of the stream after it, bring back."""
@@ -98,7 +116,7 @@ def patching(
     if rival.shape != ids.shape or (rival != ids).sum() != 1:
         raise CallError("the other input must have the same length and differ in exactly one token")
     corrupt, there = reference.forward(w, rival, a)
-    first, second = _answers(want, _decide.asked(run, rival), place, clean[place], corrupt[place])
+    first, second, judged = _answers(want, _decide.asked(run, rival), place, clean[place], corrupt[place])
 
     def gap(logits: Array) -> Array:
         found: Array = logits[..., place, first] - logits[..., place, second]
@@ -134,7 +152,8 @@ def patching(
         second=run.task.vocabulary[second],
         clean=float(gap(clean)),
         corrupt=float(gap(corrupt)),
-        nearest=second == best_wrong(want, place, clean[place]),
+        judged=judged,
+        nearest=judged and second == best_wrong(want, place, clean[place]),
     )
 
 
@@ -192,12 +211,15 @@ def _rival(run: Run, ids: Array, want: _decide.Asked, place: int, logits: Array)
     return other
 
 
-def _answers(want: _decide.Asked, then: _decide.Asked, place: int, clean: Array, corrupt: Array) -> tuple[int, int]:
-    """The right answer of each input, or where there is none (or it is the same) what the model prefers in each."""
+def _answers(
+    want: _decide.Asked, then: _decide.Asked, place: int, clean: Array, corrupt: Array
+) -> tuple[int, int, bool]:
+    """The right answer of each input, or where there is none (or it is the same) the two that are moved apart most."""
     if want.answerable[place] and then.answerable[place] and not (want.allowed[place] & then.allowed[place]).any():
-        return (
+        first, second = (
             int(np.where(each.allowed[place], logits, -np.inf).argmax())
             for each, logits in ((want, clean), (then, corrupt))
-        )  # type: ignore[return-value]
+        )
+        return first, second, True
     change = clean - corrupt
-    return int(change.argmax()), int(change.argmin())
+    return int(change.argmax()), int(change.argmin()), False

@@ -22,6 +22,7 @@ APPLIES = (_applies.plane, _applies.attention, _land.few_answers)
 MOST_CHANCES, COARSE = 2_000_000, 41  # probabilities held; places along each side at the least
 GRID = 60
 FEW = 4  # tokens that a title names one by one
+MAPS, LIKELY = 4, 0.01  # where fewer tokens can be reached, others of at least this probability have a map, too
 
 
 @result
@@ -147,6 +148,12 @@ def _sums(drawn: Array) -> Array:
 
 
 def _picked(said: Array, reach: Array, right: tuple[int, ...]) -> list[int]:
-    """The right tokens, the winner, then the others that attention can reach, those with most of the hull first."""
+    """The right tokens, the winner, then the others that attention can reach, those with most of the hull first.
+
+    Where these are few, the likeliest of the others: what the push changes among them.
+    """
+    best = int(np.nan_to_num(said).argmax())
+    likely = [int(k) for k in np.argsort(-np.nan_to_num(said), kind="stable") if said[k] >= LIKELY]
     others = [int(k) for k in np.argsort(-reach, kind="stable") if reach[k] > 0]
-    return list(dict.fromkeys([*(right if len(right) <= 2 else ()), int(np.nan_to_num(said).argmax()), *others]))
+    found = list(dict.fromkeys([*(right if len(right) <= 2 else ()), best, *others]))
+    return list(dict.fromkeys([*found, *likely[:MAPS]]))[: max(MAPS, len(found))]

@@ -44,6 +44,7 @@ class Readout(Result):
     place: int  # the last position that can be answered
     heads: int
     causal: bool
+    answers: int  # tokens that can be answered
 
     @property
     def title(self) -> str:
@@ -62,8 +63,10 @@ class Readout(Result):
         after = f"{shown(self.tokens[place])} at position {place}"
         if len(asked) == 1:
             return f"After {after} the right answer gets {percent(float(got[-1]))} of the probability and {best} wins"
+        several = any(len(self.right[k]) > 1 for k in asked)
         return (
-            f"The right answer gets {percent(float(got.mean()))} of the probability on average over {len(asked)} "
+            f"The right answer{'s get' if several else ' gets'} {percent(float(got.mean()))} of the probability on "
+            f"average over {len(asked)} "
             f"positions; after {after} the winner is {best}"
         )
 
@@ -116,4 +119,5 @@ def readout(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Mem
         place=_decide.place(want, None),
         heads=a.heads if "attention" in seen else 0,
         causal=a.causal,
+        answers=a.answers,
     )

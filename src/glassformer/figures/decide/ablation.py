@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from glassformer.analyses._result import Array, percent, thousands
-from glassformer.analyses.decide.ablation import WAYS, Ablation
+from glassformer.analyses.decide.ablation import SHOWS, WAYS, Ablation
 from glassformer.figures import _draw, _style
 
 MOST = {"slide": 12}  # rows; else 24
@@ -52,27 +52,35 @@ def draw(seen: Ablation, look: _draw.Look) -> Figure:
         most = float(np.nan_to_num(np.abs(seen.loss.values[left, WAYS.index("mean")])).max())
         what = f"of {seen.neurons} neurons{' tried' if seen.left_out else ''}"
         what = what if all(seen.kinds[k] == "neuron" for k in left) else f"of {len(names)} parts and neurons"
-        sheet.note(f"not drawn: {len(left)} {what}; averaging one: at most {most:.2g} nats")
+        sheet.note(f"not drawn: {len(left)} {what}; averaging one: {_most(most)}")
     return sheet.done()
 
 
 def _caption(seen: Ablation) -> str:
     """How to read the dots and bars."""
-    neurons = f"Of {seen.neurons} single neurons, {seen.idle} can be averaged without a change that shows. "
+    idle = "all" if seen.idle == seen.neurons else seen.idle or "none"
+    shows = f"without a change that shows (one that is not by chance, and {SHOWS:g} nats or more)"
+    neurons = f"Of {seen.neurons} single neurons, {idle} can be averaged {shows}. "
     if seen.left_out:
         neurons = (
             f"{seen.neurons} of {seen.neurons + seen.left_out} single neurons were tried, those whose output changes "
-            f"most from window to window; of these, {seen.idle} can be averaged without a change that shows. "
+            f"most from window to window; of these, {idle} can be averaged {shows}. "
         )
+    turned = "The position embedding is averaged over positions and resampled by turning it round. "
+    turned = turned if "position embedding" in seen.loss.axes["part"].labels else ""
     return (
         "Each part of the model replaced by zero, by its mean over windows, or by its value in another window "
         f"(resample); {seen.windows} validation windows with {seen.answers} answers that can be checked (the loss in "
         "the clock is that of all of them); bars are intervals of 95 % over windows. Left: change of the loss (the "
         "same as of the excess). Right: the share of wrong answers; the line is the whole model's. Parts are sorted "
-        f"by the loss that averaging them costs. {neurons if seen.neurons else ''}The position embedding is averaged "
-        "over positions and resampled by turning it round. A part whose interval spans 0 is not shown to matter alone; "
-        "two that can stand in for each other may both look idle."
+        f"by the loss that averaging them costs. {neurons if seen.neurons else ''}{turned}A part whose interval spans "
+        "0 is not shown to matter alone; two that can stand in for each other may both look idle."
     )
+
+
+def _most(cost: float) -> str:
+    """The most that averaging one of those left out costs, in a note."""
+    return f"less than {SHOWS:g} nats" if cost < SHOWS else f"at most {cost:.2g} nats"
 
 
 def _rows(seen: Ablation, most: int) -> list[int]:

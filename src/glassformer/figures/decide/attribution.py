@@ -69,10 +69,16 @@ def _caption(seen: Attribution) -> str:
         "adds (red) or takes (blue); the bars add up to the sum. "
         + ("Right: attention's part, by the positions it was fetched from. " if len(seen.keys.values) else "")
         + ("Norms are held at the size they have on this input. " if seen.normed else "")
-        + "Exact. The rival is the nearest one: over any other wrong token the lead is larger. Only direct votes "
-        "count: what a part does through later ones (attention through the feed-forward) is in their bars; `patching` "
-        "and `ablation` show that."
+        + f"Exact. {_rival(seen)}Only direct votes count: what a part does through later ones "
+        "(attention through the feed-forward) is in their bars; `patching` and `ablation` show that."
     )
+
+
+def _rival(seen: Attribution) -> str:
+    """That no other rival is nearer."""
+    if seen.total <= 0:
+        return "The rival is the strongest one: behind any other wrong token the answer is less far, or ahead. "
+    return f"The rival is the nearest one: over any other {'wrong ' if seen.judged else ''}token the lead is larger. "
 
 
 def _keys(seen: Attribution) -> tuple[list[str], list[float]]:

@@ -70,15 +70,23 @@ def _caption(seen: Landscape) -> str:
         "the first window of the validation part that has it; those that say the panel's token have the mark of their "
         "group of tokens, the others are dots. ",
         "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
-        "middle": "Marks are this input's positions after the last attention, with ✓ or ✗ for the answer read there. ",
+        "middle": "Marks are this input's positions after the last attention, named where the panel's token is "
+        f"{'right or ' if seen.judged else ''}the likeliest{', with ✓ or ✗ for the answer' if seen.judged else ''}. ",
     }[_marked(seen)]
     left = len(seen.words) - len(seen.telling)
     return (
-        "One panel for each token that can come next; the colour is its probability at every point, from 0 to 1. "
+        f"{_which(seen)}; the colour is its probability at every point, from 0 to 1, the line where it is one half. "
         f"{marks}{_regions.on_slice(seen, seen.at, _through(seen))}"
         f"{f' {left} tokens that get less are left out.' if left else ''} "
         "If the model did not use the plane to choose the next token, the panels would not differ."
     )
+
+
+def _which(seen: Landscape) -> str:
+    """Whose the panels are."""
+    if len(seen.telling) == len(seen.words):
+        return f"One panel for each {'token that can come next' if seen.goes_on else 'possible answer'}"
+    return f"One panel for each of the {len(seen.telling)} tokens that get likeliest somewhere"
 
 
 def _through(seen: Landscape) -> str:

@@ -30,7 +30,7 @@ def draw(seen: LandscapeInput, look: _draw.Look) -> Figure:
     tall = ABOVE + len(ROWS) * (each + GAP) - GAP  # ems of a band
     alt = f"A grid of probability maps with the path of one input. {seen.title}."
     sheet = look.sheet(
-        seen, _caption(seen), alt, height=_style.inches(size, 4.6 + BELOW + len(bands) * tall)
+        seen, _caption(seen, pages), alt, height=_style.inches(size, 4.6 + BELOW + len(bands) * tall)
     )  # fmt: skip
     room = sheet.room[1]
     high = (room - BELOW) / len(bands)
@@ -41,7 +41,8 @@ def draw(seen: LandscapeInput, look: _draw.Look) -> Figure:
         _band(sheet, seen, panels, band, framed)
         if k == 0:
             _draw.bar(sheet, "probability", (0, 1), "probability", beside=[panels[0, -1], panels[-1, -1]])
-    note = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]} · filled with the true probability"
+    note = f"across {seen.plane.labels[0]}, up {seen.plane.labels[1]}"
+    note += "" if size == "slide" else " · filled with the true probability"  # there it would run into the legend
     sheet.note(f"page {look.page + 1} of {pages} · {note}" if pages > 1 else note)
     met = {*seen.verdicts, *(framed[token] for token in picked if token in framed)}
     t = sheet.theme
@@ -71,16 +72,18 @@ def _band(sheet: _draw.Sheet, seen: LandscapeInput, panels: Array, tokens: list[
         panel.set_ylabel(name)
 
 
-def _caption(seen: LandscapeInput) -> str:
+def _caption(seen: LandscapeInput, pages: int) -> str:
     """How to read the three rows."""
+    parts = ["framed, the right answers and what is said in their place"] if seen.judged else []
+    parts += ["on further pages the tokens that win less"] if pages > 1 else []
+    whose = "whose answer is the column's token" if seen.judged else "that end at the column's token"
     return (
-        f"The input {' '.join(map(shown, seen.tokens))} on maps of the probability of single tokens: framed, the right "
-        "answers and what is said in their place; on further pages the tokens that win less. First row: what each "
-        "position would add if it alone were looked at, as a push from the origin (+). Second row: arrows from "
-        "before to after attention; the positions whose answer is the column's token are named, and each tip is filled "
-        "with the token's true probability. Third row: the tips alone, with all names there is room for. "
-        f"{_regions.on_slice(seen)} If attention did not carry the answer, the "
-        "named arrows would not end at a bright tip."
+        f"The input {' '.join(map(shown, seen.tokens))} on maps of the probability of single "
+        f"tokens{': ' if seen.judged else '; ' if parts else ''}{'; '.join(parts)}. First row: what each position "
+        "would add if it alone were looked at, as a push from the origin (+). Second row: arrows from before to after "
+        f"attention; named are the positions {whose}, and each tip is filled with the token's true probability. Third "
+        f"row: the tips alone, with all names there is room for. {_regions.on_slice(seen)} If attention did not carry "
+        "the answer, the named arrows would not end at a bright tip."
     )
 
 
@@ -118,10 +121,13 @@ def _arrows(ax: Axes, seen: LandscapeInput, token: int) -> None:
 
 
 def _told(seen: LandscapeInput, token: int) -> list[int]:
-    """The positions whose answer is the token, or that end at it wrongly; the last, that of the title, first."""
-    guess = seen.at_end.values.argmax(-1)
+    """The positions whose answer is the token, or that end at it wrongly; the last, that of the title, first.
+
+    Where no answer can be checked, all that end at the token.
+    """
+    guess, free = seen.at_end.values.argmax(-1), not seen.judged
     return [k for k, verdict in enumerate(seen.verdicts)
-            if token in seen.right[k] or (verdict == "wrong" and guess[k] == token)][::-1]  # fmt: skip
+            if token in seen.right[k] or ((verdict == "wrong" or free) and guess[k] == token)][::-1]  # fmt: skip
 
 
 def _tips(ax: Axes, seen: LandscapeInput, token: int) -> None:

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import listed, percent
+from glassformer.analyses._result import Labelled, listed, percent
 from glassformer.analyses.decide.landscape_winners import LandscapeWinners
 from glassformer.figures import _draw, _regions, _style
 from glassformer.figures.know.embeddings import outside
@@ -60,13 +60,24 @@ def _caption(seen: LandscapeWinners) -> str:
     return (
         "First: how undecided the model is at each point (entropy in nats). Second: the likeliest token at each point, "
         "after the feed-forward; hatched where even it has less than half of the probability; dots are where "
-        f"{len(seen.points['held_out'].values)} positions of {seen.whose} windows end, faint lines where a neuron "
-        "switches "
-        "on, greys the groups of tokens. Third: all pairs of token and position as embedded (after several blocks, the "
-        f"dots again, closer). Fourth: arrows of this input, from before to after attention. Of what is drawn, "
+        f"{len(seen.points['held_out'].values)} positions of {seen.whose} windows end, "
+        f"{'faint lines where a neuron switches on, ' if _edges(seen) is not None else ''}greys the groups of tokens. "
+        f"Third: {_third(seen)}. Fourth: arrows of this input, from before to after attention. Of what is drawn, "
         f"{listed(parts)}, no token with half of the probability on {percent(seen.undecided)}. "
         + _regions.on_slice(seen)
     )
+
+
+def _third(seen: LandscapeWinners) -> str:
+    """What the third map shows."""
+    if seen.blocks == 1:
+        return "all pairs of token and position as embedded"
+    return f"the dots again, {'larger' if seen.starts is None else 'closer'}"
+
+
+def _edges(seen: LandscapeWinners) -> Labelled | None:
+    """Where neurons switch, unless there are none or too many to see anything else."""
+    return seen.edges if 0 < len(seen.edges.values) <= MOST_EDGES else None
 
 
 def _plane(sheet: _draw.Sheet, seen: LandscapeWinners, entropy: Axes, winners: Axes) -> None:
@@ -75,9 +86,8 @@ def _plane(sheet: _draw.Sheet, seen: LandscapeWinners, entropy: Axes, winners: A
     _regions.field(entropy, seen.entropy.values, seen.frame, kind="entropy", theme=sheet.theme, limit=most)
     entropy.set_title("how undecided: entropy")
     _draw.bar(sheet, "entropy", most, "entropy (nats)", beside=entropy)
-    some = seen.edges if 0 < len(seen.edges.values) <= MOST_EDGES else None
     many = seen.points["held_out"].values
-    _regions.winners(winners, seen.regions, sheet.theme, edges=some, avoid=many)
+    _regions.winners(winners, seen.regions, sheet.theme, edges=_edges(seen), avoid=many)
     _draw.dots(winners, many, colour=sheet.theme.ink, scale=0.3, alpha=np.maximum(0.3, seen.near["held_out"].values))
     _draw.heading(winners, f"likeliest token, and where {len(many)} {seen.whose} positions end")
 

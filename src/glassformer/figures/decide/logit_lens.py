@@ -18,7 +18,7 @@ def draw(seen: LogitLens, look: _draw.Look) -> Figure:
     sheet = look.sheet(seen, _caption(seen, text), alt, height=3.0 + 0.55 * rows)
     t = sheet.theme
     panel = sheet.panels(1, 1, left=11.5, right=7.5, bottom=5, top=3.4)[0, 0]
-    if sum(map(bool, seen.said[-1])) == 1:
+    if _alone(seen):
         _one(panel, seen, t)
         _draw.bar(sheet, "probability", (0, 1), "probability", beside=panel)
         sheet.legend([("right answer", "s", t.right)] if seen.judged else [])
@@ -33,15 +33,30 @@ def draw(seen: LogitLens, look: _draw.Look) -> Figure:
     return sheet.done()
 
 
+def _alone(seen: LogitLens) -> bool:
+    """Whether one position alone answers."""
+    return sum(map(bool, seen.said[-1])) == 1
+
+
+def _cells(seen: LogitLens) -> str:
+    """What the cells say."""
+    if _alone(seen):
+        framed = "; framed: the right answer" if seen.judged else ""
+        return f"Columns are the tokens that get likely at some point, cells their probabilities{framed}. "
+    which = "the one that comes next in the input" if seen.follows else "the right one"
+    several = "" if seen.follows or all(len(seen.wanted[k]) == 1 for k in seen.judged) else " (of all right ones)"
+    above = ", which stands above" + (", where there is only one" if several else "")
+    values = (seen.on_coming if seen.follows else seen.right).values
+    grey = f"; grey: {'nothing comes' if seen.follows else 'nothing is asked'}" if np.isnan(values[-1]).any() else ""
+    return f"Cells name the likeliest token; colours are the probability of {which}{several}{above}{grey}. "
+
+
 def _caption(seen: LogitLens, text: str) -> str:
     """How to read the table."""
     return (
         f"The input {text}, read out at each point of the stream (rows) as if all that follows were skipped; so “after "
-        "attention” is without the feed-forward, while the regions of `residual` and `landscape` include it. Cells "
-        "name the likeliest token; colours are the probability of "
-        f"{'the one that comes next in the input' if seen.follows else 'the right one'}, which stands above; grey: "
-        f"{'nothing comes' if seen.follows else 'nothing is asked'}. Where one position alone is asked, the columns "
-        "are tokens. "
+        "attention” is without the feed-forward, while the regions of `residual` and `landscape` include it. "
+        f"{_cells(seen)}"
         f"{'The final norm is applied at each point. ' if seen.normed else ''}The last row is the model's own answer. "
         "The rows above ask what the model was not trained for: a wrong token there does not mean that the information "
         "is missing."

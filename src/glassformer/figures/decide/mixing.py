@@ -29,7 +29,8 @@ def draw(seen: Mixing, look: _draw.Look) -> Figure:
     wide = _draw.widest(names)
     left, below = max(4.6, wide + 2.6), max(6.2, wide + 3.8)  # the names, upright below, and the name of the axis
     # shares of the room: attention up to begin, the two maps up to end, then the plane
-    begin = left + 5.9 + float(np.clip((2.9 if length <= 8 else 1.35) * length, 10, 24))
+    most = 13 if look.size == "slide" else 24  # a slide has no more room beside the plane
+    begin = left + 5.9 + float(np.clip((2.9 if length <= 8 else 1.35) * length, 10, most))
     begin = min(begin, 0.36 * room + left - 4.6) / room
     each = max(4.0, 3.2 * features) if features <= 4 else 6.0  # few features have room for numbers
     end = begin + (left + 7.5 + 2 * each) / room
@@ -55,7 +56,7 @@ def draw(seen: Mixing, look: _draw.Look) -> Figure:
         share.set_title(f"attention of head {head}" if many_heads else "attention")
         values.set_title("value")
         mixes.set_title("mixed")
-        plane.set_title("values and their mixes")
+        _draw.heading(plane, "values and their mixes")
         _plane(plane, seen, head, t)
         _draw.bar(sheet, "share", (0, 1), "share of attention", beside=share, wide=0.7, gap=0.6)
         _draw.bar(sheet, "signed", limit, "value, mixed", beside=mixes, wide=0.7, gap=0.6)
@@ -79,9 +80,17 @@ def _caption(seen: Mixing) -> str:
         "with 0 at the centre; the plane of the values, all pairs of token and position in "
         f"grey{'' if seen.all_points.values.size else ' (not known beyond block 0)'}, with the mixes: those of the "
         "positions to look at are named and joined to the values they average, by lines as strong as the attention. A "
-        f"mix is an average, so it lies among its values. The plane holds {percent(min(p.kept for p in seen.planes))} "
-        "of the variance. The numbers are exact; a head that carried nothing would put all mixes in one place."
+        f"mix is an average, so it lies among its values. {_kept(seen)} of the variance. The numbers are exact; "
+        "a head that carried nothing would put all mixes in one place."
     )
+
+
+def _kept(seen: Mixing) -> str:
+    """How much of the values the planes hold."""
+    kept = [percent(plane.kept) for plane in sorted(seen.planes, key=lambda plane: plane.kept)]
+    if kept[0] == kept[-1]:
+        return f"The plane holds {kept[0]}"
+    return f"The heads' planes hold {kept[0]} to {kept[-1]}"
 
 
 def _alt(seen: Mixing, title: str) -> str:

@@ -8,21 +8,27 @@ from matplotlib.ticker import FuncFormatter
 
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Array, percent
+from glassformer.analyses.decide.attribution import signed
 from glassformer.analyses.decide.patching import Patching
 from glassformer.figures import _draw, _regions, _style
 
+ROWS = {"slide": 17}  # points on one page: the embedding and two blocks; else all
 LEAST = 0.005  # a smaller share is written as nothing
 
 
 def draw(seen: Patching, look: _draw.Look) -> Figure:
     """Named point × position: how much of the difference between two inputs one value restores, and removes."""
-    shares = np.concatenate([seen.share.values, seen.at_once.values[..., None]], -1)
+    points, pages = _draw.paged(range(len(seen.points)), ROWS.get(look.size, 100), look.page)
+    shares = np.concatenate([seen.share.values, seen.at_once.values[..., None]], -1)[:, points]
     rows, columns = shares.shape[1:]
     alt = f"Two tables of restored and removed share by point and position. {seen.title}."
     sheet = look.sheet(seen, _caption(seen), alt, height=3.1 + 0.38 * rows, least=60)
     t = sheet.theme
     left = max(_draw.text_width(name, sheet.size.text) for name in seen.points) / sheet.em + 1.2
-    panels = sheet.panels(1, 2, left=left, right=8.5, bottom=6.2, top=3.6, gap=(1.6, 3))[0]
+    names = _draw.widest(seen.share.axes["position"])
+    upright = 0.8 * (sheet.room[0] - left - 10.1) / 2 / columns < names
+    below = max(6.2, names + 4.2) if upright else 6.2
+    panels = sheet.panels(1, 2, left=left, right=8.5, bottom=below, top=3.6, gap=(1.6, 3))[0]
     mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
     titles = (
         f"input with {other}, one part put back from the one with {mine}: percent restored",
@@ -33,7 +39,7 @@ def draw(seen: Patching, look: _draw.Look) -> Figure:
                    column_name="position", numbers=False)  # fmt: skip
         _numbers(panel, shares[k], t)
         if k == 0:
-            _regions.rows_named(panel, seen.points)
+            _regions.rows_named(panel, [seen.points[k] for k in points])
         _draw.heading(panel, titles[k])
         for edge in np.arange(rows + 1) - 0.5:  # pale cells are cells too
             panel.axhline(edge, color=t.faint, linewidth=0.3 * sheet.size.line)
@@ -46,26 +52,32 @@ def draw(seen: Patching, look: _draw.Look) -> Figure:
                 ticks[at].set_fontweight("bold")
     scale = _draw.bar(sheet, "share", (0, 1), "share of the difference", beside=panels[1])
     scale.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent(value)))
-    sheet.note(
-        f"empty: rounds to 0 · bold: position {seen.changed}, where the inputs differ, and {seen.position}, where "
-        "the answer is read"
-    )
-    return sheet.done()
+    page = f"page {look.page + 1} of {pages} · " if pages > 1 else ""
+    read = "" if seen.changed == seen.position else f", and {seen.position}"
+    also = f"{read}, where the answer is read" if read else " and the answer is read"
+    sheet.note(f"{page}empty: rounds to 0 · bold: position {seen.changed}, where the inputs differ{also}")
+    return sheet.done(pages=pages)
 
 
 def _caption(seen: Patching) -> str:
     """How to read the tables."""
-    swap = f"{shown(seen.tokens[seen.changed])} for {shown(seen.other[seen.changed])} at position {seen.changed}"
+    mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
     return (
-        f"The input {' '.join(map(shown, seen.tokens))} and the same with {swap} exchanged. After position "
-        f"{seen.position} the logit of {shown(seen.first)} minus that of {shown(seen.second)} is {seen.clean:+.2f} on "
-        f"the first{' (split by `attribution`)' if seen.nearest else ''} and {seen.corrupt:+.2f} on the second. "
+        f"The input {' '.join(map(shown, seen.tokens))} and the same with {other} in place of {mine} at position "
+        f"{seen.changed}. After position {seen.position} the logit of {shown(seen.first)} minus that of "
+        f"{shown(seen.second)}{'' if seen.judged else ', the two that this moves apart most,'} is {signed(seen.clean)} "
+        f"on the first{' (split by `attribution`)' if seen.nearest else ''} and {signed(seen.corrupt)} on the second. "
         "Left: one value of the first input put into the run on the second, and how much of this difference comes "
         "back. Right: one value of the second put into the run on the first, and how much is lost. Rows are in the "
-        "order of the computation; numbers are percent, empty cells round to 0; below 0 or above 100 a value does more "
-        "than carry the difference. Exact. If the model did not use the exchanged token, all cells would be empty."
-        + ("" if seen.nearest else " `attribution` takes the best wrong token instead, whose logit is nearer.")
+        "order of the computation, “all” is every position at once; numbers are percent, empty cells round to 0; below "
+        "0 or above 100 a value does more than carry the difference. Exact. If the model did not use the exchanged "
+        "token, all cells would be empty." + ("" if seen.nearest else f" `attribution` takes {_nearer(seen)}.")
     )
+
+
+def _nearer(seen: Patching) -> str:
+    """The rivals of `attribution`, where they are others."""
+    return "the best wrong token instead, whose logit is nearer" if seen.judged else "the winner and the runner-up"
 
 
 def _numbers(ax: Axes, shares: Array, theme: _style.Theme) -> None:

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn, shown
@@ -31,9 +32,9 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
     big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]
     lines = _along(seen)
     _regions.winners(big, seen.regions, t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), lines]))
-    _inside(big, seen)
+    _inside(big)
     grounds = len(big.texts)
-    lines = np.array([*lines, *(text.get_position() for text in big.texts)])
+    lines = np.concatenate([lines, *(_across(big, text) for text in big.texts)])
     _hull(big, seen, t.ink, 1.4 * sheet.size.line)
     values, weights = seen.values.values, seen.weights.values
     names = drawn(seen.values.axes["key_position"])
@@ -98,24 +99,43 @@ def _caption(seen: Reachable) -> str:
         "token after each push, hatched where it has less than half; triangles are the pushes of the values in view, "
         "the arrow is the actual push. Attention's weights are shares, so it cannot leave the outlined "
         f"hull{' (of the sums of one push from each head)' if len(seen.values.values) > 1 else ''}. Right: maps of "
-        "single tokens and the probability each does get, after the right and the actual one those that win most of "
-        "the hull. "
+        "single tokens and the probability each does get: "
+        f"{'the right one, ' if seen.right else ''}the one that is said, then those that win most of the hull"
+        f"{_likely(seen)}. "
         + (
             ""
             if seen.plane.lossless
             else "All directions off the slice are kept as in this input; the outline is the hull's shadow. "
         )
-        + "If the hull did not reach the region of the right token, no attention pattern could give the right answer."
+        + (
+            "If the hull did not reach the region of the right token, no attention pattern could give the right answer."
+            if seen.right
+            else "If the hull lay within one region, whatever is looked at would make no difference."
+        )
     )
 
 
-def _inside(ax: Axes, seen: Reachable) -> None:
+def _likely(seen: Reachable) -> str:
+    """That maps are added where few tokens can be reached."""
+    reached = seen.reachable.values[list(seen.shown_tokens)] > 0
+    return "" if reached.all() else ", then those it says with most probability"
+
+
+def _inside(ax: Axes) -> None:
     """Take away the names of regions of which only a corner is drawn: the edge would cut them."""
-    x0, x1, y0, y1 = seen.frame
+    frame = ax.get_window_extent()
     for text in list(ax.texts):
-        (x, y), edge = text.get_position(), 0.04 * (x1 - x0)
-        if not (x0 + edge < x < x1 - edge and y0 + edge < y < y1 - edge):
+        box = text.get_window_extent()
+        if box.x0 < frame.x0 or box.x1 > frame.x1 or box.y0 < frame.y0 or box.y1 > frame.y1:
             text.remove()
+
+
+def _across(ax: Axes, text: Text) -> Array:
+    """Points along a name, which others should not cover."""
+    box = text.get_window_extent()
+    x = np.linspace(box.x0, box.x1, 7)
+    found: Array = ax.transData.inverted().transform(np.column_stack([x, np.full(7, (box.y0 + box.y1) / 2)]))
+    return found
 
 
 def _along(seen: Reachable) -> Array:

@@ -33,15 +33,22 @@ def _caption(seen: Residual, text: str) -> str:
         f"The input {text}. Heat maps and small planes: {source}, what attention adds (`attended`) and the sum "
         "(`middle`). Large plane: arrows from the first to the last over the likeliest token at each point, the "
         "feed-forward included (`logit_lens` reads the same points without it); hatched where no token has half of "
-        "the probability. Thin grey arrows: the rule asks nothing there. "
+        f"the probability. {_thin(seen)}"
         + ("" if seen.has_residual else "This model has no residual: attention replaces the stream. ")
         + (
             "The plane is exact. " if seen.plane.lossless
             else f"The plane holds {percent(seen.plane.kept)} of the variance and the regions are those of a slice, "
             "bent to pass through this input's points: where an arrow begins or ends it shows what is said there. "
         )
-        + "If attention did not decide the answer, the heavy arrows would end in the region where they begin."
+        + f"If attention did not decide the answer, the {'heavy ' if seen.judged else ''}arrows would end in the "
+        "region where they begin."
     )  # fmt: skip
+
+
+def _thin(seen: Residual) -> str:
+    """What the thin grey arrows are, where there are some beside others."""
+    free = any(verdict in seen.verdicts for verdict in ("unconstrained", "not_in_view"))
+    return "Thin grey arrows: the rule asks nothing that can be answered there. " if free and seen.judged else ""
 
 
 def _stream(sheet: _draw.Sheet, seen: Residual) -> None:
@@ -75,7 +82,7 @@ def _stream(sheet: _draw.Sheet, seen: Residual) -> None:
     sheet.legend(
         [
             *_verdicts(seen, t),
-            *([("unconstrained", ">", t.quiet)] if "unconstrained" in seen.verdicts else []),
+            *([("unconstrained", ">", t.quiet)] if "unconstrained" in seen.verdicts and seen.judged else []),
             *([_regions.undecided(t)] if seen.undecided >= 0.005 else []),
             *([("feed-forward", "D", t.feed_forward)] if seen.feed_forward else []),
         ]
