@@ -1,5 +1,6 @@
 """What every analysis must know of a text: only the token that came is right, and nobody knows the least loss."""
 
+from collections import Counter
 from math import erf
 
 import numpy as np
@@ -14,13 +15,13 @@ from glassformer.analyses._checks import _where
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.attend.head_roles import INDUCTION, _induction, head_roles
 from glassformer.analyses.health.generalisation import generalisation
-from glassformer.analyses.learn.confusion import confusion
+from glassformer.analyses.learn.confusion import confusion, diagonal
 from glassformer.analyses.learn.generated import generated
 from glassformer.analyses.learn.loss import loss
 from glassformer.analyses.trust.calibration import calibration
 from glassformer.analyses.what.training_data import training_data
 from glassformer.analyses.what.vocabulary import vocabulary
-from glassformer.figures import _draw, plot_generalisation, plot_loss, plot_training_log
+from glassformer.figures import _draw, plot_confusion, plot_generalisation, plot_loss, plot_training_log
 from small_runs import MODULAR, TEXT, run_of
 
 
@@ -134,6 +135,21 @@ def test_what_the_window_leaves_open_of_a_text_learnt_by_heart_is_counted(tmp_pa
 def test_where_a_rule_or_a_question_settles_the_answer_confidence_is_told_of_that():
     assert calibration(run_of("plus_last_even")).settles
     assert calibration(run_of(MODULAR)).settles
+
+
+def test_the_commonest_difference_is_that_of_all_tokens_also_of_those_not_shown(tmp_path):
+    run = gf.train("mary", steps=4, out=tmp_path / "run")
+    seen, all_ = confusion(run), _judged.judged(run, int(run.steps[-1]), 0, _judged.enough(run, 500))
+    off = Counter(zip(all_.targets.ravel().tolist(), all_.guess.ravel().tolist(), strict=True))
+    most = max(times for (came, said), times in off.items() if came != said)
+    shown = np.where(diagonal(seen), 0, seen.count.values[-1])
+    assert seen.left_out
+    assert max(shown.max(), seen.unshown_times) == most
+    words = run.task.vocabulary
+    for came, said in seen.unshown:
+        assert off[words.index(came), words.index(said)] == seen.unshown_times
+    rows = seen.share.values.sum(axis=-1)
+    assert "sums to 1" not in _draw.of(plot_confusion(run)).words.caption or np.allclose(rows, 1)
 
 
 def test_the_gap_of_a_text_is_that_of_its_losses():

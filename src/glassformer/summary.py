@@ -7,6 +7,7 @@ import numpy as np
 
 from glassformer.run import Run
 from glassformer.tasks import Rung
+from glassformer.words import power
 
 WORSE = 1.005  # times the best perplexity, from which the best step is named
 SLACK = 0.02  # share of the ladder's height within which a rung counts as reached
@@ -68,8 +69,9 @@ def _population(run: Run, each: list[dict[str, Any]], sound: list[dict[str, Any]
     what = "the rule" if run.task.measure == "rule_error" else "it"
     yield f"{run.experiment.name}: {good} of {len(each)} seeds learnt {what}" + (f", {lost} diverged" if lost else "")
     excess = [member["excess"] for member in sound]
+    least = "the floor" if run.task.exact else "the best table of counts"
     yield (
-        f"excess over the floor: median {np.median(excess):.4f} nats per token, "
+        f"excess over {least}: median {np.median(excess):.4f} nats per token, "
         f"from {np.min(excess):.4f} to {np.max(excess):.4f}"
     )
     if "rule_error" in each[0]:
@@ -119,11 +121,15 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
     if not run.task.exact:
         yield from _text(run, member)
         return
-    floor = member["validation_loss"] - member["excess"]
+    floor, left = member["validation_loss"] - member["excess"], member["excess"]
+    data, one = run.task.data(run.architecture.context), run.task.answers == "one"
+    held = "validation loss" if data.train is not data.validation else "loss on its own text"
+    rest = f"{left:.4f} is still to be learnt" if left >= 5e-5 else "hardly anything is still to be learnt"
+    rest = rest if left > -5e-5 else f"it knows these windows {-left:.4f} better than the rule does"
     yield (
         f"{run.experiment.name}, seed {member['seed']}: "
-        f"validation loss {member['validation_loss']:.4f} nats per token; "
-        f"the floor of the same windows is {max(floor, 0.0):.4f}, so {member['excess']:.4f} is still to be learnt"
+        f"{held} {_nats(member['validation_loss'])} nats per {'answer' if one else 'token'}; "
+        f"the floor of the same windows is {_nats(max(floor, 0.0))}, so {rest}"
     )
     ladder = [each for each in run.task.ladder(run.architecture.context) if each.reachable]
     if stands := rung(ladder, member["validation_loss"]):
@@ -154,6 +160,11 @@ def _out_of_view(run: Run) -> Iterator[str]:
             "their answer out of view: over all windows there are, even the perfect model is wrong at "
             f"{_percent(share.least_error)}"
         )
+
+
+def _nats(loss: float) -> str:
+    """0.2198; what is less than a ten-thousandth as a power of ten, and nothing as 0."""
+    return f"{loss:.4f}" if loss >= 5e-5 else power(loss, 2) if loss > 1e-9 else "0"
 
 
 def _percent(share: float) -> str:

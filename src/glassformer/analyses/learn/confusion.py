@@ -33,6 +33,10 @@ class Confusion(Result):
     counted: int  # answers judged at each step
     matched: float  # share of them, at the last step, that are the token that came; also of tokens not shown
     lost: int  # of them, at the last step, that are no numbers
+    unshown: tuple[
+        tuple[str, str], ...
+    ]  # (came, said): the commonest differences at the last step with a token not shown
+    unshown_times: int  # how often each of these occurs
     rule: bool
     several: bool  # whether more than one token may be right
 
@@ -48,14 +52,16 @@ class Confusion(Result):
             return f"At step {step} there is nothing to compare: no answer is in view"
         good = "match what came" if self.several else "are right"
         title = f"{_judged.exactly(self.matched)} of {thousands(self.counted)} answers {good} at step {step}"
-        if not off.max(initial=0) > 0:
+        if not off.max(initial=0) > 0 and not self.unshown:
             return f"{title}: every one lies on the diagonal"
-        filled, wrong = counts.sum(axis=0), off.sum(axis=0)
+        filled, wrong, missed = counts.sum(axis=0), off.sum(axis=0), off.sum()
+        if self.left_out:
+            whole, missed = self.counted, round((1 - self.matched) * self.counted)
         most, usual = int(filled.argmax()), int(wrong.argmax())
         if filled[most] > 0.6 * whole and len(names) > 2:
             return f"{title}; {_judged.exactly(filled[most] / whole)} of all answers are “{shown(names[most])}”"
-        if not self.several and len(names) > 2 and wrong[usual] > 0.6 * off.sum():
-            return f"{title}; {int(wrong[usual])} of the {int(off.sum())} mistakes are “{shown(names[usual])}”"
+        if not self.several and len(names) > 2 and wrong[usual] > 0.6 * missed:
+            return f"{title}; {int(wrong[usual])} of the {int(missed)} mistakes are “{shown(names[usual])}”"
         return f"{title}; {_commonest(self, off)}"
 
 
@@ -90,10 +96,12 @@ def confusion(run: Run, *, step: Step = -1, steps: Steps = None, member: Member 
         share = np.where(whole > 0, counts / whole, np.nan)
     came, answers = ([run.task.vocabulary[k] for k in some] for some in (asks, drawn))
     axes: dict[str, Any] = {"step": chosen, "token": came, "answer": answers}
+    unshown, unshown_times = _unshown(asks, drawn, *pairs[-1])
     kinds = {"step": chosen, "kind": run.task.kinds, "other_kind": (*run.task.kinds, "none")}
     return Confusion(
         step=chosen[-1],
         clock=_clock.text(run, chosen[-1], member),
+        truth_known=known,
         held_out=_judged.held_out(run),
         share=Labelled(share, axes, "share"),
         count=Labelled(counts, axes, "answers"),
@@ -104,6 +112,8 @@ def confusion(run: Run, *, step: Step = -1, steps: Steps = None, member: Member 
         unused=len(run.task.vocabulary[: run.architecture.answers]) - int((used > 0).sum()),
         counted=int(asked.sum()),
         lost=int((asked & ~seen.finite).sum()),
+        unshown=tuple((run.task.vocabulary[token], run.task.vocabulary[answer]) for token, answer in unshown),
+        unshown_times=unshown_times,
         matched=float(np.mean(pairs[-1][0] == pairs[-1][1])) if len(pairs[-1][0]) else float("nan"),
         rule=rule,
         several=several,
@@ -118,6 +128,14 @@ def _table(rows: Array, columns: Array, true: Array, guess: Array) -> tuple[Arra
     both = inside[0] & inside[1]
     counts = np.bincount(row[both] * shape[1] + column[both], minlength=shape[0] * shape[1]).reshape(shape)
     return counts.astype(float), np.bincount(row[inside[0]], minlength=shape[0])[: shape[0]].astype(float)
+
+
+def _unshown(rows: Array, columns: Array, true: Array, guess: Array) -> tuple[list[tuple[int, int]], int]:
+    """The commonest differences (came, said) that have no cell, and how often each occurs."""
+    away = (true != guess) & ~(np.isin(true, rows) & np.isin(guess, columns))
+    found, times = np.unique(np.stack([true[away], guess[away]], axis=1), axis=0, return_counts=True)
+    most = int(times.max(initial=0))
+    return [(int(token), int(answer)) for token, answer in found[times == most]], most
 
 
 def diagonal(seen: Confusion) -> Array:
@@ -178,11 +196,15 @@ def _shares(would: Array, answer: int, kinds: int) -> Array:
 
 def _commonest(seen: Confusion, off: Array) -> str:
     """The commonest mistake, or all that are equally common; of many their number."""
-    what, times = "difference" if seen.several else "mistake", int(off.max())
+    what, times = "difference" if seen.several else "mistake", max(int(off.max(initial=0)), seen.unshown_times)
     came, answers = seen.count.axes["token"].labels, seen.count.axes["answer"].labels
     said = [f"“{shown(answers[column])}” for “{shown(came[row])}”" for row, column in np.argwhere(off == times)]
+    said += [
+        f"“{shown(answer)}” for “{shown(token)}”" for token, answer in seen.unshown * (seen.unshown_times == times)
+    ]
     if len(said) == 1:
-        return f"the commonest {what} is {said[0]} ({thousands(times)} time{'s' * (times > 1)})"
+        away = ", not in the map" if times > off.max(initial=0) else ""
+        return f"the commonest {what} is {said[0]} ({thousands(times)} time{'s' * (times > 1)}{away})"
     if len(said) > MOST_TOLD:
         return f"no {what} is commonest: {len(said)} occur {thousands(times)} time{'s' * (times > 1)} each"
     return f"the commonest {what}s are {listed(said)} ({thousands(times)} time{'s' * (times > 1)} each)"

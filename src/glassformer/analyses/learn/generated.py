@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Frames, Member, Option, Pace, Seed, Shown, Step, Steps
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, thousands
@@ -55,7 +55,8 @@ class Generated(Result):
         constrained = self.counts.values[:, 0, 1]
         if not constrained[-1]:
             return f"At step {last} it never comes to a token that the rule constrains"
-        what = "answers it gives" if self.questions else "tokens it writes where the rule speaks"
+        what = "tokens it writes where the rule speaks" if self.held_out else "tokens it writes"
+        what = "answers it gives" if self.questions else what
         wrong = [percent(float(error)) for error in self.error.values[:, 0]]
         more = len(self.steps) > 1 and constrained[0]
         told = f"{wrong[0]} are wrong at step {first} and {wrong[-1]}" if more else f"{wrong[-1]} are wrong"
@@ -125,6 +126,7 @@ def generated(
         step=at[-1],
         clock=_clock.text(run, at[-1], member),
         truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         tokens=Labelled(np.array(ids).reshape(*shape, many, long), places, "token id"),
         verdicts=Labelled(np.array(verdicts).reshape(*shape, many, long), places, UNIT),
         error=Labelled(error, axes, "share"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _counted, _decide
+from glassformer.analyses import _clock, _counted, _decide, _judged
 from glassformer.analyses._options import Member, Sequence, Step, Steps
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, percent, result, thousands
@@ -103,6 +103,7 @@ def next_token(
         step=at[-1],
         clock=_clock.text(run, at[-1], member),
         truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         chances=Labelled(chances, {**inputs, "step": at, **words}, "probability"),
         truth=Labelled(truth, inputs | words, "probability"),
         times=Labelled(times, inputs, "times"),

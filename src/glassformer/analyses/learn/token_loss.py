@@ -34,7 +34,7 @@ class TokenLoss(Result):
         if not np.isfinite(model):
             return fate("the model's probabilities are not numbers", self.step)
         gap = model - other
-        verdict = "as much as" if abs(gap) < ENOUGH else "more than" if gap > 0 else "less than"
+        verdict = "about as much as" if abs(gap) < ENOUGH else "more than" if gap > 0 else "less than"
         often = f"; {percent(self.cheaper)} of its tokens are cheaper" if abs(gap) >= ENOUGH else ""
         return (
             f"At step {thousands(self.step or 0)} this passage costs the model {model:.2f} nats per token, {verdict} "

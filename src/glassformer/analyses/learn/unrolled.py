@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Member, Seed, Sequence, Step
 from glassformer.analyses._result import Axis, Labelled, Result, fate, result, thousands
 from glassformer.analyses._verdicts import NONE, SAID
@@ -45,7 +45,8 @@ class Unrolled(Result):
             good, each = self.verdict.count("right"), f"{surprise[asked].mean():.2f} nats of surprise each"
             parts.append(f"{good} of {len(asked)} constrained tokens are right, at {each}")
         if free:
-            parts.append(f"{len(free)} free {'ones' if asked else 'tokens'} cost {surprise[free].mean():.2f} nats each")
+            kind = "free ones" if asked else "free tokens" if self.truth_known else "tokens"
+            parts.append(f"{len(free)} {kind} cost {surprise[free].mean():.2f} nats each")
         return f"At step {thousands(self.step or 0)}, {'; '.join(parts)}"
 
 
@@ -78,6 +79,8 @@ def unrolled(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Me
     return Unrolled(
         step=now,
         clock=_clock.text(run, step, member),
+        truth_known=run.task.exact,
+        held_out=_judged.held_out(run),
         chances=Labelled(chances, written | {"token": words[: chances.shape[1]]}, "probability"),
         top=Labelled(np.take_along_axis(chances, np.array(likeliest), axis=1), written | ranks, "probability"),
         likeliest=tuple(

@@ -51,16 +51,18 @@ def _caption(seen: Runtime) -> str:
         if np.isfinite(seen.usual)
         else "No times were logged, so no speed is shown. "
     )
+    heads, blocks = (f"{many} {word}{'s' if many > 1 else ''}" for many, word in
+                     ((seen.heads, "head"), (seen.blocks, "block")))  # fmt: skip
     return (
         f"{speed}Bytes and operations of one training step are counted from the shapes (activations, which the "
         f"backward pass needs, are {percent(seen.activations_held)} of the bytes): with B = {seen.batch} windows of L "
-        f"= {seen.context} tokens, H = {seen.heads} heads, width d = {seen.width} and {seen.blocks} block"
-        f"{'s' if seen.blocks > 1 else ''}, attention holds 2·B·H·L² numbers a block (O(B·H·L²)) and costs O(B·L²·d) "
-        "operations; all else grows with L. Attention would cost more operations than the matrices of its block from "
+        f"= {seen.context} tokens, H = {heads}, width d = {seen.width} and {blocks}, attention holds 2·B·H·L² numbers "
+        "a block (O(B·H·L²)) and costs O(B·L²·d) operations; the other activations grow with L, parameters not at all. "
+        "Attention would cost more operations than the matrices of its block from "
         f"a context of {thousands(round(seen.overtakes))} on. Below: cost of one window at other contexts and widths, "
         "with the fitted slope of each line (feed-forward in proportion to the width)."
         + (_measured(seen) or " The option `measure=true` measures all of this on the machine at hand.")
-        + " That attention dominates would be refuted by its small bar."
+        + " Who holds that attention is what costs most must find its bars the longest."
     )
 
 

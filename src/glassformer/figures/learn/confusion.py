@@ -1,5 +1,6 @@
 """What is answered when it is wrong: the token that came against the likeliest token."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,11 @@ def draw(seen: Confusion, look: _draw.Look) -> Figure:
     tall = 9.6 if seen.answered_as is not None else 7
     alt = f"Matrices of true against predicted token at steps {', '.join(map(str, seen.steps))}. {seen.title}."
     sheet = look.sheet(seen, caption(seen), alt, height=tall, least=60)
+    fewer = seen
     if seen.answered_as is None or seen.beyond_chance is None:
-        _tokens(sheet, seen)
+        fewer = _fitting(sheet, seen)
+        sheet.words = replace(sheet.words, caption=caption(fewer))
+        _tokens(sheet, fewer)
     else:
         _operations(sheet, seen, seen.answered_as, seen.beyond_chance)
     t = sheet.theme
@@ -30,18 +34,24 @@ def draw(seen: Confusion, look: _draw.Look) -> Figure:
     if np.isnan(seen.share.values).any():
         named.append(Patch(facecolor=t.paper, edgecolor=t.masked, hatch="xxxx", label="no number"))
     sheet.legend(named)
+    notes = []
     if seen.unused:
-        said = "1 token is" if seen.unused == 1 else f"{seen.unused} tokens are"
-        sheet.note(f"{said} neither asked for nor said")
+        notes.append(f"{'1 token is' if seen.unused == 1 else f'{seen.unused} tokens are'} neither asked for nor said")
+    if left := fewer.left_out:
+        notes.append(f"{left} rarer token{' is' if left == 1 else 's are'} not shown")
+    if notes:
+        sheet.note(", ".join(notes))
     return sheet.done()
 
 
 def caption(seen: Confusion) -> str:
     """How to read the matrices."""
     where = "positions whose answer is in view" if seen.rule else f"{seen.whose} answers"
+    where = where if seen.truth_known else f"{seen.whose} places"
+    whole = "holds shares of all that was said there" if seen.left_out else "sums to 1"
     return (
         f"Rows are the token that came, columns the likeliest token of the model, at {seen.counted} {where}; each row "
-        "sums to 1, colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, "
+        f"{whole}; colours run from 0 to 1, and cells hold counts where there is room. Frames mark the diagonal, "
         "where the answer is the token that came; a token that is said but never asked for has a column and no row"
         + (f", {seen.unused} that are neither have none. " if seen.unused else ". ")
         + ("Where no answer is a number, rows are hatched. " if seen.lost else "")
@@ -57,12 +67,40 @@ def caption(seen: Confusion) -> str:
     )  # fmt: skip
 
 
+def _fitting(sheet: _draw.Sheet, seen: Confusion) -> Confusion:
+    """The same with as many tokens as have room for their names: those that came or were said most."""
+    came, said = (seen.share.axes[axis].labels for axis in ("token", "answer"))
+    widest = max((_draw.text_width(shown(word), 72) for word in said), default=1.0)
+    room = int((sheet.room[1] - _foot(widest) - 2.4) / NAME)
+    if len(said) <= room:
+        return seen
+    often = {word: float(seen.count.values[:, :, k].sum()) for k, word in enumerate(said)}
+    for k, word in enumerate(came):
+        often[word] = often.get(word, 0.0) + float(seen.count.values[:, k].sum())
+    kept = sorted(often, key=lambda word: -often[word])[: max(room, 2)]
+    rows, columns = ([k for k, word in enumerate(words) if word in kept] for words in (came, said))
+    axes: dict[str, Any] = {
+        "step": seen.share.axes["step"],
+        "token": [came[k] for k in rows],
+        "answer": [said[k] for k in columns],
+    }
+    share, count = (
+        Labelled(table.values[:, rows][:, :, columns], axes, table.unit) for table in (seen.share, seen.count)
+    )
+    return replace(seen, share=share, count=count, left_out=seen.left_out + len(often) - len(kept))
+
+
+def _foot(widest: float) -> float:
+    """Ems under a map whose longest name takes so many."""
+    return 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
+
+
 def _tokens(sheet: _draw.Sheet, seen: Confusion) -> None:
     """The earlier steps, and beside them the last one large."""
     words, early = seen.share.axes["answer"].labels, len(seen.steps) - 1
     side = 0.36 if early else 0.0
     widest = max(_draw.text_width(shown(word), sheet.size.text) for word in words) / sheet.em if words else 1
-    foot = 5.8 if widest < 2.5 else 4.6 + widest  # long tokens are turned
+    foot = _foot(widest)
     edge: dict[str, Any] = {"left": 3.2 + widest, "bottom": foot, "top": 2.4}
     if early:
         smalls = sheet.panels(early, 1, right=0.5, gap=(0, 1.8 + foot - 3), within=(0, 0, side, 1), **edge)[:, 0]
@@ -149,7 +187,7 @@ def _map(
         masked=empty if empty.any() else None,
         rows=seen.share.axes["token"].labels if down and named else (),
         columns=seen.share.axes["answer"].labels if named else (),
-        row_name="the token that came" if down else "",
+        row_name="the token that came" if down and named else "",
         column_name="likeliest token of the model" if across else "",
     )
     ax.set_title(f"step {thousands(seen.steps[k])}")

@@ -92,7 +92,7 @@ def _alt(seen: Continuation) -> str:
     return (
         f"Rows of tokens after a prompt: the text, the model's guesses, two texts of its own. {seen.title}. The "
         f"greatest surprise is “{shown(seen.words['text'][worst])}”, which had a probability of "
-        f"{percent(float(seen.chance.values[worst]))}."
+        f"{'less than 0.1 %' if seen.chance.values[worst] < 1e-3 else percent(float(seen.chance.values[worst]))}."
     )
 
 

@@ -61,16 +61,21 @@ def _caption(seen: Generated) -> str:
             "per token as the model's entropy is what it takes for ordinary; whether a reader does is not measured "
             "here."
         )
+    codes = set(map(int, seen.verdicts.values.ravel()))
+    hidden = CODES["not_in_view"] in codes
+    free = ", grey: the rule leaves the token free" if CODES["unconstrained"] in codes else ""
+    by = "the rule seen from the sequence's start"
+    by = by if seen.held_out else "whether up to six tokens before and the one written occur so in the text"
     return (
         f"{len(seen.questions)} questions, the same at every step, with the answer drawn at temperature 1 (sampled) "
         "and the likeliest one (arg-max). "
         if seen.questions
         else "Sequences that the model wrote by itself, each from a given beginning (plain cells); starts and random "
         "numbers are the same at every step, so what differs is the model. Sampled: at temperature 1. Arg-max: the "
-        f"likeliest token each time. Errors printed are over {seen.written} such sequences, by the rule seen from the "
-        "sequence's start. Hatched cells (∅): the rule speaks there, but what the model had in view does not settle "
-        "the answer, so they may be right or wrong by luck; they are counted as what they are. "
-    ) + "✓ right, ✗ wrong, grey: the rule leaves the token free. A model that only knows frequencies keeps its crosses."
+        f"likeliest token each time. Errors printed are over {seen.written} such sequences, by {by}. "
+        + ("Hatched cells (∅): the rule speaks there, but what the model had in view does not settle the answer, so "
+           "they may be right or wrong by luck; they are counted as what they are. " if hidden else "")
+    ) + f"✓ right, ✗ wrong{free}. A model that only knows frequencies keeps its crosses."  # fmt: skip
 
 
 def _block(ax: Axes, seen: Generated, row: int, choice: int, length: int, sheet: _draw.Sheet) -> None:

@@ -56,9 +56,10 @@ def draw(seen: NextToken, look: _draw.Look) -> Figure:
         )
     asked = [bool(row.any()) for row in seen.right.values[:rows]]
     free = ["unconstrained"] if any(not a and not b for a, b in zip(asked, seen.unseen[:rows], strict=True)) else []
+    free = free if seen.truth_known else []  # of a text nothing is constrained
     free += ["not_in_view"] if any(seen.unseen[:rows]) else []
     judged = ["right", "wrong"] if seen.right.values[:rows].any() else []
-    ticks = seen.predictor.removeprefix("the ") if seen.truth_known else "frequency after the same tokens in training"
+    ticks = seen.predictor.removeprefix("the ") if seen.truth_known else "how often it followed in training"
     sheet.legend([*judged, *free, (ticks, "|", sheet.theme.ink)], columns=2 if narrow else 4)
     return sheet.done()
 
@@ -75,9 +76,17 @@ def _caption(seen: NextToken) -> str:
             else "the share of times that the same token followed the whole input in the training part; an input that "
             "never occurs there has no ticks, and one that occurs a few times has rough ones"
         )
-        + "; a check marks tokens that the rule allows where it constrains the place. Exact numbers."
+        + (f"; a check marks {_marked(seen)}" if seen.right.values.any() else "")
+        + ". Exact numbers."
         + (" Bars that end at their ticks are perfect knowledge." if seen.truth_known else "")
     )
+
+
+def _marked(seen: NextToken) -> str:
+    """Which tokens have a check."""
+    if seen.one:
+        return "the right answer"
+    return "tokens that the rule allows where it constrains the place" if seen.held_out else "what follows in the text"
 
 
 def _alt(seen: NextToken) -> str:
