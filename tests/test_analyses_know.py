@@ -9,7 +9,7 @@ import hand_wired
 from glassformer.analyses._result import Labelled
 from glassformer.analyses.know.embeddings import distances, embeddings, features_that_tell
 from glassformer.analyses.know.neurons import information, neurons
-from glassformer.analyses.know.point_atlas import point_atlas
+from glassformer.analyses.know.point_atlas import _means, _moved, _settled, point_atlas
 from glassformer.analyses.know.probes import _last, probes, reader
 from glassformer.analyses.know.sequence_embeddings import sequence_embeddings
 from glassformer.analyses.know.similarity import cosines, similarity
@@ -18,7 +18,7 @@ from glassformer.analyses.know.weights import binned, weights
 from glassformer.analyses.path.embedding_paths import embedding_paths, smoothed
 from glassformer.experiment import load
 from glassformer.figures.know.weights import _bands, _shelves
-from small_texts import noise
+from small_texts import noise, random_run
 
 EVEN = [0, 2, 4, 6, 8, 10]
 TOKEN = np.zeros((12, 2))
@@ -192,6 +192,27 @@ def test_a_linear_reader_reads_what_a_line_can_cut():
 def test_the_last_even_number_is_carried_on():
     tokens = np.array([[1, 4, 3, 8, 5]])
     assert _last(tokens, tokens % 2 == 0).tolist() == [[-1, 4, 4, 8, 8]]
+
+
+def test_context_moves_no_pair_that_was_met_once_by_nothing():
+    """Of a sample, pairs met once tell nothing; the others are measured as a sample is, by n − 1."""
+    points = np.array([[[0.0, 0.0]], [[2.0, 0.0]], [[9.0, 9.0]]])  # (window, position, feature)
+    windows = np.array([[0], [0], [1]])
+    _, count, square = _means(points, windows, 2)
+    np.testing.assert_allclose(square[:, 0], [1, 0])
+    known = np.where(count > 1, square * count / np.maximum(count - 1, 1), np.nan)
+    np.testing.assert_allclose(_moved(np.zeros((2, 1, 2)), count, known, exact=False), [np.sqrt(2), np.nan])
+    flat = points.reshape(-1, 2)
+    assert _settled(flat, count, known) == pytest.approx(1 - 2 / flat.var(axis=0).sum())
+
+
+def test_without_positions_only_tokens_are_drawn_and_an_input_has_all_of_its_own(tmp_path):
+    run = random_run(tmp_path, "bpe", changes=("architecture.positions=rotary",))
+    assert embeddings(run).kinds == ("token",)
+    seen = sequence_embeddings(run)
+    words = seen.tables["token"].axes["token"].labels
+    assert tuple(words[row] for row in seen.rows) == seen.tokens
+    assert len({seen.tokens[k] for k in seen.told}) == len(seen.told)  # one token at two places is one point
 
 
 def test_probes_find_what_was_put_there_and_no_more(groups):

@@ -56,6 +56,11 @@ class Embeddings(Result):
     layout: Layout  # with the tables, or the planes alone
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """What there is to draw: tokens, and where positions are added, those and the sums."""
+        return ("token", "position", "sum") if "position" in self.tables else ("token",)
+
+    @property
     def features(self) -> list[int]:
         """The features in the order of their spread over all pairs, the widest first; up to two keep their order."""
         if self.width <= 2:
@@ -69,7 +74,7 @@ class Embeddings(Result):
         if not np.isfinite(self.tables["token"].values).all():
             return fate("the embeddings are not numbers", self.step)
         said = features_that_tell(self) or self.spacing
-        return said[0].upper() + said[1:] + projection(self.planes)
+        return said[0].upper() + said[1:] + projection({kind: self.planes[kind] for kind in self.kinds})
 
     @property
     def spacing(self) -> str:
@@ -88,7 +93,11 @@ def embeddings(
     """The embeddings at a kept step, exactly, with a plane for tokens, positions and sums."""
     if layout not in get_args(Layout):
         raise CallError(f"layout = {layout!r} is neither 'both' nor 'scatter'")
-    step, ids = _clock.resolve(run, step), few(run)
+    return of_tokens(run, few(run), layout, _clock.resolve(run, step), member)
+
+
+def of_tokens(run: Run, ids: Sequence[int], layout: Layout, step: int, member: int) -> Embeddings:
+    """The embeddings of these tokens."""
     token, position = vectors(run, step, member)
     token = token[ids]
     words = tuple(run.task.vocabulary[k] for k in ids)
@@ -149,13 +158,13 @@ def vectors(run: Run, step: int, member: int) -> tuple[Array, Array | None]:
     return token, sinusoids(a.context, a.width) if a.positions == "sinusoidal" else None
 
 
-def few(run: Run, also: Sequence[int] = ()) -> list[int]:
+def few(run: Run, also: Sequence[int] = (), most: int = MOST_TOKENS) -> list[int]:
     """The tokens to draw: all, or the most frequent of the training text and those of the input, in their order."""
     many = len(run.task.vocabulary)
-    if many <= MOST_TOKENS:
+    if many <= most:
         return list(range(many))
     counts = np.bincount(run.task.data(run.architecture.context).train.tokens, minlength=many)
-    return sorted({*np.argsort(-counts, kind="stable")[:MOST_TOKENS].tolist(), *map(int, also)})
+    return sorted({*np.argsort(-counts, kind="stable")[:most].tolist(), *map(int, also)})
 
 
 def families(run: Run, ids: Sequence[int]) -> dict[str, str]:

@@ -16,7 +16,7 @@ ORDER = 25
 ANSWERS = ("3.§3.2", "new")
 COST = "a"
 RANKS = {True: 15, False: 6}  # neighbours that are told: of one word, of each of many
-ROWS = 24  # words with a row where none is asked for
+ROWS = 24  # tokens with a row where none is asked for, the most frequent
 TOLD = 3  # neighbours in a title
 
 Word = Annotated[str | None, Option("the token whose neighbours are told; none: the most frequent ones")]
@@ -54,8 +54,8 @@ class Neighbours(Result):
             return f"Nearest to {self.words[0]} lie {listed(near[:TOLD])}; {self.chance}"
         best = int(values[:, 0].argmax())
         return (
-            f"Of {len(self.words)} words, {self.words[best]} has the nearest neighbour: {shown(self.nearest[best][0])} "
-            f"(cosine {number(float(values[best, 0]))}); {self.chance}"
+            f"Of {len(self.words)} tokens, “{self.words[best]}” has the nearest neighbour, "
+            f"“{shown(self.nearest[best][0])}” (cosine {number(float(values[best, 0]))}); {self.chance}"
         )
 
     @property
@@ -85,7 +85,7 @@ def neighbours(
     step, vocabulary = _clock.resolve(run, step), run.task.vocabulary
     table, _ = vectors(run, step, member)
     unit = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-30)
-    ids = [vocabulary.index(word) for word in asked] or few(run)[:ROWS]
+    ids = [vocabulary.index(word) for word in asked] or few(run, most=ROWS)
     aims, own, names = unit[ids], [[k] for k in ids], [shown(vocabulary[k]) for k in ids]
     if len(asked) == 3:
         aims, own, names = (aims[0] - aims[1] + aims[2])[None], [ids], ["{} − {} + {}".format(*names)]

@@ -15,6 +15,7 @@ from glassformer.analyses._result import Array, Labelled, Result, fate, numbers,
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples
+from glassformer.tasks._rule import Rule
 from glassformer.trace import Trace
 
 ORDER = 50
@@ -229,11 +230,20 @@ def _labels(run: Run, windows: Array, kind: Array) -> dict[str, Label]:
     one = run.task.answers == "one"  # what is asked then counts at every position of the question
     at = np.broadcast_to(kind[:, :1], windows.shape) if one else kind
     if len(there := np.unique(at[at >= 0])) > 1:
-        names, spell = run.task.kinds, "{} questions" if one else "{}"
-        tests = [(spell.format(names[k]), [int(k)]) for k in there]
+        names = run.task.kinds
+        tests = [(_asked(run, names[k]), [int(k)]) for k in there]
         tests += _families(run, windows, kind[:, 0]) if one else []
         found["kind"] = Label(tuple(names), at, tests)
     return found
+
+
+def _asked(run: Run, kind: str) -> str:
+    """What is at places of a kind, as it is said after `fires on`."""
+    if run.task.answers == "one":
+        return f"{kind} questions"
+    if isinstance(run.task, Rule):
+        return f"answers {kind}"
+    return f"places where {kind}" if " may " in kind else kind
 
 
 def _families(run: Run, windows: Array, kind: Array) -> list[tuple[str, list[int]]]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Block, Member, Option, Step
 from glassformer.analyses._pairs import pairs, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -39,7 +39,7 @@ class PointAtlas(Result):
     mean: Labelled  # (token, position, feature); NaN for pairs that do not occur
     drawn: Labelled  # (token, position, direction)
     count: Labelled  # (token, position): windows behind each mean; 0 everywhere for exact points
-    spread: Labelled  # (token, position): root of the mean square distance from the pair's mean; 0 where exact
+    spread: Labelled  # (token, position): root of the mean square distance from the pair's mean; NaN: seen too rarely
     ellipse: Labelled  # (token, position, direction, other_direction): covariance in the plane
     moved: Labelled  # (token,): root mean square distance by which context, or where exact position, moves a token
     plane: Plane
@@ -55,6 +55,7 @@ class PointAtlas(Result):
     width: int
     blocks: int
     heads: int
+    left_out: int  # tokens of the vocabulary that are not drawn
 
     @property
     def where(self) -> str:
@@ -115,9 +116,12 @@ def point_atlas(
         place[ids] = np.arange(many)
         rows = place[windows]
         mean, count, square = (each[:many] for each in _means(values, rows, many + 1))
+        _, by_token = _shares(mean, count, float(np.nansum(square * count)))
+        if _judged.held_out(run):  # a sample: once is not enough to tell how far context moves a pair
+            square = np.where(count > 1, square * count / np.maximum(count - 1, 1), np.nan)
         flat = plane(mean)
         shape = _covariances(flat.points(values), rows, many + 1)[:many]
-        settled, by_token = _shares(mean, count, float(np.nansum(square * count)))
+        settled = _settled(values[rows < many], count, square)
     words = tuple(run.task.vocabulary[k] for k in ids)
     pair = {"token": words, "position": numbers(run.architecture.context)}
     fan = np.broadcast_to(np.linspace(0, 1, run.architecture.context), mean.shape[:2])
@@ -143,6 +147,7 @@ def point_atlas(
         width=mean.shape[-1],
         blocks=run.architecture.blocks,
         heads=run.architecture.heads,
+        left_out=len(run.task.vocabulary) - len(ids),
     )
 
 
@@ -189,9 +194,19 @@ def _moved(mean: Array, count: Array, square: Array, exact: bool) -> Array:
     if exact:
         off: Array = np.sqrt(((mean - mean.mean(axis=1, keepdims=True)) ** 2).sum(axis=-1).mean(axis=1))
         return off
-    total = count.sum(axis=1)
+    total = np.where(np.isfinite(square), count, 0).sum(axis=1)
     found: Array = np.sqrt((np.nan_to_num(square, nan=0.0) * count).sum(axis=1) / np.where(total > 0, total, np.nan))
     return np.where(np.isfinite(square).any(axis=1), found, np.nan)
+
+
+def _settled(points: Array, count: Array, square: Array) -> float:
+    """The share of the spread of all points (place, feature) that is left when that within pairs is taken away.
+
+    `square` (token, position): how far context moves a pair, NaN where that is not known.
+    """
+    weight, whole = np.where(np.isfinite(square), count, 0.0), float(points.var(axis=0).sum())
+    inside = float((np.nan_to_num(square) * weight).sum()) / max(float(weight.sum()), 1.0)
+    return float(np.clip(1 - inside / whole, 0.0, 1.0)) if whole > 0 else 1.0
 
 
 def _shares(mean: Array, weight: Array, within: float) -> tuple[float, float]:

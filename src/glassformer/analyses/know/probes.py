@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _counted, _judged
+from glassformer.analyses import _clock, _counted, _judged, _passage
 from glassformer.analyses._options import Member, Step, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, thousands
 from glassformer.glossary import WHOLE
@@ -28,6 +28,7 @@ MOST_STEPS = 6
 LARGE = 20_000  # parameters from which fewer steps are looked at
 MOST_FEATURES = 64  # the hidden values of more neurons are left out: too slow to read, and too many for the windows
 TIE = 0.005  # of accuracy: the title names the first of points that are as good
+NEXT = "next token"  # of a text, where only one can follow
 KINDS = ("distance to the answer", "kind of question")
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 RIDGE = 1e-3  # of the mean variance of a feature, added to every one
@@ -42,8 +43,9 @@ class Probes(Result):
     accuracy: Labelled  # (quantity, point, step)
     chance: Labelled  # (quantity,)
     count: Labelled  # (quantity,): held-out places that were judged
+    known: Labelled  # (quantity,): share of these places whose class was among those learned from
     asked: tuple[bool, ...]  # per quantity: read only where there is one right answer to give, else at every position
-    told: int  # the quantity spoken of: the answer, or the first
+    told: int  # the quantity spoken of: the answer or the next token, else the token before, which must be fetched
     best: int  # the first point from which it is read as well as from any, at the last step
     one: bool  # the task has one answer, read at one position
     learned_from: int  # windows
@@ -94,7 +96,7 @@ def probes(run: Run, *, steps: Steps = None, step: Step = -1, member: Member = 0
     chance = np.array([_chance(wanted[0][name], wanted[1][name]) for name in names])
     above = accuracy - chance[:, None, None]
     axes: dict[str, Any] = {"quantity": names, "point": Axis(tuple(points), tuple(points.values())), "step": chosen}
-    told = names.index("answer") if "answer" in names else 0
+    told = next((names.index(name) for name in ("answer", NEXT, "token before") if name in names), 0)
     now = np.nan_to_num(accuracy[told, :, -1], nan=-1.0)
     return Probes(
         step=chosen[-1],
@@ -107,7 +109,8 @@ def probes(run: Run, *, steps: Steps = None, step: Step = -1, member: Member = 0
         count=Labelled(np.array([float((wanted[1][name] >= 0).sum()) for name in names]), {"quantity": names}),
         told=told,
         best=int(np.flatnonzero(now >= now.max() - TIE)[0]),
-        asked=tuple(name in ("answer", *KINDS) for name in names),
+        asked=tuple(name in ("answer", NEXT, *KINDS) for name in names),
+        known=Labelled(np.array([_known(wanted[0][name], wanted[1][name]) for name in names]), {"quantity": names}),
         one=one,
         learned_from=len(learn.windows),
     )
@@ -126,7 +129,7 @@ def _targets(run: Run, windows: Array, kind: Array, allowed: Array) -> dict[str,
     targets = {"token here": tokens, "token before": before}
     if "even" in run.task.groups:
         targets["last even number"] = _last(tokens, np.isin(tokens, list(run.task.groups["even"])))
-    targets["answer"] = np.where(single, allowed.argmax(axis=-1), -1)
+    targets[NEXT if _passage.reason(run) is None else "answer"] = np.where(single, allowed.argmax(axis=-1), -1)
     targets[KINDS[0] if isinstance(run.task, Rule) else KINDS[1]] = np.where(single, kind, -1)
     counts = np.isin(np.arange(context), np.arange(context)[_counted.read(run)])
     return {name: np.where(counts, label, -1) for name, label in targets.items()}
@@ -202,6 +205,11 @@ class Reader:
         """(sample,): the class of each sample (sample, feature)."""
         found: Array = self.classes[np.argmax(values @ self.weights + self.bias, axis=1)]
         return found
+
+
+def _known(learned: Array, judged: Array) -> float:
+    truth = judged[judged >= 0]
+    return float(np.isin(truth, learned[learned >= 0]).mean()) if len(truth) else np.nan
 
 
 def _chance(learned: Array, judged: Array) -> float:

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Member, Sequence, Step
 from glassformer.analyses._pairs import at_position, placed
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result
-from glassformer.analyses.know.embeddings import embeddings, few, projection, vectors
+from glassformer.analyses.know.embeddings import few, of_tokens, projection, vectors
 from glassformer.run import Run
 
 ORDER = 30
@@ -29,8 +30,9 @@ class SequenceEmbeddings(Result):
     groups: dict[str, tuple[str, ...]]
     task_groups: tuple[str, ...]  # all groups of the task, in its order
     tokens: tuple[str, ...]
-    rows: tuple[int, ...]  # for each position of the input, the row of its token in the tables; -1: left out there
+    rows: tuple[int, ...]  # for each position of the input, the row of its token in the tables
     features: tuple[int, ...]
+    left_out: int  # tokens of the vocabulary that are not drawn
     width: int
 
     @property
@@ -56,8 +58,9 @@ def sequence_embeddings(
     run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0
 ) -> SequenceEmbeddings:
     """The embeddings of `sequence` (the task's first showcase when None) in the planes of all pairs."""
-    ids, drawn_ids = [int(token) for token in run.tokens(sequence)], few(run)
-    everything = embeddings(run, step=step, member=member)
+    ids = [int(token) for token in run.tokens(sequence)]
+    drawn_ids = few(run, also=ids)
+    everything = of_tokens(run, drawn_ids, "both", _clock.resolve(run, step), member)
     token, position = vectors(run, everything.step or 0, member)
     own = token[ids] + (0 if position is None else position[: len(ids)])
     tokens = tuple(run.task.vocabulary[k] for k in ids)
@@ -74,21 +77,23 @@ def sequence_embeddings(
         drawn=everything.drawn | {"input": Labelled(at, {"position": names, "direction": DIRECTIONS})},
         distances=Labelled(apart, {"position": names, "other_position": names}),
         average=float(upper.mean()) if len(upper) else np.nan,
-        told=_told(tokens, apart),
+        told=_told(tokens, apart, position is not None),
         planes=everything.planes,
         groups=everything.groups,
         task_groups=everything.task_groups,
         tokens=tokens,
-        rows=tuple(drawn_ids.index(k) if k in drawn_ids else -1 for k in ids),
+        rows=tuple(drawn_ids.index(k) for k in ids),
+        left_out=everything.left_out,
         features=tuple(everything.features),
         width=everything.width,
     )
 
 
-def _told(tokens: tuple[str, ...], apart: Array) -> tuple[int, ...]:
-    """The two places worth speaking of; none where there is only one."""
+def _told(tokens: tuple[str, ...], apart: Array, added: bool) -> tuple[int, ...]:
+    """The two places worth speaking of; none where there is only one. Without positions a token has one point."""
     pairs = [(a, b) for a in range(len(tokens)) for b in range(a + 1, len(tokens))]
     same = [(a, b) for a, b in pairs if tokens[a] == tokens[b]]
-    if same:
+    if same and added:
         return max(same, key=lambda pair: apart[pair])
+    pairs = [pair for pair in pairs if pair not in same] or pairs
     return min(pairs, key=lambda pair: apart[pair], default=())

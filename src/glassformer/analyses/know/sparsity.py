@@ -49,8 +49,8 @@ class Sparsity(Result):
         if self.step != self.first:
             said += f", {percent(self.active_first)} at step {thousands(self.first)}"
         if not self.never:
-            return f"{said}; all {many} neurons are active somewhere"
-        return f"{said}; {self.never} of {many} neurons {'is' if self.never == 1 else 'are'} never active"
+            return f"{said}; all {thousands(many)} neurons are active somewhere"
+        return f"{said}; {self.never} of {thousands(many)} neurons {'is' if self.never == 1 else 'are'} never active"
 
 
 def sparsity(run: Run, *, step: Step = -1, member: Member = 0) -> Sparsity:

@@ -40,11 +40,15 @@ class Weights(Result):
         names, sizes = self.typical.axes["tensor"].labels, self.typical.values
         if bad := int((~np.isfinite(sizes)).sum()):
             return fate(f"{bad} of {len(names)} tensors are not numbers", self.step)
+        norms = [name.rpartition(".")[2].startswith("norm") for name in names]  # they start at 1 and 0, not near 0
+        aside = ", norms aside," if any(norms) else ","
+        sizes = sizes[~np.array(norms)]
+        names = tuple(name for name, norm in zip(names, norms, strict=True) if not norm)
         top, low = int(np.argmax(sizes)), int(np.argmin(sizes))
         alone = not any(name.startswith("blocks.1.") for name in names)
         largest, smallest = (spoken(names[k]).removesuffix(" (block 0)" if alone else "") for k in (top, low))
         return (
-            f"Of {thousands(self.parameters)} parameters, those in “{largest}” are largest (typical size "
+            f"Of {thousands(self.parameters)} parameters{aside} those in “{largest}” are largest (typical size "
             f"{sizes[top]:.2f}), those in “{smallest}” smallest ({sizes[low]:.2f})"
         )
 

@@ -28,12 +28,12 @@ def draw(seen: Embeddings, look: _draw.Look) -> Figure:
     pages = 2 if look.size == "slide" and not large else 1
     _draw.paged(range(pages), 1, look.page)
     alt = f"Heat maps and planes of token, position and summed embeddings. {seen.title}."
-    tables = max(MAPS, 6.2 + 1.15 * len(seen.tables["token"].axes["token"]))  # ems: a line for the name of each token
-    tall = _style.inches(look.size, PLANES + tables + 4.6) if look.size == "screen" else 9.4
+    tables = rows_of(len(seen.tables["token"].axes["token"]))
+    tall = height(look, len(seen.tables["token"].axes["token"]))
     sheet = look.sheet(seen, _caption(seen), alt, height=5.6 if large else tall, least=60)
     split = PLANES / (PLANES + (tables if look.size == "screen" else MAPS)) if pages == 1 else 0.0
     if not large and look.page == 0:
-        maps(sheet, seen, (0, split, 1, 1), seen.features[:2])
+        maps(sheet, seen, (0, split, 1, 1), seen.features[:2] if "sum" in seen.kinds else ())
     if pages == 1 or look.page:
         marks = _style.markers(seen.task_groups)
         _planes(sheet, seen, marks, (0, 0, 1, split if pages == 1 and not large else 1))
@@ -44,17 +44,32 @@ def draw(seen: Embeddings, look: _draw.Look) -> Figure:
     return sheet.done(pages=pages)
 
 
+def rows_of(tokens: int) -> float:
+    """Ems that tables of so many tokens are high: a line for the name of each."""
+    return max(MAPS, 6.2 + 1.15 * tokens)
+
+
+def height(look: _draw.Look, tokens: int) -> float:
+    """Inches of a sheet with tables of so many tokens above their planes."""
+    return _style.inches(look.size, PLANES + rows_of(tokens) + 4.6) if look.size == "screen" else 9.4
+
+
 def _caption(seen: Embeddings) -> str:
     """How to read tables and planes."""
+    summed = "sum" in seen.kinds
+    s = "s" if summed else ""
+    added = (
+        "; the sum adds the vector of the position to that of the token, so its maps hold every token at every position"
+    )
     flat = "the two features themselves" if seen.width == 2 else "the one feature, fanned out" if seen.width == 1 else (
         "the two largest principal components of the points drawn, with their shares of the variance on the axes"
     )  # fmt: skip
     said = (
-        "Heat maps: one row per token or position, one column per feature, red above zero and blue below (one scale "
-        "for all); the sum adds the vector of the position to that of the token, so its maps hold every token at every "
-        f"position. Planes: {flat}; the cross is the point with all features 0. Marker shapes are the token groups "
-        f"({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). Where they are not too "
-        "many, thin lines join one token's positions in order. Distances are exact and counted in all features. If "
+        f"Heat map{s}: one row per token{' or position' if summed else ''}, one column per feature, "
+        f"red above zero and blue below{' (one scale for all)' if summed else ''}{added if summed else ''}. "
+        f"Plane{s}: {flat}; the cross is the point with all features 0. Marker shapes are the token "
+        f"groups ({', '.join(f'{name}: {_some(words)}' for name, words in seen.groups.items())}). "
+        f"{_joined(seen) if summed else ''}Distances are exact and counted in all features. If "
         "groups meant nothing to the model, tokens of one group would lie as far apart as tokens of two."
     )
     if seen.left_out:
@@ -65,6 +80,21 @@ def _caption(seen: Embeddings) -> str:
     return said
 
 
+def _joined(seen: Embeddings) -> str:
+    """What helps to find one's way in the plane of the sums."""
+    at = seen.drawn["sum"].values
+    if clustered(at):
+        return "Squares among the sums: the middle of all tokens at one position. "
+    many = at.shape[0] * at.shape[1]
+    return "Thin lines join one token's positions in order. " if many <= TANGLE else ""
+
+
+def clustered(at: np.ndarray) -> bool:
+    """Whether it is mostly by their position that points (token, position, direction) lie apart."""
+    between = at.mean(axis=0).var(axis=0).sum()
+    return bool(between >= CLUSTERS * at.reshape(-1, 2).var(axis=0).sum() and between > 0)
+
+
 def _some(words: Sequence[str]) -> str:
     return " ".join(words) if len(words) <= 12 else f"{' '.join(words[:10])} … {words[-1]}"
 
@@ -72,7 +102,7 @@ def _some(words: Sequence[str]) -> str:
 def _planes(
     sheet: _draw.Sheet, seen: Embeddings, marks: dict[str, str], part: tuple[float, float, float, float]
 ) -> None:
-    kinds = [kind for kind in ("token", "position", "sum") if kind in seen.planes]
+    kinds = seen.kinds
     widths = [1.0] * (len(kinds) - 1) + [1.5]
     panels = sheet.panels(
         1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
@@ -80,7 +110,7 @@ def _planes(
     for panel, kind in zip(panels, kinds, strict=True):
         flat = seen.planes[kind]
         kept = f" ({percent(flat.kept)} kept)" if flat.is_projection else ""
-        panel.set_title(f"{NAMES[kind]}{kept if len(kinds) > 2 or kind == 'token' else ' (no position is added)'}")
+        panel.set_title(f"{NAMES[kind]}{kept}")
         one = {"token": tokens, "position": positions, "sum": sums}[kind]
         one(panel, seen.drawn[kind], seen.planes[kind], of_tokens(seen.groups, marks), sheet.theme)
 
@@ -178,17 +208,11 @@ def sums(ax: Axes, at: Labelled, flat: Plane, marks: dict[str, str], theme: _sty
         if joined:
             ax.plot(*way.T, color=theme.faint, linewidth=0.6, zorder=1)
         _draw.dots(ax, way, colour=theme.quiet if joined else theme.rung, marker=marks[word], scale=0.5)
-    if not np.ptp(at.values, axis=1).any():  # no position: one place per token
-        named(ax, at.values[:, 0], drawn(at.axes["token"]), theme.ink)
-        return
-    middle = at.values.mean(axis=0)  # (position, direction)
-    if middle.var(axis=0).sum() >= CLUSTERS * at.values.reshape(-1, 2).var(axis=0).sum():  # a cluster for each position
+    if clustered(at.values):
+        middle = at.values.mean(axis=0)  # (position, direction)
         names = [f"position {place}" for place in at.axes["position"].labels]
-        inward = np.sign(middle[:, 0].mean() - middle[:, 0])  # of each cluster, the point nearest the middle is named
-        near = at.values[(at.values[..., 0] * inward).argmax(axis=0), np.arange(length)]
-        _draw.labels(
-            ax, near, names, colours=theme.ink, first=outside(near), most=TIED, keep_clear=at.values.reshape(-1, 2)
-        )
+        _draw.squares(ax, middle, theme=theme, zorder=4)
+        _draw.labels(ax, middle, names, colours=theme.ink, first=outside(middle), most=TIED, tied=True)
         for text in ax.texts:
             text.set_path_effects([withStroke(linewidth=0.25 * text.get_fontsize(), foreground=theme.paper)])
         return

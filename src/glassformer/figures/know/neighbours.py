@@ -6,6 +6,8 @@ from glassformer.analyses._pairs import shown
 from glassformer.analyses.know.neighbours import Neighbours, number
 from glassformer.figures import _draw, _style, _table
 
+ON_A_SLIDE = 5  # neighbours of each token
+
 
 def draw(seen: Neighbours, look: _draw.Look) -> Figure:
     """One row per word: its nearest tokens with their cosines; of a single word one row per neighbour, with a bar."""
@@ -17,12 +19,12 @@ def draw(seen: Neighbours, look: _draw.Look) -> Figure:
         _bars(sheet, seen)
     else:
         panel = sheet.panels(1, 1, left=1, right=1, bottom=1, top=1)[0, 0]
-        most = seen.cosine.values.shape[1]
+        most = min(seen.cosine.values.shape[1], ON_A_SLIDE if look.size == "slide" else 99)
         found = [
-            (word, *(f"{shown(near)} · {number(float(c))}" for near, c in zip(nearest, cosines, strict=True)))
+            (word, *(f"{shown(near)} · {number(float(c))}" for near, c in zip(nearest, cosines[:most], strict=False)))
             for word, nearest, cosines in zip(seen.words, seen.nearest, seen.cosine.values, strict=True)
         ]
-        header = ("word", "nearest token", *(f"{k}" for k in range(2, most + 1)))
+        header = ("token", "nearest token", *(f"{k}" for k in range(2, most + 1)))
         wide = _table.ems(panel, sheet.em)[0] / len(header) - 2
         _table.table(panel, sheet.em, header, found, theme=sheet.theme, align="l" * len(header), line=1.7,
                      widths=[wide] * len(header))  # fmt: skip
@@ -53,14 +55,16 @@ def _bars(sheet: _draw.Sheet, seen: Neighbours) -> None:
 
 def _caption(seen: Neighbours) -> str:
     """How to read the table or the bars."""
+    whose = "asked for" if len(seen.words) == 1 else "at the left"
     said = (
-        f"The tokens, of {seen.others}, whose embeddings have the largest cosine with that of the word: 1 is the same "
-        "direction, 0 a right angle. "
+        f"The tokens, of {seen.others}, whose embeddings have the largest cosine with that of the one {whose}: 1 is "
+        "the same direction, 0 a right angle. "
     )
     if seen.analogy:
         said += "The three vectors are brought to length 1 before they are added, and their own tokens are left out. "
+    where = "The band" if len(seen.words) == 1 else "The end of the title"
     return (
-        f"{said}{'The band' if len(seen.words) == 1 else 'The end of the title'} is the mean of two tokens drawn by "
-        "chance, plus and minus one standard deviation. Exact. If the training had given the words no meaning, "
-        "neighbours would be no nearer than the nearest of so many by chance."
+        f"{said}{where} is the mean cosine of two tokens drawn by chance, plus and minus one standard deviation. "
+        "Exact. If the training had given the tokens no meaning, neighbours would be no nearer than the nearest of so "
+        "many by chance."
     )

@@ -1,5 +1,7 @@
 """What each neuron of the feed-forward part answers to, measured."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -7,7 +9,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Array, Labelled
+from glassformer.analyses._result import Array, Labelled, thousands
 from glassformer.analyses.know.neurons import BlockNeurons, Neurons
 from glassformer.figures import _draw
 from glassformer.figures.know.embeddings import roomy
@@ -53,9 +55,9 @@ def _caption(seen: BlockNeurons) -> str:
     fires += "" if seen.activation == "relu" else f" (with {seen.activation}, a convention)"
     said = (
         f"The {len(seen.order)} neurons of block {seen.block}, the most selective first: selectivity is the "
-        "information, in bits, between firing and the label of the place (token here, position, kind of question), "
-        f"less what shuffled labels give by chance ({fires}). Measured at {seen.samples} places of validation windows. "
-        "Heat maps: mean hidden value; "
+        f"information, in bits, between firing and the label of the place ({_labels(seen)}), "
+        f"less what shuffled labels give by chance ({fires}). Measured at {thousands(seen.samples)} places of "
+        "validation windows. Heat maps: mean hidden value; "
         "bars: bits, with the shuffled baseline as a tick. Descriptions name the one yes-or-no question that firing "
         "answers best, with the share of places at which the neuron fires on yes and on no; they are measured, not "
         "guessed, and say nothing about causes. "
@@ -71,6 +73,18 @@ def _caption(seen: BlockNeurons) -> str:
             "tick to the firing side; dots are validation places. "
         )
     return said + "A neuron without a meaning would stay at its baseline."
+
+
+def _labels(seen: BlockNeurons) -> str:
+    """What the labels of a place are, in words."""
+    kind = "kind of question" if seen.specialities else "distance of the answer" if _back(seen) else "kind of place"
+    words = {"token": "token here", "kind": kind}
+    return ", ".join(words.get(each, each) for each in seen.bits.axes["quantity"].labels)
+
+
+def _back(seen: BlockNeurons) -> bool:
+    """Whether the kinds are how far back the answer lies."""
+    return "kind" in seen.mean and any("back" in label for label in seen.mean["kind"].axes["kind"].labels)
 
 
 def _means(sheet: _draw.Sheet, seen: BlockNeurons, rows: int, part: tuple[float, float, float, float]) -> None:
@@ -89,18 +103,19 @@ def _means(sheet: _draw.Sheet, seen: BlockNeurons, rows: int, part: tuple[float,
     )[0]
     names = seen.mean["token"].axes["neuron"].labels[:rows]
     for k, (panel, kind) in enumerate(zip(panels, kinds, strict=False)):
-        table, panel_labels = seen.mean[kind], names_of[kind]
+        panel_labels = names_of[kind]
         _draw.heat(
             panel, tables[kind], kind="signed", theme=sheet.theme, limit=limit, rows=names if k == 0 else (),
             columns=() if kind == "token" else panel_labels,
             row_name="neuron" if k == 0 else "", numbers=False,
         )  # fmt: skip
-        back = kind == "kind" and any("back" in label for label in table.axes[kind].labels)
+        back = kind == "kind" and _back(seen)
+        ending = _shared(seen.mean[kind].axes[kind].labels) if kind == "kind" and not back else ""
         panel.set_title(
             {
                 "token": f"mean hidden value by token here{f' ({MOST_TOKENS} strongest)' if many else ''}",
                 "position": "by position",
-                "kind": "by answer's distance" if back else "by kind",
+                "kind": "by answer's distance" if back else ending or "by kind",
                 "role": "by role",
             }[kind]
         )
@@ -120,15 +135,27 @@ def _means(sheet: _draw.Sheet, seen: BlockNeurons, rows: int, part: tuple[float,
     elif seen.silent:
         panels[0].set_ylabel(f"neuron ({seen.silent} more never fire)")
     _bits(panels[-1], seen, rows, sheet)
-    panels[-1].set_xlabel("bits on the token, or as said")
+    panels[-1].set_xlabel("bits" if sheet.size.name == "slide" else "bits on the token, or as said")
     _bar(sheet, limit, "mean hidden value", panels[-1], [each.values[:rows] for each in seen.mean.values()])
 
 
 def _short(table: Labelled, kind: str) -> list[str]:
     """The columns of a table; kinds and roles are words, not tokens, and keep their spaces."""
     labels = table.axes[kind].labels
-    short = [label.replace(" or more", "+").replace(" back", "").replace(" ", "\u00a0") for label in labels]
+    cut = len(_shared(labels)) if kind == "kind" else 0  # what all end with stands above them
+    short = [label[: len(label) - cut].strip() for label in labels]
+    short = [label.replace(" or more", "+").replace(" back", "").replace(" ", "\u00a0") for label in short]
     return short if kind in ("kind", "role") else list(labels)
+
+
+def _shared(labels: Sequence[str]) -> str:
+    """The words that all labels end with: `may follow`; empty where there are none, or nothing else would be left."""
+    words = [label.split() for label in labels]
+    found: list[str] = []
+    while len(words) > 1 and all(len(each) > 1 for each in words) and len({each[-1] for each in words}) == 1:
+        found.insert(0, words[0][-1])
+        words = [each[:-1] for each in words]
+    return " ".join(found)
 
 
 def _bar(sheet: _draw.Sheet, limit: tuple[float, float], label: str, beside: Axes, values: list[Array]) -> None:

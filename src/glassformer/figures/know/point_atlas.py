@@ -13,6 +13,7 @@ from glassformer.figures import _draw, _style
 from glassformer.figures.know.embeddings import TANGLE, keys, of_tokens, outside
 
 MOST_NAMES = 12
+LEAST = 3  # windows that an ellipse needs
 CROWD = 40  # more ellipses than this hide one another
 
 
@@ -24,10 +25,11 @@ def draw(seen: PointAtlas, look: _draw.Look) -> Figure:
     colour = t[seen.point] if seen.point in ("query", "key", "value") else t.ink
     shapes = seen.ellipse.values
     there = np.asarray(np.isfinite(shapes).all(axis=(-1, -2)) & np.isfinite(at).all(axis=-1))
+    there &= (seen.count.values >= LEAST) | seen.exact
     reach = np.sqrt(np.where(there[..., None], np.diagonal(shapes, axis1=-2, axis2=-1), 0.0))
     around = np.stack([at - reach, at + reach])
     share = _share(sheet, around[np.isfinite(around).all(axis=-1)])
-    panel = sheet.panels(1, 1, left=5, right=1, bottom=5.6, top=2.2, within=(0, 0, share, 1))[0, 0]
+    panel = sheet.panels(1, 1, left=6, right=1, bottom=5.6, top=2.2, within=(0, 0, share, 1))[0, 0]
     if share < 1:
         _bars(sheet.panels(1, 1, left=5.5, right=1.5, bottom=5.6, top=2.2, within=(share, 0, 1, 1))[0, 0], seen, t)
     _draw.plane_axes(panel, seen.plane, around, theme=t, margin=0.05)
@@ -90,16 +92,17 @@ def _caption(seen: PointAtlas) -> str:
         f"too many, thin lines join a token's positions. Bars: how far {'position' if seen.exact else 'context'} moves "
         "each token (root mean square distance, in all features). The cross is zero. "
     )
+    rare = f" {seen.left_out} rarer tokens are left out." if seen.left_out else ""
     if seen.exact:
         return (
             f"Every token at every position at {seen.where}, exact: nothing else enters there. {shades}"
-            "If position did not matter here, each token's line would shrink to a dot."
+            f"If position did not matter here, each token's line would shrink to a dot.{rare}"
         )
     return (
         f"Every token at every position at {seen.where}, where the other tokens in view have entered: each mark is the "
         f"mean over {seen.windows} validation windows, the ellipse one standard deviation around it (an estimate; "
-        f"where there are many, only marks with a label have theirs). {shades}If context did "
-        "not matter here, every ellipse would shrink to a dot."
+        f"where there are many, only marks with a label have theirs, and none that occurs under {LEAST} times). "
+        f"{shades}If context did not matter here, every ellipse would shrink to a dot.{rare}"
     )
 
 
@@ -126,10 +129,16 @@ def _bars(ax: Axes, seen: PointAtlas, theme: _style.Theme) -> None:
     """How far each token is moved, in the order of the vocabulary; tokens that stand in no window are left out."""
     known = np.flatnonzero(np.isfinite(seen.moved.values))
     far = seen.moved.values[known]
-    most = far.argmax() if len(far) else -1
+    most = int(far.argmax()) if len(far) else -1
     ax.barh(range(len(far)), far, height=0.7, color=[theme.ink if k == most else theme.rung for k in range(len(far))])
     ax.set_ylim(len(far) - 0.4, -0.6)
-    _draw.places(ax, [seen.moved.axes["token"].labels[k] for k in known], "y", most=1000)
+    names = [seen.moved.axes["token"].labels[k] for k in known]
+    _draw.places(ax, names, "y", most=1000)
+    ticks = [int(k) for k in ax.get_yticks()]
+    if len(ticks) < len(names) and most not in ticks:  # of the names that have room, one is that of the longest bar
+        apart = ticks[1] - ticks[0] if len(ticks) > 1 else 1
+        ticks = sorted([*(k for k in ticks if abs(k - most) >= apart), most])
+        ax.set_yticks(ticks, [shown(names[k]) for k in ticks])
     ax.xaxis.set_major_locator(MaxNLocator(3))
     _draw.heading(ax, "moved by position" if seen.exact else "moved by context")
     ax.set_xlabel("distance")

@@ -5,8 +5,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassformer.analyses._result import listed, percent, thousands
-from glassformer.analyses.know.probes import Probes
+from glassformer.analyses.know.probes import NEXT, Probes
 from glassformer.figures import _draw, _style
+
+SHORT = 0.995  # of the places whose class was learned, under which that is said
 
 
 def draw(seen: Probes, look: _draw.Look) -> Figure:
@@ -24,6 +26,7 @@ def draw(seen: Probes, look: _draw.Look) -> Figure:
     panels = sheet.panels(rows, columns, left=wide + 1.2, right=7, bottom=bottom + 1.2, top=2.2, gap=(2.2, 3.4))
     written = _draw.text_width("100", sheet.size.text) < 0.98 * cell  # in every panel or in none
     names = [point.replace(" ", "\N{NO-BREAK SPACE}") for point in points]  # not tokens: no sign for the space
+    asks = "where only one can follow" if NEXT in targets else "where the rule asks"
     for k, target in enumerate(targets):
         panel = panels.flat[k]
         _draw.heat(
@@ -31,11 +34,12 @@ def draw(seen: Probes, look: _draw.Look) -> Figure:
             rows=names if k % columns == 0 else (), columns=when if k + columns >= len(targets) else (),
             column_name="step" if k + columns >= len(targets) else "", numbers=False,
         )  # fmt: skip
+        panel.tick_params(axis="y", pad=0.4 * sheet.size.text)
         if written:
             _percents(panel, seen, k, sheet.theme)
         chance = percent(float(seen.chance.values[k]))
         room = panel.get_window_extent().width / panel.figure.dpi
-        where = "" if seen.one else " where the rule asks" if seen.asked[k] else " everywhere"
+        where = "" if seen.one else f" {asks}" if seen.asked[k] else " everywhere"
         names_of = (f"{target}{where} (chance {chance})", f"{target}{where} ({chance})", f"{target} ({chance})")
         fitting = [each for each in names_of if _draw.text_width(each, 1.1 * sheet.size.text) <= room]
         panel.set_title((fitting or names_of[-1:])[0])
@@ -46,7 +50,7 @@ def draw(seen: Probes, look: _draw.Look) -> Figure:
     bar.set_ylim(max(-1.0, np.floor(10 * least) / 10), 1)  # of the colours, what is used
     asked = [target for target, only in zip(targets, seen.asked, strict=True) if only]
     where = "all read at the position that answers" if seen.one else (
-        f"{listed(asked)}: read where the rule asks; all else: at every position" if asked else "read at every position"
+        f"{listed(asked)}: read {asks}; all else: at every position" if asked else "read at every position"
     )  # fmt: skip
     sheet.note(f"numbers: percent right · {where}")
     return sheet.done()
@@ -55,13 +59,18 @@ def draw(seen: Probes, look: _draw.Look) -> Figure:
 def _caption(seen: Probes) -> str:
     """How to read the tables."""
     counts = zip(seen.count.axes["quantity"].labels, seen.count.values, strict=True)
+    short = [(name, share) for name, share in zip(seen.known.axes["quantity"].labels, seen.known.values, strict=True)
+             if share < SHORT]  # fmt: skip
+    most = listed([f"{percent(float(share))} ({name})" for name, share in short])
+    limit = f"No reader can get more than {most}: the rest did not occur where it learned. " if short else ""
     return (
         "Each panel is one thing to be read off, each row a point of the model in the order of the computation, each "
         "column a kept step. A linear reader (class means, one shared covariance) learned from "
         f"{seen.learned_from} training windows and is judged on {'held-out' if seen.held_out else 'the same'} ones: "
         "numbers are its percent right, colours how much of what chance leaves it gets (0: chance, always naming the "
         "most frequent class; 1: always right). "
-        f"Judged at {', '.join(f'{int(n)} places ({name})' for name, n in counts)}. What a reader finds is there, but "
+        f"Judged at {', '.join(f'{int(n)} places ({name})' for name, n in counts)}. "
+        f"{limit}What a reader finds is there, but "
         "need not be used by the model; what it misses may be there in a form that no line can cut."
     )
 

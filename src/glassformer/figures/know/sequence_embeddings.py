@@ -9,7 +9,19 @@ from matplotlib.figure import Figure
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses.know.sequence_embeddings import SequenceEmbeddings
 from glassformer.figures import _draw, _regions, _style
-from glassformer.figures.know.embeddings import NAMES, TIED, keys, maps, named, of_tokens, roomy
+from glassformer.figures.know.embeddings import (
+    MAPS,
+    NAMES,
+    PLANES,
+    TIED,
+    height,
+    keys,
+    maps,
+    named,
+    of_tokens,
+    roomy,
+    rows_of,
+)
 
 
 def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
@@ -21,8 +33,9 @@ def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
     _draw.paged(range(pages), 1, look.page)
     text = " ".join(map(shown, seen.tokens))
     alt = f"Heat maps and planes with the points of {text} in front of all others in grey. {seen.title}."
-    sheet = look.sheet(seen, _caption(text), alt, height=9.4, least=60)
-    split = 0.52 if pages == 1 else 0.0
+    many = len(seen.tables["token"].axes["token"])
+    sheet = look.sheet(seen, _caption(seen, text), alt, height=height(look, many), least=60)
+    split = PLANES / (PLANES + (rows_of(many) if look.size == "screen" else MAPS)) if pages == 1 else 0.0
     if look.page == 0:
         _maps(sheet, seen, (0, split, 1, 1))
     if pages == 1 or look.page:
@@ -32,30 +45,38 @@ def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
     return sheet.done(pages=pages)
 
 
-def _caption(text: str) -> str:
+def _caption(seen: SequenceEmbeddings, text: str) -> str:
     """How to read tables and planes."""
+    rare = f" {seen.left_out} rarer tokens are left out." if seen.left_out else ""
+    if "position" not in seen.tables:
+        return (
+            f"The input {text} at the entrance of the model. Heat maps: the token vectors, red above zero and blue "
+            "below; the frames mark what this input uses. Plane: grey, all tokens; in ink, those of this input (8₇ is "
+            "8 at position 7), thin arrows lead along them in the order of reading. Distances are exact and counted in "
+            f"all features; no position is added, so that a token has the same point wherever it stands.{rare}"
+        )
     return (
         f"The input {text} at the entrance of the model. Heat maps: all token and position vectors, and their sums for "
         "one feature, red above zero and blue below; the frames mark what this input uses. Planes: grey, everything "
         "there could be; in ink, this input's tokens, positions and sums (8₇ is 8 at position 7), thin arrows lead "
         "along them in the order of reading. Distances are exact and counted in all features; the same token "
-        "at two places differs by the positions alone."
+        f"at two places differs by the positions alone.{rare}"
     )
 
 
 def _planes(
     sheet: _draw.Sheet, seen: SequenceEmbeddings, shapes: dict[str, str], part: tuple[float, float, float, float]
 ) -> None:
-    kinds = [kind for kind in NAMES if kind in seen.planes]
+    kinds = list(NAMES) if "position" in seen.tables else ["sum"]  # which then is the token itself
     widths = [1.0] * (len(kinds) - 1) + [1.5]
     panels = sheet.panels(
         1, len(kinds), widths=widths, left=6, right=1.2, bottom=5.6, top=2.2, gap=(6.4, 0), within=part
     )[0]
     marks = of_tokens(seen.groups, shapes)
     words, t = seen.drawn["token"].axes["token"].labels, sheet.theme
-    used = sorted({row for row in seen.rows if row >= 0})
+    used = sorted(set(seen.rows))
     for panel, kind in zip(panels, kinds, strict=True):
-        panel.set_title(NAMES[kind])
+        panel.set_title(NAMES[kind] if len(kinds) > 1 else "token (no position is added)")
         at = seen.drawn[kind].values
         _draw.plane_axes(panel, seen.planes[kind], at, theme=t)
         if kind == "sum":
@@ -92,16 +113,18 @@ def _way(ax: Axes, points: np.ndarray, names: list[str], sheet: _draw.Sheet) -> 
 
 
 def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float, float, float]) -> None:
-    panels, limit = maps(sheet, seen, part, seen.features[:1], own=True)
+    summed = "position" in seen.tables
+    panels, limit = maps(sheet, seen, part, seen.features[:1] if summed else (), own=True)
     ink = sheet.theme.ink
     for panel, (kind, table) in zip(panels, seen.tables.items(), strict=False):
-        used = {row for row in seen.rows if row >= 0} if kind == "token" else set(range(len(seen.tokens)))
+        used = set(seen.rows) if kind == "token" else set(range(len(seen.tokens)))
         if len(used) < len(table.values):  # a frame around everything says nothing
             _frames(panel, used, table.values.shape[1], ink)
-    pair = panels[-2]
-    _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows) if row >= 0), ink)
-    for frame in pair.patches:
-        frame.set_clip_on(False)  # else the outermost lose half of their line
+    if summed:
+        pair = panels[-2]
+        _draw.outline(pair, ((row, place) for place, row in enumerate(seen.rows)), ink)
+        for frame in pair.patches:
+            frame.set_clip_on(False)  # else the outermost lose half of their line
     own = seen.embedded
     _draw.heat(
         panels[-1], own.values, kind="signed", theme=sheet.theme, limit=limit, rows=own.axes["position"],

@@ -15,6 +15,7 @@ FEW = 28  # tokens
 MOST_GROUPS = 5  # in the table of groups
 SPLIT = 0.62, 0.7  # of the width for the table of few tokens and of many
 LINE = 1.15  # ems for the name of a token
+LEAST = 0.4  # of cosine that the curves' axis spans
 STYLES = ("-", ":", "-.")  # of groups
 
 
@@ -62,6 +63,9 @@ def draw(seen: Similarity, look: _draw.Look) -> Figure:
         life.plot(steps, curve, linestyle=style, color=colour)
     if seen.step is not None and seen.step != steps[-1]:
         life.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    low, high = life.get_ylim()
+    if high - low < LEAST:  # what hardly moves is not blown up
+        life.set_ylim((low + high - LEAST) / 2, (low + high + LEAST) / 2)
     _draw.steps_axis(life, scale=seen.scale)
     life.set_title("mean cosine by step")
     told = [(float(curve[-1]), name, colour) for name, curve, _, colour in curves if np.isfinite(curve[-1])]

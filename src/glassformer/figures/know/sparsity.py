@@ -41,7 +41,7 @@ def draw(seen: Sparsity, look: _draw.Look) -> Figure:
     edges = np.linspace(0, 1, counts.shape[1] + 1)
     for b, block in enumerate(blocks):
         right.stairs(counts[b], edges, color=t.feed_forward, fill=False, label=f"block {block}",
-                     linewidth=sheet.size.line * (1 if b == 0 else 0.6))  # fmt: skip
+                     linestyle=LINES[b % len(LINES)], linewidth=sheet.size.line * (1 if b == 0 else 0.7))  # fmt: skip
     if len(blocks) == 1:
         right.stairs(counts[0], edges, color=t.feed_forward, fill=True, alpha=0.25)
     else:

@@ -44,18 +44,26 @@ def draw(seen: Weights, look: _draw.Look) -> Figure:
 
 def _caption(seen: Weights) -> str:
     """How to read the maps."""
-    said = (
-        f"All {thousands(seen.parameters)} parameters in {len(seen.shapes)} tensors, in the order of the computation "
-        "(line by line, small ones one below the other); a matrix maps its rows to its columns, a "
-        "vector is one row. Red is above zero, blue below, one scale for all. "
+    small = seen.parameters <= FEW
+    begin = (
+        f"All {thousands(seen.parameters)} parameters in {len(seen.shapes)} tensors, in the order of the computation"
     )
+    if small:
+        said = f"{begin} (line by line, small ones one below the other); a matrix maps its rows to its columns, a "
+        said += "vector is one row. "
+    else:
+        matrices = sum(len(shape) == 2 for shape in seen.shapes.values())
+        said = f"{begin}: the {matrices} matrices as maps from their rows to their columns. "
+    said += "Red is above zero, blue below, one scale for all. The typical size is the root of the mean square. "
     if not all(seen.whole.values()):
         said += f"Tensors with more than {MOST_SIDE} cells along an axis are binned: each cell is the "
         said += "root mean square of some neighbours, with the sign of their sum. "
-    return said + (
-        "Where they are drawn, bars show how the values of each tensor are spread: thin the whole range, thicker 5 to "
-        "95 %, thickest the middle half. All numbers are exact; a large number is not yet an important one."
-    )
+    if not small:
+        said += (
+            "Bars: how the values of each tensor, vectors too, are spread: thin the whole range, thicker 5 to 95 %, "
+        )
+        said += "thickest the middle half. "
+    return f"{said}All numbers are exact; a large number is not yet an important one."
 
 
 def _bands(shelves: list[list[Tile]], room: float) -> list[list[Tile]]:

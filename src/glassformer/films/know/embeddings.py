@@ -31,7 +31,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
     """Token, position and summed embeddings moving through training, each with a short trail."""
     last: Embeddings = reel.still["last"]
     extent: Extent = reel.still["extent"]
-    kinds = [kind for kind in NAMES if kind in last.planes]
+    kinds = last.kinds
     panels = stage.panels(1, len(kinds), left=6, right=1.5, bottom=3.8, top=2.2, gap=(6.4, 0))[0]
     movers, places = {}, len(last.summed.axes["position"])
     for panel, kind in zip(panels, kinds, strict=True):
