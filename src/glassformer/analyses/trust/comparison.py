@@ -7,7 +7,7 @@ import numpy as np
 
 from glassformer.analyses import _applies, _clock, _judged, _passage
 from glassformer.analyses._options import Option
-from glassformer.analyses._result import Array, Labelled, Result, lost, result, thousands
+from glassformer.analyses._result import Array, Labelled, Result, lost, power, result, thousands
 from glassformer.analyses.trust.calibration import probabilities, targets
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -167,4 +167,4 @@ def _costs(run: Run, step: int) -> Array:
 
 def short(value: float) -> str:
     """Three digits that count, with a true minus sign."""
-    return f"{value:.3g}".replace("-", "\u2212")
+    return power(value, 2) if 0 < abs(value) < 1e-4 else f"{value:.3g}".replace("-", "\u2212")

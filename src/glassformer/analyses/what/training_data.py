@@ -59,7 +59,7 @@ class TrainingData(Result):
         before = f"the {self.context} tokens before"
         if not self.held_out:
             return (
-                f"A text of {sum(self.counts.values())} tokens, to be learnt by heart; of the {asked} to be predicted "
+                f"A text of {sum(self.counts.values())} tokens, to be learnt by heart; of the {asked} after the first "
                 f"{away or 'none'} {'is' if away == 1 else 'are'} left open by {before}"
             )
         each = "each" if not self.several else "what is allowed"

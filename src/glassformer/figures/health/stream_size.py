@@ -13,6 +13,7 @@ from glassformer.figures import _draw, _life, _style
 LOST = 0.02  # a share under which the axis is logarithmic
 DEEP = 4  # blocks, beyond which points are not named one by one
 UPRIGHT = 3.3  # ems under a panel, beyond which its names stand upright
+HIGH = 0.25  # of the sheet, beyond which upright names are too high
 FAR = 15  # times between branches, beyond which their axis is logarithmic
 
 
@@ -20,9 +21,9 @@ def draw(seen: StreamSize, look: _draw.Look) -> Figure:
     """Stream and branches by depth; branch over stream; mean, spread and dependence on the input by depth."""
     alt = f"Charts of sizes by depth at {len(seen.steps)} steps. {seen.title}."
     sheet = look.sheet(seen, _caption(seen), alt, height=8.6, least=60)
-    below = _below(seen, (sheet.room[0] - 13.5) / 2)
-    upright = below > UPRIGHT
     across = (sheet.room[0] - 13.5) / 2
+    below = _below(seen, across, sheet)
+    upright = below > UPRIGHT
     branch = max((_draw.text_width(name.partition(", ")[0], 72) for name in seen.ratio.axes["point"].labels), default=0)
     stand = branch + 1 if branch > 0.95 * across / max(len(seen.ratio.axes["point"]), 1) else 1.8  # names of branches
     panels = sheet.panels(
@@ -55,9 +56,10 @@ def _caption(seen: StreamSize) -> str:
     norms = ", before and after norms" if seen.norms else ""
     return (
         "Top left: root mean square of the stream along the depth, at several steps (by shade of time); those of the "
-        "branches are in the table. Top right: the branch over the stream it is added to; near 0 the block is the "
-        f"identity. Below: mean and spread over the features of one position{norms}, and the share of the stream that "
-        f"depends on the window. {seen.windows} {seen.whose} windows; all values are exact for them."
+        "branches are in the table. Top right: each branch, attention before feed-forward, over the stream it is added "
+        f"to; near 0 the block is the identity. Below: mean and spread over the features of one position{norms}, and "
+        f"the share of the stream that depends on the window. {seen.windows} {seen.whose} windows; all values are "
+        "exact for them."
         + (
             " A norm after the sum rescales everything, so there a small ratio alone does not make a block the "
             "identity: the cosine between the stream before and after is in the table."
@@ -88,7 +90,7 @@ def _depth(ax: Axes, seen: StreamSize, points: Axis, sheet: _draw.Sheet, cut: st
     """Names of points along the depth, upright where they would touch; of many blocks only the numbers."""
     names = [name.replace(", ", cut) for name in points.labels]
     wide = ax.get_window_extent().width / ax.figure.dpi
-    if seen.blocks > 1 and (len(names) * 1.3 * sheet.em > wide or seen.blocks > DEEP):
+    if _numbered(seen, len(names), wide / sheet.em, sheet):
         blocks = [seen.block_of.get(str(point), -1) for point in points.values]
         first = {block: blocks.index(block) for block in sorted(set(blocks) - {-1})}
         every = int(-(-len(first) * 2 * sheet.em // wide))
@@ -100,10 +102,17 @@ def _depth(ax: Axes, seen: StreamSize, points: Axis, sheet: _draw.Sheet, cut: st
     ax.tick_params(axis="x", length=0)
 
 
-def _below(seen: StreamSize, across: float) -> float:
+def _numbered(seen: StreamSize, many: int, across: float, sheet: _draw.Sheet) -> bool:
+    """Whether only blocks are named: where so many names do not fit a panel, or would leave the charts no height."""
+    longest = max((_draw.text_width(name, 72) for name in seen.stream.axes["point"].labels), default=0.0)
+    tall = longest > 0.95 * across / max(many, 1) and longest > HIGH * sheet.room[1]
+    return seen.blocks > 1 and (seen.blocks > DEEP or many * 1.3 > across or tall)
+
+
+def _below(seen: StreamSize, across: float, sheet: _draw.Sheet) -> float:
     """Ems that the names under a panel so many ems wide take."""
     names = seen.stream.axes["point"].labels
-    if seen.blocks > 1 and (seen.blocks > DEEP or len(names) * 1.3 > across):
+    if _numbered(seen, len(names), across, sheet):
         return 3.2
     longest = max((_draw.text_width(name, 72) for name in names), default=0.0)
     return longest + 1.0 if longest > 0.95 * across / max(len(names), 1) else 1.8

@@ -19,7 +19,7 @@ MOST_QUESTION = 14  # ems; of a longer question the end is written
 
 def draw(seen: EveryQuestion, look: _draw.Look) -> Figure:
     """Share right by question, and the questions with the least probability of a right answer."""
-    alt = f"Maps of the share of right answers and a list of hard questions. {seen.title}."
+    alt = f"Maps of the share of right answers and a list of hard {_asked(seen)}. {seen.title}."
     many = len(seen.hardest.values)
     rest, pages = _draw.paged(range(HARDEST, many), 2 * LISTED, max(look.page - 1, 0))
     pages = 1 + pages if many > HARDEST else 1
@@ -101,10 +101,15 @@ def _listing(seen: EveryQuestion, rows: Sequence[int]) -> str:
     """How to read a list of questions."""
     which = f"{rows[0] + 1} to {rows[-1] + 1} of" if rows and rows[0] else f"{len(rows)} of"
     return (
-        f"the questions with the least probability of a right answer, {which} {thousands(seen.asked)}: that "
+        f"the {_asked(seen)} with the least probability of a right answer, {which} {thousands(seen.asked)}: that "
         "probability, the likeliest token (where it is wrong, the one that came in brackets), and of "
         f"{seen.looked} kept steps the first at which it was right and the last at which it was wrong."
     )
+
+
+def _asked(seen: EveryQuestion) -> str:
+    """What is listed; in a sequence no questions are asked, but some places have one answer."""
+    return "questions" if seen.operations else "places"
 
 
 def _cell(many: int) -> str:
@@ -177,8 +182,10 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet, shown_rows: Sequ
     wide = min(wide, max(min(longest, MOST_QUESTION), 8.0) + (28.0 if late else 21.6))  # no wide hole in the table
     right = wide if late else wide + 6.4
     at_bar, at_said, at_first, at_last = right - 26.5, right - 18.5, right - 6.4, right
-    ax.set_title(f"the hardest questions, {begin + 1} to {begin + rows}" if begin else f"the {rows} hardest questions")
-    ax.text(0, 0, "question", color=t.quiet, va="center")
+    ax.set_title(
+        f"the hardest {_asked(seen)}, {begin + 1} to {begin + rows}" if begin else f"the {rows} hardest {_asked(seen)}"
+    )
+    ax.text(0, 0, "question" if seen.operations else "after", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
     some_wrong = not table[:rows, 1].all()
     ax.text(at_said, 0, "said (came)" if some_wrong else "answer", color=t.quiet, va="center")

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import thousands
+from glassformer.analyses._result import power, thousands
 from glassformer.analyses.trust.comparison import WINDOWS, Comparison, short
 from glassformer.figures import _draw, _style, _table
 
@@ -112,18 +112,25 @@ def _logarithmic(panel: Axes, smallest: float, largest: float, sheet: _draw.Shee
     panel.set_yscale("log")
     if np.isfinite(largest):
         panel.set_ylim(smallest * 0.93, largest * 1.07)
-    panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    panel.yaxis.set_major_formatter(lambda value, _: power(value) if 0 < value < 1e-3 else f"{value:g}")
     panel.yaxis.set_minor_formatter(
         lambda value, _: f"{value:g}" if largest / smallest < 12 and f"{value:g}"[0] in "12357" else ""
     )
     panel.tick_params(which="minor", labelsize=sheet.size.text)
 
 
+def _number(value: float) -> str:
+    """0.006429; what is very small as a power of ten."""
+    if not np.isfinite(value):
+        return "–"
+    return power(value, 2) if 0 < abs(value) < 1e-4 else f"{value:.4g}".replace("-", "\u2212")
+
+
 def _row(seen: Comparison, k: int, name: str) -> tuple[str, ...]:
     best, at, last, parameters, seconds = seen.reached.values[k]
     gap, half = seen.difference.values[k]
     words = "–" if k == seen.best else f"{_draw.number(gap, 3)}{f' ± {half:.3f}' if np.isfinite(half) else ''}"
-    first, end = (f"{value:.4g}".replace("-", "\u2212") if np.isfinite(value) else "–" for value in (best, last))
+    first, end = (_number(value) for value in (best, last))
     timed = [f"{seconds:.0f}" if np.isfinite(seconds) else "–"] if np.isfinite(seen.reached.values[:, 4]).any() else []
     many = f" ({seen.members[k]} members)" if seen.members[k] > 1 else ""
     return (name + many, first, thousands(int(at)), end, thousands(int(parameters)), *timed, words)
