@@ -23,7 +23,7 @@ from glassformer.analyses.path.loss_surface import loss_surface
 from glassformer.analyses.path.one_update import PHASES, one_update, pulls, reel, split
 from glassformer.analyses.path.one_vector import one_vector
 from glassformer.analyses.path.parameter_tracks import parameter_tracks
-from glassformer.analyses.path.weight_change import weight_change
+from glassformer.analyses.path.weight_change import _even, weight_change
 from glassformer.architecture import nest
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import load
@@ -400,7 +400,7 @@ def test_the_tensor_that_the_title_names_is_drawn(name, monkeypatch):
     seen = tracks.parameter_tracks(run)
     furthest = seen.moved.axes["tensor"].labels[int(np.argmax(seen.moved.values))]
     assert furthest in seen.tracks
-    assert f"the {tracks.titled(furthest, seen.blocks == 1)} move most" in seen.title
+    assert f" {tracks.titled(furthest, seen.blocks == 1)} move most" in seen.title
 
 
 def test_read_out_biases_move_by_the_groups_that_are_answered():
@@ -487,6 +487,13 @@ def test_weights_that_stand_still_are_said_to(tmp_path, places, title):
         recorder.safe_point(3, [0, 1, 2, 3], weights, [], {})
         recorder.finish()
     assert weight_change(Run(tmp_path / "run")).title == title
+
+
+def test_looks_that_follow_too_closely_are_left_out():
+    assert _even([0, 125, 250, 263, 375, 500]) == [0, 125, 250, 375, 500]
+    assert _even([0, 100, 200, 290, 300]) == [0, 100, 200, 300]  # the last is always there
+    assert _even([0, 20, 100, 130, 150]) == [0, 20, 100, 130, 150]
+    assert _even([7]) == [7]
 
 
 def test_a_steady_walk_changes_alike_however_long_the_intervals(tmp_path):

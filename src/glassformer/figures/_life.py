@@ -3,6 +3,7 @@
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
@@ -13,8 +14,10 @@ from glassformer.analyses._scale import Scale
 from glassformer.figures import _draw
 from glassformer.figures._style import Theme
 
+FAR = 1e5  # from here on, the unit of a plain axis has a power of ten
 PLAIN = 1e-4  # below, numbers are written with powers of ten, and with them all of their axis
 EPOCHS = tuple(m * 10**k for k in range(6) for m in (1, 2, 5))  # from one mark to the next, where there are epochs
+TIED = "The read-out turns the embedding round; of its own it has but the last norm, and that is its line. "
 DASHES = ("-", "--", "-.", ":")  # by block
 MOST_MARKS = 9  # of epochs on an axis
 MARKS = ((1, 2, 5), (1, 3), (1,))  # numbers of each decade on a logarithmic axis, the most that have room
@@ -65,6 +68,20 @@ def power(value: float) -> str:
     return np.format_float_positional(float(f"{value:.1g}"), trim="-") if value >= PLAIN else raised(value)
 
 
+def plain_powers(axis: Axis) -> None:
+    """Where numbers are far out, a power of ten in the unit of the axis instead of a factor above the chart.
+
+    To be called when all is drawn and the axis has its name.
+    """
+    low, high = axis.get_view_interval()
+    most = max(abs(low), abs(high))
+    if not FAR <= most < np.inf:
+        return
+    factor = 10.0 ** int(np.log10(most))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:g}".replace("-", "\u2212")))
+    axis.set_label_text(axis.get_label_text().replace("nats", f"{raised(factor)} nats"))
+
+
 def tensor_colour(name: str, theme: Theme) -> str:
     """Colour of a tensor: queries, keys, values and feed-forward in theirs, all else in ink."""
     leaf = name.rpartition(".")[2].removesuffix("_bias")
@@ -80,10 +97,13 @@ def steps_axis(ax: Axes, scale: Scale, per_pass: float, label: bool = True, mark
         if scale.kind == "linear":
             every = next((n for n in EPOCHS if scale.last / per_pass / n <= MOST_MARKS), EPOCHS[-1])
             ax.set_xticks(np.arange(0, scale.last / per_pass + 1e-9, every) * per_pass)
-        step = ax.xaxis.get_major_formatter()
-        ax.xaxis.set_major_formatter(
-            FuncFormatter(lambda value, place: f"{step(value, place)}\n{value / per_pass:.3g}" if value >= 0 else "")
-        )
+        step, whole = ax.xaxis.get_major_formatter(), min(per_pass, scale.last / 2)
+
+        def both(value: float, place: int | None) -> str:
+            told = value == 0 or value >= whole  # small parts of an epoch are long numbers, which would run together
+            return f"{step(value, place)}\n{value / per_pass:.3g}" if told else step(value, place)
+
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, place: both(value, place) if value >= 0 else ""))
     if not label:
         ax.tick_params(labelbottom=False)
     if marked is not None:

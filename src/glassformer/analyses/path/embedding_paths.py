@@ -30,6 +30,7 @@ class EmbeddingPaths(Result):
     groups: dict[str, tuple[str, ...]]  # the drawn tokens of each group
     task_groups: tuple[str, ...]  # all groups of the task, in its order
     first: int
+    vocabulary: int  # tokens there are, of which a large one has only the most frequent drawn
     scale: Scale
 
     @property
@@ -40,10 +41,12 @@ class EmbeddingPaths(Result):
             return fate("the embeddings are not numbers", self.step)
         if self.step == self.first:
             return f"At step {thousands(self.first)}, the first one kept, nothing has moved yet"
-        far = int(np.argmax(token.values))
+        far, many = int(np.argmax(token.values)), len(token.values)
+        some = f"Of the {many} most frequent tokens, " if many < self.vocabulary else ""
         title = (
-            f"“{shown(token.axes['token'].labels[far])}” ends farthest from its start, {token.values[far]:.2f} away"
-            f"{f' in all {width} features' if width > 2 else ''}; tokens end {token.values.mean():.2f} away on average"
+            f"{some}“{shown(token.axes['token'].labels[far])}” ends farthest from its start, {token.values[far]:.2f} "
+            f"away{f' in all {width} features' if width > 2 else ''}; {'they' if some else 'tokens'} end "
+            f"{token.values.mean():.2f} away on average"
         )
         if "position" in self.moved:
             title += f", positions {self.moved['position'].values.mean():.2f}"
@@ -82,6 +85,7 @@ def embedding_paths(run: Run, *, step: Step = -1, member: Member = 0, axis: Step
         groups=members(run, ids),
         task_groups=tuple(run.task.groups),
         first=steps[0],
+        vocabulary=len(run.task.vocabulary),
         scale=scale,
     )
 

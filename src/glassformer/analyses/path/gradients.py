@@ -36,6 +36,7 @@ class Gradients(Result):
     settled: bool  # whether that counts as on the floor
     per_pass: float
     blocks: int
+    tied: bool  # whether the read-out is the embedding turned round, and has but the last norm of its own
     scale: Scale
 
     @property
@@ -101,6 +102,7 @@ def gradients(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis =
         settled=bool(excess <= _clock.slack(run)),
         per_pass=steps_per_pass(run),
         blocks=run.architecture.blocks,
+        tied=run.architecture.tied_embedding,
         scale=spaced(run, axis, member),
     )
 

@@ -62,8 +62,9 @@ class LossSurface(Result):
         first, last = self.on_path.values[0, [0, -1]]
         by = f"at most {self.apart:.2g} nats" if self.apart < 0.1 else f"{self.apart_mean:.2g} nats on average"
         return (
-            f"The path {'falls' if last < first else 'rises'} from {first:.2f} to {last:.2f} nats; the plane keeps "
-            f"{percent(self.kept)} of its variance, and the loss there differs by {by}"
+            f"The path {'falls' if last < first else 'rises'} from {first:.2f} to {last:.2f} nats ({self.windows} "
+            f"{self.whose} windows); the plane keeps {percent(self.kept)} of its variance, and the loss there differs "
+            f"by {by}"
         )
 
 

@@ -49,7 +49,7 @@ class OneVector(Result):
 def one_vector(
     run: Run,
     *,
-    token: Annotated[str | None, Option("the token; none: the one that ends farthest from its start")] = None,
+    token: Annotated[str | None, Option("the token; none: the frequent one that ends farthest from its start")] = None,
     step: Step = -1,
     member: Member = 0,
 ) -> OneVector:
@@ -59,7 +59,7 @@ def one_vector(
     both = np.array([vectors(run, at, member)[0] for at in steps])  # (step, token, feature)
     if token is not None and token not in words:
         raise unknown(token, "the tokens", words)
-    far = np.nan_to_num(np.linalg.norm(both[1] - both[0], axis=-1))[ids]
+    far = np.nan_to_num(np.linalg.norm(both[1] - both[0], axis=-1), nan=np.inf)[ids]  # what broke went farthest
     which = words.index(token) if token is not None else ids[int(np.argmax(far))]
     own = both[:, which]
     return OneVector(

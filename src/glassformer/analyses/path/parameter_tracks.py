@@ -71,8 +71,9 @@ class ParameterTracks(Result):
         k = int(np.argmax(moved))
         name = titled(self.moved.axes["tensor"].labels[k], self.blocks == 1)
         grew = f" (at the start they measure {begin[k]:.2g})" if begin[k] > 1e-6 else ""
+        the = "" if name.startswith("norm") else "the "  # as norm 2 (block 1)
         return (
-            f"Between steps {first} and {last}, the weights of the {name} move most, typically by {moved[k]:.2g}{grew}"
+            f"Between steps {first} and {last}, the weights of {the}{name} move most, typically by {moved[k]:.2g}{grew}"
         )
 
 

@@ -27,8 +27,11 @@ class PredictionChange(Uncertainty):
             return self.no_story or "One step is too few to see a change"
         values, steps, top = lines.values[0], np.array(lines.axes["step"].values), int(np.argmax(lines.values[0]))
         slower = f"{_times(values[top] / self.late)} slower" if self.late > 0 else "not at all"
+        when = f"at step {thousands(int(steps[top]))}"
+        if top == 0 and steps[0] > 1 and self.subject == "run":  # between the start and the first look
+            when = f"within the first {thousands(int(steps[0]))} steps"
         return (
-            f"The predictions change fastest at step {thousands(int(steps[top]))}, by "
+            f"The predictions change fastest {when}, by "
             f"{_two(float(values[top]))} nats a step, and {slower} in the last tenth"
         )
 

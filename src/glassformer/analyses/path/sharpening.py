@@ -27,8 +27,11 @@ class Sharpening(Uncertainty):
         name = f"p_target {self.kinds[0]}" if self.kinds else "p_target"
         right, best = self.by_step[name].values[0], self.true(name)
         who = "Where the rule speaks, the right token" if self.kinds else "The right token"
+        who = who if self.exact or self.subject != "run" else "The token that came"
         told = self.subject == "run" and self.exact and np.isfinite(best)
         of = f", of {exactly(best)} that can be had" if told else ""
+        if self.subject == "run" and not self.exact and np.isfinite(best):
+            of = f"; the best table of counts gives it {exactly(best)}"
         return f"{who} gets {exactly(right[0])} at first and {exactly(right[-1])} in the end{of}"
 
 

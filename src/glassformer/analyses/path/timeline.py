@@ -46,7 +46,8 @@ class Timeline(Result):
     by_time: Labelled  # (part, statistic): the same of a fifth, two fifths and two fifths of the training
     fall: Labelled  # (part,): share of the whole fall of the loss within each phase
     fall_by_time: Labelled  # (part,): the same within the fifths
-    every: int  # steps between two logged lines, as a rule
+    every: int  # steps between two logged lines, as a rule, later on
+    sooner: bool  # whether lines were logged more closely at first
     scale: Scale
     copied: bool  # whether what attention looks up is the answer itself, or a token the rule needs
 
@@ -86,8 +87,10 @@ def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
         by_time=Labelled(np.stack([by_time[:-1], by_time[1:]], -1), ends, "step"),
         fall=Labelled(_fall(at, low, phases), {"part": PHASES}, "share"),
         fall_by_time=Labelled(_fall(at, low, by_time), {"part": PHASES}, "share"),
-        every=int(np.median(np.diff(at))),
+        every=int(np.median(np.diff(at)[-max(1, len(at) // 2) :])),
+        sooner=bool(np.diff(at)[0] < 0.5 * np.median(np.diff(at)[-max(1, len(at) // 2) :])),
         scale=spaced(run, axis, member),
+        truth_known=run.task.exact,
         copied=copied(run),
     )
 

@@ -15,6 +15,7 @@ COST = "b"
 APPLIES = (_applies.moved,)
 
 MOST_STEPS = 150
+UNEVEN = 4.0  # times an interval that the longest may be
 PEAK = 1.5  # times both ends, from which the change on the way is worth a sentence
 
 
@@ -26,11 +27,13 @@ class WeightChange(Result):
     relative: Labelled  # (part, step): the same over the mean absolute weight at the interval's end
     cosine: Labelled  # (part, step): direction of each change against the one before; NaN at the first
     cosine_smooth: Labelled  # (part, step): running medians of the same
+    begin: int  # of the first interval
     looked_at: tuple[int, ...]  # the ends of the intervals
     per: float  # steps to which changes are scaled: an epoch, or a power of ten near the typical interval
     per_pass: float
     scale: Scale
     blocks: int
+    tied: bool  # whether the read-out is the embedding turned round, and has but the last norm of its own
 
     @property
     def title(self) -> str:
@@ -57,7 +60,7 @@ class WeightChange(Result):
 @shared
 def weight_change(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> WeightChange:
     """Mean absolute change from look to look: passes where training has them, otherwise even intervals."""
-    at = spread(run, MOST_STEPS, member, whole=True)
+    at = _even(spread(run, MOST_STEPS, member, whole=True))
     life, places = flat(run, at, member), {"all": slice(None), **parts(run)}
     moves, between = np.diff(life, axis=0), np.diff(at)
     per_pass = steps_per_pass(run)
@@ -77,12 +80,24 @@ def weight_change(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAx
         relative=Labelled(np.array(relative), axes, "share of the mean weight"),
         cosine=Labelled(np.array(cosines), axes),
         cosine_smooth=Labelled(np.array([_smooth(values) for values in cosines]), axes),
+        begin=at[0],
         looked_at=tuple(at[1:]),
         per=per,
         per_pass=per_pass,
         scale=spaced(run, axis, member),
         blocks=run.architecture.blocks,
+        tied=run.architecture.tied_embedding,
     )
+
+
+def _even(steps: list[int]) -> list[int]:
+    """Steps without those that follow too closely: where chance moves weights to and fro, they would stand out."""
+    least = max(np.diff(steps), default=0) / UNEVEN
+    found = steps[:1]
+    for step in steps[1:]:
+        if step - found[-1] >= least:
+            found.append(step)
+    return found if found[-1] == steps[-1] else [*found[: max(1, len(found) - 1)], steps[-1]]
 
 
 def _cosine(moves: Array) -> Array:

@@ -17,7 +17,8 @@ def means(seen: Uncertainty, predictions: int | None = None) -> str:
         return "there is one input a step, hence no spread."
     many = seen.predictions if predictions is None else predictions
     of = f"{thousands(many)} predictions on {thousands(seen.inputs)}" if many != seen.inputs else thousands(many)
-    return f"mean over {of} {seen.inputs_are}, always the same; band: the middle eight in ten of them."
+    each = seen.inputs_are.rpartition(" ")[2]
+    return f"mean over {of} {seen.inputs_are}, always the same; band: the middle eight in ten {each}."
 
 
 def band(seen: Uncertainty) -> str:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from glassformer.analyses._removal import WAYS, nats
-from glassformer.analyses._result import percent, thousands
+from glassformer.analyses._result import percent, power, thousands
 from glassformer.analyses.path.birth import CANDIDATES, SHARE, STAY, Birth
 from glassformer.figures import _draw
 from glassformer.figures.decide.ablation import _look as marked
@@ -46,11 +46,14 @@ def draw(seen: Birth, look: _draw.Look) -> Figure:
                     **marked(w, t, sheet.size.line) | {"linestyle": ""}) for w in WAYS]  # fmt: skip
     sheet.legend(marks, columns=1 if narrow else 3)
     curved = ", logarithmic beyond 1" if top > FAR else ""
+    most = f"{top:.2g}" if top < 100 else power(top, 2)
     sheet.note(
-        f"height of every row: 0 to {top:.2g} nats{curved}; {seen.windows} windows", y=1.7 * sheet.em / sheet.inches[1]
+        f"height of every row: 0 to {most} nats{curved}; {seen.windows} windows",
+        y=1.7 * sheet.em / sheet.inches[1],
     )
     if hidden := len(names) - len(rows) + seen.left_out:
-        sheet.note(f"not drawn: {hidden} neurons of little effect")
+        followed = f" ({seen.left_out} not followed)" if seen.left_out else ""
+        sheet.note(f"not drawn: {hidden} neurons of little effect{followed}")
     return sheet.done()
 
 
@@ -61,7 +64,7 @@ def _caption(seen: Birth) -> str:
         "windows). A part is necessary from the first step from which taking it out raises the loss on these windows "
         f"by {nats(seen.threshold)} nats or more ({percent(SHARE)} of the way from a uniform guess to the floor) at "
         f"every later step looked at, for the last {percent(STAY)} of the training at least: "
-        f"{seen.checkpoints} checkpoints on {seen.windows} validation windows, then ever smaller halves of the stretch "
+        f"{seen.checkpoints} kept steps on {seen.windows} validation windows, then ever smaller halves of the stretch "
         "between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
     )
     if seen.left_out:
@@ -141,7 +144,8 @@ def _columns(ax: Axes, seen: Birth, rows: list[int], sheet: _draw.Sheet, narrow:
     for place, k in enumerate(rows):
         born = seen.born.values[k, WAYS.index("mean")]
         last, error = (float(each.values[k, WAYS.index("mean"), -1]) for each in (seen.effect, seen.sampling_error))
-        texts = [f"from {thousands(int(born))}" if np.isfinite(born) else "–", f"{nats(last)} ± {nats(error)}"]
+        end = f"{nats(last)} ± {nats(error)}" if np.isfinite([last, error]).all() else "–"
+        texts = [f"from {thousands(int(born))}" if np.isfinite(born) else "–", end]
         if seen.members:
             texts.append(_range(seen, seen.born.axes["part"].labels[k]))
         for (x, _), text in zip(heads, texts, strict=False):

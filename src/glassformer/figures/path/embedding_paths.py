@@ -50,12 +50,15 @@ def draw(seen: EmbeddingPaths, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: EmbeddingPaths) -> str:
-    many = len(seen.drawn["token"].axes["step"])
+    many, tokens = len(seen.drawn["token"].axes["step"]), len(seen.drawn["token"].axes["token"])
+    squares = "positions are empty squares, " if "position" in seen.drawn else ""
+    few = f"Drawn are the {tokens} most frequent of {thousands(seen.vocabulary)} tokens; rarer ones may go farther. "
+    some = few if tokens < seen.vocabulary else ""
     return (
         f"The way of each vector over {many} kept steps, {SPACED[seen.scale.kind]}, shaded as the bar says, "
         f"each place between start and end the mean of up to {2 * HALF + 1} of them, so that the direction shows and "
-        "not every swing; a ring marks the start, the label the end, positions are empty squares, and the "
-        "way of the token that ends farthest from its start is heavy. Every plane is fitted once, on the last kept "
+        f"not every swing; a ring marks the start, the label the end, {squares}and the way of the token that ends "
+        f"farthest from its start is heavy. {some}Every plane is fitted once, on the last kept "
         "step, so nothing moves because the view does; the cross is zero. Distances are exact and counted in all "
         "features. A vector that training never needed to move would end inside its ring."
     )

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from glassformer.analyses.path.entropy import Entropy
-from glassformer.figures import _draw, _uncertain
+from glassformer.figures import _draw, _life, _uncertain
 from glassformer.words import thousands
 
 
@@ -16,6 +16,7 @@ def draw(seen: Entropy, look: _draw.Look) -> Figure:
     for panel, drawing in ((top, _uncertain.entropy), (bottom, _uncertain.loss)):
         _uncertain.life(panel, seen, sheet, "" if panel is top else "step")
         drawing(panel, seen, sheet, names)
+        _life.plain_powers(panel.yaxis)
     if band := _uncertain.band(seen):
         sheet.note(f"bands: {band}")
     return sheet.done()
@@ -27,6 +28,6 @@ def _caption(seen: Entropy) -> str:
         f"Top: entropy of the predicted distribution by training step, at {_uncertain.trained_at(seen)}"
         f"{'' if seen.as_trained else f', and at {at} (dash-dotted)'}, in nats; {_uncertain.means(seen)} The highest "
         f"possible value is ln {thousands(seen.tokens)} = {seen.highest:.3f}. {_uncertain.floor(seen)} Bottom: the "
-        f"loss, −ln of the probability of the right token, at {at}. Entropy says how sure the model is, loss how "
+        f"loss, −ln of the probability of the token that came, at {at}. Entropy says how sure the model is, loss how "
         "rightly. An entropy that falls while the loss does not would mean that it grows sure without reason."
     )

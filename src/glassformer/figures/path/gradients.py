@@ -32,9 +32,10 @@ def _caption(seen: Gradients) -> str:
         "Top: typical gradient (root of the mean square) of the parameters of each part, at every logged step, before "
         "any clipping, on a logarithmic axis; thin as logged, thick as a running median, broad and pale that of all "
         "parts together; the band reaches from the "
-        "smallest to the largest part. One batch each, so it scatters. Dashed: where a part counts as vanishing "
-        f"({seen.reach:g} of the part that has most) and where the whole gradient counts as exploding (longer than "
-        f"{thousands(round(seen.longest))}); both are the levels of `glassformer check`, and conventions. Bottom: "
+        "smallest to the largest part. One batch each, so it scatters. Dashed, where they are near: where a part "
+        f"counts as vanishing ({seen.reach:g} of the part that has most) and where the whole gradient counts as "
+        f"exploding (longer than {thousands(round(seen.longest))}); both are the levels of `glassformer check`, and "
+        f"conventions. {_life.TIED if seen.tied and 'read_out' in seen.rms.axes['part'].labels else ''}Bottom: "
         f"{seen.between}; far from 1 for long would mean that one end of the model learns and the other does not."
     )
 

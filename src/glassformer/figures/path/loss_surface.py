@@ -29,9 +29,9 @@ def draw(seen: LossSurface, look: _draw.Look) -> Figure:
 def caption(seen: LossSurface) -> str:
     """How to read the map."""
     return (
-        f"Colours: validation loss of models whose weights lie in one plane of the {thousands(seen.parameters)}-"
+        f"Colours: loss of models whose weights lie in one plane of the {thousands(seen.parameters)}-"
         "dimensional space of weights, the plane of the first two principal components of the kept weights, laid "
-        f"through the last of them ({seen.loss.values.shape[1]} × {seen.loss.values.shape[0]} models, each judged on "
+        f"through the last of them ({seen.loss.values.shape[1]} × {seen.loss.values.shape[0]} models, each on "
         f"{seen.windows} {seen.whose} windows). Line: the path of training, seen in that plane, its start and end in "
         "the colour of their true loss; contours are the prices of the task's partial understandings. Below: the loss "
         "of the true weights along the way and of their projections "
@@ -92,6 +92,7 @@ def relief(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     colours = _draw.bar(sheet, "entropy", (low, high), f"loss (nats{beyond})", beside=ax, gap=5.2)
     colours.yaxis.set_ticks_position("left")
     colours.yaxis.set_label_position("left")
+    _life.plain_powers(colours.yaxis)
     shown = [(name, price) for name, price in rungs if low <= price <= high]
     for _, price in shown:
         colours.axhline(price, color=LIGHT, linewidth=0.6 * sheet.size.line, linestyle="--")
@@ -147,6 +148,7 @@ def _trust(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     high = high if cut else max(high, peak + 0.03 * (peak - low))
     ax.set_ylim(low - 0.05 * (high - low), high)
     ax.set_ylabel("loss (nats)")
+    _life.plain_powers(ax.yaxis)
     far = f"; dotted: up to {peak:.3g}, cut off" if cut else ""
     _draw.heading(ax, f"loss of the weights, and of their projections into the plane ({seen.windows} windows{far})")
     names = [(float(true[-1]), "true weights", t.validation), (float(shadow[-1]), "projected", t.ink)]

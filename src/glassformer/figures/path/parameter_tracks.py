@@ -56,6 +56,7 @@ def draw(seen: ParameterTracks, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: ParameterTracks) -> str:
+    and_biases = "; and all of the read-out's biases" if "read_out_bias" in seen.tracks else ""
     if seen.called:
         how = "weights asked for by name, each in front of the range of 5 to 95 % and of the middle half of its tensor"
     elif seen.followed == seen.parameters:
@@ -64,9 +65,9 @@ def _caption(seen: ParameterTracks) -> str:
         how = "the read-out's biases"
     else:
         how = (
-            "one number each of embedding, read-out and the matrices that moved furthest: the one that ended furthest "
+            "one number each of embedding, read-out and the tensors that moved furthest: the one that ended furthest "
             "from where it began (chosen for that, so not typical), in front of the range of 5 to 95 % and of the "
-            "middle half of its tensor; and all of the read-out's biases"
+            f"middle half of its tensor{and_biases}"
         )
     biases = (
         "Read-out biases are drawn by token group (line styles); where a bias has a name beside it, that is its token. "

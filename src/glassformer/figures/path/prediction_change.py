@@ -19,6 +19,10 @@ def draw(seen: PredictionChange, look: _draw.Look) -> Figure:
     panel = sheet.panels(1, 1, left=6.8, right=2.8, bottom=5.2, top=1 + 1.3 * ROWS if ticked else 1.6)[0, 0]
     _uncertain.life(panel, seen, sheet)
     _uncertain.change(panel, seen, sheet, wide)
+    first = _first(seen)
+    if first:
+        height = float(seen.change["divergence"].values[0, 0])
+        panel.plot([0, first], [height, height], color=sheet.theme.ink, linewidth=sheet.size.line, alpha=0.5)
     if ticked:
         _uncertain.crossings(panel, seen, sheet, ROWS)
     told = ["dotted: the loss passes a rung of the ladder"] if ticked else []
@@ -39,11 +43,18 @@ def _caption(seen: PredictionChange) -> str:
     )
     return (
         "Divergence D(p‖q) = Σ p ln(p/q) of the predictions p at a step from those q at the one looked at before, "
-        f"divided by the steps between them ({_apart(seen)}), in nats, on a logarithmic axis. {inputs} "
+        f"divided by the steps between them ({_apart(seen)}), in nats, on a logarithmic axis. "
+        f"{'Pale: up to the first look only the mean is known. ' if _first(seen) else ''}{inputs} "
         f"{'Ticks at the top: the step at which the loss reached each rung of the ladder. ' if seen.ladder else ''}"
         "Rates found over different gaps are not to be compared: noise counts less over a long one. Converged means "
         "flat and low; a high plateau would mean that it keeps changing its mind."
     )
+
+
+def _first(seen: PredictionChange) -> int:
+    """The first look after the start of a run, up to which only the mean is known; 0 if that is one step."""
+    steps = np.array(seen.change["divergence"].axes["step"].values, dtype=int)
+    return int(steps[0]) if len(steps) and seen.subject == "run" and steps[0] > 1 else 0
 
 
 def _apart(seen: PredictionChange) -> str:

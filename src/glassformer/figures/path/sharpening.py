@@ -39,9 +39,10 @@ def _caption(seen: Sharpening) -> str:
             else "Dotted: what the best table of counts gives them. "
         )
     return (
-        "Probability of the likeliest token and of the token that came (the right one), by training step, at "
+        f"Probability of the likeliest token and of the token that came{' (the right one)' if seen.exact else ''}, by "
+        "training step, at "
         f"{_uncertain.trained_at(seen)}; {_uncertain.means(seen)} "
         f"{'Left: places where the rule restricts what may come; right: all others. ' if seen.kinds else ''}{dotted}"
-        "Where both curves run together, the likeliest token is the right one. A likeliest token above the right one "
-        "is confidence that is not earned."
+        f"Where both curves run together, the likeliest token is {'the right one' if seen.exact else 'what came'}. A "
+        f"likeliest token above {'the right one' if seen.exact else 'what came'} is confidence that is not earned."
     )

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from glassformer.analyses._uncertain import Uncertainty, small
 from glassformer.analyses.path.thermodynamics import Thermodynamics
-from glassformer.figures import _draw, _uncertain
+from glassformer.figures import _draw, _life, _uncertain
 
 PAGE = {"slide": 4, "print_narrow": 4}  # panels on one page; elsewhere all
 Draw = Callable[[Axes, Uncertainty, _draw.Sheet], object]
@@ -51,6 +51,8 @@ def draw(seen: Thermodynamics, look: _draw.Look) -> Figure:
     )
     for panel, (title, drawing, sentence) in zip(panels.flat, shown, strict=False):
         limit = drawing(panel, seen, sheet)
+        if panel.get_yscale() == "linear":
+            _life.plain_powers(panel.yaxis)
         _draw.heading(panel, title)
         if isinstance(limit, tuple):
             kind = "probability" if title.startswith("tape") else "entropy"
@@ -79,9 +81,8 @@ def _caption(seen: Thermodynamics) -> str:
     else:
         at = ""
     means = _uncertain.sentence(_uncertain.means(seen))
-    return (
-        f"{what} {means}{at} {_uncertain.floor(seen)} Each is explained, with all its lines, in the figure of its name."
-    )
+    floor = "" if seen.view == 3 and not seen.own_lives else f"{_uncertain.floor(seen)} "  # there it is not drawn
+    return f"{what} {means}{at} {floor}Each is explained, with all its lines, in the figure of its name."
 
 
 def _depth(seen: Thermodynamics) -> str:
@@ -97,7 +98,8 @@ def _depth(seen: Thermodynamics) -> str:
         "The predicted distribution as a system in heat: a token's energy E is minus its logit, counted from the "
         "likeliest token; U is the mean energy, S the entropy, F = −T ln Z the free energy, and F = U − T S holds here "
         f"to {small(seen.unlike)}. The specific heat C = Var(E)/T² equals dU/dT; dotted: T = 1, where the model was "
-        "trained. Entropy of attention: dashed, as if each query looked everywhere alike."
+        "trained. Path: on the dashes loss equals entropy. Entropy of attention: black dashes, as if each query looked "
+        "everywhere alike."
     )
 
 
@@ -203,6 +205,9 @@ def _of_heads(blocks: int, heads: int) -> str:
     """What the lines of the panel of attention are."""
     lines = ("solid", "dashed", "dash-dotted", "dotted")
     told = ", ".join(f"{line}: block {block}" for block, line in enumerate(lines[:blocks]))
+    if 2 < blocks <= len(lines):
+        told = f"blocks 0 to {blocks - 1}: {', '.join(lines[:blocks])}"  # two lines above the panel are all there is
+        return f"attention's entropy ({told})"
     said = "entropy of attention" if heads == 1 else "entropy of attention, every head"
     return f"{said} ({told})" if 1 < blocks <= len(lines) else said
 

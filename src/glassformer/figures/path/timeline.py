@@ -9,7 +9,7 @@ from glassformer.analyses._scale import Scale
 from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.head_roles import ANSWER, NEEDED
 from glassformer.analyses.path.timeline import LEFT, LONG, STILL, Timeline
-from glassformer.figures import _draw
+from glassformer.figures import _draw, _life
 
 PHASES = 4.6  # ems for two bars of phases with two lines beside each
 ROWS = 4  # labels of a lane that may stand above each other
@@ -37,7 +37,8 @@ def draw(seen: Timeline, look: _draw.Look) -> Figure:
     for panel, (name, events, colour) in zip(panels[1:5], lanes, strict=True):
         last = seen.attention_last if events is seen.attention else float("nan")
         ends = f" (ends at {percent(last)})" if np.isfinite(last) else ""
-        _lane(panel, name, events, colour, sheet, seen.scale, ends)
+        shown = Labelled(np.zeros(0), {"share": ()}) if events is seen.attention and not looked(seen) else events
+        _lane(panel, name, shown, colour, sheet, seen.scale, ends)
     _phases(panels[5], seen, sheet)
     for panel in panels:
         _draw.steps_axis(panel, "step" if panel is panels[-1] else "", seen.scale)
@@ -53,18 +54,30 @@ def draw(seen: Timeline, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Timeline) -> str:
-    return (
-        f"One axis of training steps. Top: the {seen.whose} loss, plateaus shaded (stretches of at least "
-        f"{percent(LONG)} of the training in which it falls by less than {percent(STILL)} of the ladder while more "
-        "than "
-        f"{percent(LEFT)} is left). Lanes: rungs of the ladder first stood on; kinds of question with 95 % right; "
-        "parts needed for good (see birth; single neurons left out); a head that keeps 50 % and 90 % of its attention "
-        f"on {sought(seen.copied)}, on average over questions. Phases: early, middle and late are by definition "
-        "divided where the three straight lines that fit the loss curve best meet; below them the first fifth, the "
-        "next two fifths and the last two fifths of the training, a division by time alone; each with its share of "
-        f"the fall. Everything is dated to the first look after it: the loss was logged every {thousands(seen.every)} "
-        "steps. The last rung asks for the right probabilities, not only for right arg-max answers."
+    plateau = (
+        f"stretches of at least {percent(LONG)} of the training in which it falls by less than {percent(STILL)} of the "
+        f"ladder while more than {percent(LEFT)} is left"
     )
+    shaded = f"plateaus shaded ({plateau})" if len(seen.plateaus.values) else f"without plateaus ({plateau})"
+    lanes = ["rungs of the ladder first stood on"]
+    lanes += ["kinds of places with 95 % right answers"] if len(seen.kinds.values) else []
+    lanes += ["parts needed for good (see birth; single neurons left out)"] if len(seen.born.values) else []
+    if looked(seen):
+        lanes.append(f"a head that keeps 50 % and 90 % of its attention on {sought(seen.copied)}, on average")
+    logged = f"{'closely at first, then ' if seen.sooner else ''}every {thousands(seen.every)} steps"
+    last = "The last rung asks for the right probabilities, not only for right arg-max answers."
+    return (
+        f"One axis of training steps. Top: the {seen.whose} loss, {shaded}. Lanes: {'; '.join(lanes)}. Phases: early, "
+        "middle and late are by definition divided where the three straight lines that fit the loss curve best meet; "
+        "below them the first fifth, the next two fifths and the last two fifths of the training, a division by time "
+        "alone; each with its share of the fall. Everything is dated to the first look after it: the loss was logged "
+        f"{logged}. {last if seen.truth_known else 'The last rung is the best table of counts, which can be beaten.'}"
+    )
+
+
+def looked(seen: Timeline) -> bool:
+    """Whether attention on a token that is looked up was measured: a text names none."""
+    return bool(np.isfinite(seen.attention_last) or np.isfinite(seen.attention.values).any())
 
 
 def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
@@ -75,6 +88,7 @@ def _loss(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
             marker="o", markevery=dots, markersize=0.36 * sheet.size.text)  # fmt: skip
     tall = ax.get_window_extent().height / ax.figure.dpi > TALL * sheet.em
     ax.set_ylabel("loss (nats)" if tall else "loss")
+    _life.plain_powers(ax.yaxis)
 
 
 def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet, scale: Scale, ends: str = "") -> None:

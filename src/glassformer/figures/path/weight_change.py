@@ -37,12 +37,20 @@ def _caption(seen: WeightChange) -> str:
         "Top: mean absolute change of a parameter from one look at the weights to the next, scaled to "
         f"{epoch if seen.per_pass else unit_of(seen)}, by part of the model, on a logarithmic axis. Middle: the same "
         "over the mean absolute weight of that part. "
+        f"{_life.TIED if seen.tied and 'read_out' in seen.change.axes['part'].labels else ''}"
         "Bottom: cosine between each change and the one before: 1 means that the weights keep going the same way, 0 a "
         "new direction, −1 back (running medians over nine intervals where there are many). From the kept weights, "
-        "whose intervals may differ in length; what moved there and back within one does not show, so that noisy steps "
-        "count for less in a long one. A model that has converged would fall "
-        "towards zero at the top."
+        f"{_looks(seen)}; what moved there and back between two looks does not show. Pale: up to the first look "
+        "only the mean is known. A model that has converged would fall towards zero at the top."
     )
+
+
+def _looks(seen: WeightChange) -> str:
+    """How far apart the looks are."""
+    gaps = np.diff([seen.begin, *seen.looked_at])
+    if np.ptp(gaps) == 0:
+        return f"every {thousands(int(gaps[0]))} steps"
+    return f"every {thousands(int(gaps.min()))} to {thousands(int(gaps.max()))} steps"
 
 
 def _curves(ax: Axes, seen: WeightChange, table: Labelled, sheet: _draw.Sheet, *, log: bool) -> None:
@@ -52,8 +60,11 @@ def _curves(ax: Axes, seen: WeightChange, table: Labelled, sheet: _draw.Sheet, *
         colour, dashes = _life.part_style(name, t)
         whole = name == "all"
         drawn = np.where(curve > 0, curve, np.nan) if log else curve
-        ax.plot(seen.looked_at, drawn, color=t.faint if whole else colour, linestyle=dashes, marker=few,
-                linewidth=line * (3.2 if whole else 0.8), zorder=1 if whole else 2)  # fmt: skip
+        style = {"color": t.faint if whole else colour, "linestyle": dashes, "zorder": 1 if whole else 2}
+        wide = line * (3.2 if whole else 0.8)
+        ax.plot(seen.looked_at, drawn, marker=few, linewidth=wide, **style)
+        if log:  # the mean over the first interval, which may be much of a logarithmic axis
+            ax.plot([seen.begin, seen.looked_at[0]], drawn[[0, 0]], linewidth=wide, alpha=0.5, **style)
     if log:
         ax.set_yscale("log")
         _life.logarithmic(ax)
