@@ -65,7 +65,7 @@ def _caption(seen: ThreeInputs) -> str:
     inputs = "; ".join(" ".join(map(shown, each.tokens)) for each in seen.inputs)
     said = {
         "scoring": "its queries and keys as numbers, both on a plane in front of all there are (grey), their scores, "
-        "and the attention that these become; framed is what the rule needs",
+        f"and the attention that these become{'; framed is what the rule needs' if seen.asked else ''}",
         "mixing": f"the attention of head {seen.head} of block 0, the values and the mixes it makes of them as "
         "numbers, and both on the plane of all values (grey)",
         "residual": "the stream before the last attention, what it adds and the sum, as numbers; then the same on a "
