@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassformer.analyses._result import percent, power, thousands
+from glassformer.analyses._result import percent, thousands
+from glassformer.analyses._uncertain import small
 from glassformer.analyses.know.weights import spoken
 from glassformer.analyses.path.one_update import SAID, OneUpdate
 from glassformer.figures import _draw
@@ -51,8 +52,8 @@ def _caption(seen: OneUpdate) -> str:
         "example alone would push that weight (rate × its share of the gradient), with the example written out, and at "
         "the right its share of the whole gradient. Below: the typical size (root of the mean square) of every part in "
         "every tensor. (The figure `ten_gradients` does the same by hand.) The parts sum to "
-        f"the true change of every parameter to within {power(seen.difference, 2)}, which is the rounding of 32-bit numbers; "
-        + _faithful(seen)
+        f"the true change of every parameter to within {small(seen.difference)}, which is the rounding of 32-bit "
+        "numbers; " + _faithful(seen)
     )
 
 
@@ -62,7 +63,7 @@ def _faithful(seen: OneUpdate) -> str:
     if seen.replayed == 0:
         return "the replayed weights equal the kept ones bit for bit."
     return (
-        f"the replayed weights differ from the kept ones by up to {power(seen.replayed, 2)}, as they do on another machine "
+        f"the replayed weights differ from the kept ones by up to {small(seen.replayed)}, as they do on another machine "
         "or with other versions."
     )
 
