@@ -63,8 +63,8 @@ def _faithful(seen: OneUpdate) -> str:
     if seen.replayed == 0:
         return "the replayed weights equal the kept ones bit for bit."
     return (
-        f"the replayed weights differ from the kept ones by up to {small(seen.replayed)}, as they do on another machine "
-        "or with other versions."
+        f"the replayed weights differ from the kept ones by up to {small(seen.replayed)}, as they do on another "
+        "machine or with other versions."
     )
 
 
