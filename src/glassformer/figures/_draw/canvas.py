@@ -14,7 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.backends.backend_mixed import MixedModeRenderer
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.font_manager import findfont, get_font
-from matplotlib.textpath import text_to_path
 from PIL import Image
 
 from glassformer.analyses._result import Array
@@ -47,14 +46,11 @@ class Remembering:
     dpi = 72.0  # of an SVG
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
-        """As Matplotlib measures it for an SVG; a text that is larger, or of more dots, is that much larger."""
-        if ismath:
-            found: tuple[float, float, float] = super().get_text_width_height_descent(s, prop, ismath)  # type: ignore[misc]
-            return found
-        key = (s, *prop.get_family(), prop.get_style(), prop.get_weight())
-        width, height, descent = _known(_sizes, key, lambda: _measured(s, prop))
-        dots = prop.get_size_in_points() * self.dpi / 72
-        return width * dots, height * dots, descent * dots
+        """As Matplotlib measures it."""
+        asked = super().get_text_width_height_descent  # type: ignore[misc]
+        key = (type(self), self.dpi, s, hash(prop), ismath)  # two properties are equal if their hashes are
+        found: tuple[float, float, float] = _known(_sizes, key, lambda: asked(s, prop, ismath))
+        return found
 
     def _get_font_height_metrics(self, prop: Any) -> tuple[float, float, float] | tuple[None, None, None]:
         """Ascent, descent and gap between lines of a font, which Matplotlib reads anew for every text otherwise."""
@@ -91,14 +87,6 @@ class Raster(Remembering, RendererAgg):  # type: ignore[misc]
         key = (s, hash(prop), angle, self.dpi, gc.get_antialiased())
         for image, left, low, turned in _known(_images, key, drawn):
             self._renderer.draw_text_image(image, round(x) + left, round(y) + low, turned, gc)
-
-
-def _measured(s: str, prop: Any) -> tuple[float, float, float]:
-    """Width, height and descent of a text of one point; always from one size, so that no order matters."""
-    large = prop.copy()
-    large.set_size(100)
-    width, height, descent = text_to_path.get_text_width_height_descent(s, large, False)
-    return width / 100, height / 100, descent / 100
 
 
 def _heights(font: Any) -> tuple[float, float, float] | None:
