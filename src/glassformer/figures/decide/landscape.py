@@ -70,7 +70,8 @@ def _caption(seen: Landscape) -> str:
         "the first window of the validation part that has it; those that say the panel's token have the mark of their "
         "group of tokens, the others are dots. ",
         "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
-        "middle": "Marks are this input's positions after the last attention, named where the panel's token is "
+        "middle": f"Marks are this input's positions{_read(seen)} after the last attention, named where the panel's "
+        "token is "
         f"{'right or ' if seen.judged else ''}the likeliest{', with ✓ or ✗ for the answer' if seen.judged else ''}. ",
     }[_marked(seen)]
     left = len(seen.words) - len(seen.telling)
@@ -86,7 +87,12 @@ def _which(seen: Landscape) -> str:
     """Whose the panels are."""
     if len(seen.telling) == len(seen.words):
         return f"One panel for each {'token that can come next' if seen.goes_on else 'possible answer'}"
-    return f"One panel for each of the {len(seen.telling)} tokens that get likeliest somewhere"
+    return f"One panel for each of the {len(seen.telling)} tokens whose highest probability anywhere is largest"
+
+
+def _read(seen: Landscape) -> str:
+    """Which of the input's positions are marked, where it is not all of them."""
+    return ", those where an answer is read," if seen.judged and NONE in seen.verdicts else ""
 
 
 def _through(seen: Landscape) -> str:

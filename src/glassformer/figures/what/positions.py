@@ -51,6 +51,15 @@ def _caption(seen: Positions) -> str:
         "in order"
         + ("" if seen.plane.lossless else f"; principal components, {percent(seen.plane.kept)} of the variance")
         + f". Neighbours lie on average {seen.near:.2f} times as far apart as any two positions (1 without any order). "
-        "Exact values of the step. If the model made no use of order, no order would be seen here, but order seen here "
-        "does not prove that the model uses it."
+        f"Exact values of the step. {_proves(seen)}"
+    )
+
+
+def _proves(seen: Positions) -> str:
+    """What order among the positions says about the model: only what was learned says anything."""
+    if seen.kind != "learned":
+        return "Their order is given, not found: it does not say whether the model uses it."
+    return (
+        "If the model made no use of order, no order would be seen here, but order seen here does not prove that the "
+        "model uses it."
     )
