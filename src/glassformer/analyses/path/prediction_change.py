@@ -17,7 +17,7 @@ COST = "b"
 class PredictionChange(Uncertainty):
     """Divergence of the predictions at a step from those at the one looked at before, per step."""
 
-    late: float  # the median of the last tenth, in nats per step; NaN: nothing was compared
+    late: float  # the median of the last tenth of the comparisons, in nats per step; NaN: nothing was compared
 
     @property
     def title(self) -> str:
@@ -32,8 +32,15 @@ class PredictionChange(Uncertainty):
             when = f"within the first {thousands(int(steps[0]))} steps"
         return (
             f"The predictions change fastest {when}, by "
-            f"{_two(float(values[top]))} nats a step, and {slower} in the last tenth"
+            f"{_two(float(values[top]))} nats a step, and {slower} in the last {self._stretch}"
         )
+
+    @property
+    def _stretch(self) -> str:
+        """The steps behind `late`: those of the last comparisons, which need not be a tenth of the training."""
+        steps = (0, *map(int, self.change["divergence"].axes["step"].values))
+        many = steps[-1] - steps[-1 - _tenth(len(steps) - 1)]
+        return f"{thousands(many)} steps" if many > 1 else "step"
 
 
 def prediction_change(
@@ -42,8 +49,13 @@ def prediction_change(
     """How far the predictions of a run, or of a physics model, move from step to step."""
     seen = uncertainty(run, step=step, member=member, axis=axis)
     values = seen.change["divergence"].values[0]
-    late = float(np.median(values[-max(1, len(values) // 10) :])) if len(values) else float("nan")
+    late = float(np.median(values[-_tenth(len(values)) :])) if len(values) else float("nan")
     return part(PredictionChange, seen, "change", "ladder.crossed", late=late)
+
+
+def _tenth(many: int) -> int:
+    """A tenth of so many comparisons, or one."""
+    return max(1, many // 10)
 
 
 def _times(factor: float) -> str:
