@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from glassformer.analyses._uncertain import Uncertainty, small
 from glassformer.analyses.path.thermodynamics import Thermodynamics
 from glassformer.figures import _draw, _life, _uncertain
+from glassformer.words import thousands
 
 PAGE = {"slide": 4, "print_narrow": 4}  # panels on one page; elsewhere all
 Draw = Callable[[Axes, Uncertainty, _draw.Sheet], object]
@@ -81,6 +82,8 @@ def _caption(seen: Thermodynamics) -> str:
     else:
         at = ""
     means = _uncertain.sentence(_uncertain.means(seen))
+    if seen.subject == "run" and seen.swept != seen.predictions:  # a long window is thinned where all temperatures are tried
+        means += f" What is drawn against T, with the peak of the specific heat, is over {thousands(seen.swept)} of them."
     floor = "" if seen.view == 3 and not seen.own_lives else f"{_uncertain.floor(seen)} "  # there it is not drawn
     return f"{what} {means}{at} {floor}Each is explained, with all its lines, in the figure of its name."
 
