@@ -58,7 +58,8 @@ class Patching(Result):
         where = f"With {other} for {mine} at position {self.changed}"
         if self.changed == self.position and (best := self._part()):
             part, share = best
-            return f"{where}, where the answer is read, no part put back restores more of {lead} than {part} ({share})"
+            read = f"{where}, where the answer is read"  # and the stream put back there restores all, of course
+            return f"{read}, no part of a block put back restores more of {lead} than {part} ({share})"
         return f"{where}, putting back {self._told()} of {lead}"
 
     def _part(self) -> tuple[str, str] | None:
