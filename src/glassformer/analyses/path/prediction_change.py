@@ -38,8 +38,8 @@ class PredictionChange(Uncertainty):
     @property
     def _stretch(self) -> str:
         """The steps behind `late`: those of the last comparisons, which need not be a tenth of the training."""
-        steps = (0, *map(int, self.change["divergence"].axes["step"].values))
-        many = steps[-1] - steps[-1 - _tenth(len(steps) - 1)]
+        steps = np.array([0, *self.change["divergence"].axes["step"].values], dtype=int)
+        many = int(steps[-1] - steps[-1 - _tenth(len(steps) - 1)])
         return f"{thousands(many)} steps" if many > 1 else "step"
 
 

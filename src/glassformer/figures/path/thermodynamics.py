@@ -82,8 +82,8 @@ def _caption(seen: Thermodynamics) -> str:
     else:
         at = ""
     means = _uncertain.sentence(_uncertain.means(seen))
-    if seen.subject == "run" and seen.swept != seen.predictions:  # a long window is thinned where all temperatures are tried
-        means += f" What is drawn against T, with the peak of the specific heat, is over {thousands(seen.swept)} of them."
+    if seen.swept != seen.predictions:  # a long window is thinned where all temperatures are tried
+        means += f" What is drawn against T, and the peak of the specific heat, is of {thousands(seen.swept)} of them."
     floor = "" if seen.view == 3 and not seen.own_lives else f"{_uncertain.floor(seen)} "  # there it is not drawn
     return f"{what} {means}{at} {floor}Each is explained, with all its lines, in the figure of its name."
 
