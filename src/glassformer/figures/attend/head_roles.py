@@ -91,7 +91,7 @@ def _caption(seen: HeadRoles) -> str:
         f"key. {_meant(seen.excess.axes['role'].labels)} Beside it, the mean "
         "entropy and the mean distance of the attention, with the values of looking everywhere alike "
         f"({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). Framed: {HAS:g} points and more, "
-        "from where a head is said to have a role. Below, the roles over life. "
+        f"from where a head is said to have a role{_but(seen)}. Below, the roles over life. "
         + (
             f"Induction: on {REPEATED} random sequences written twice, the share of the attention that a token of the "
             f"second copy gives to what followed it in the first; from {INDUCTION:g} on a head is called an induction "
@@ -102,6 +102,15 @@ def _caption(seen: HeadRoles) -> str:
         + f"In words: {_in_words(seen)}. "
         "Measured, not proven: that a head looks somewhere does not say that the model needs it (see ablation)."
     )
+
+
+def _but(seen: HeadRoles) -> str:
+    """The role that is framed and not said: that of induction has a measure of its own."""
+    names = seen.excess.axes["role"].labels
+    beyond = np.nan_to_num(seen.excess.values)
+    copied = "after a copy" in names and (np.round(beyond[..., names.index("after a copy")]) >= HAS).any()
+    own = "; induction is measured by itself" if np.isfinite(seen.induction.values).any() else ""
+    return f" (“after a copy” alone does not count{own})" if copied else ""
 
 
 def _meant(roles: Sequence[str]) -> str:

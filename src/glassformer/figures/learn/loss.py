@@ -17,14 +17,15 @@ LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear, so that
 OF_RULE = (
     "Dashed horizontal lines are exact prices of partial understandings, from blind guessing down to the floor, the "
     "least that any model with this window can reach on average; a tick on one marks the first logged step by which "
-    "the held-out loss stands on it, or within a fiftieth of the ladder's height above it. Dotted lines, "
-    "where they can be told from the floor, are what the exact predictor pays on the very windows that are judged, or "
+    "the held-out loss stands on it, or within a fiftieth of the ladder's height above it. {beyond}Dotted lines named "
+    "floor, where they can be told from it, are what the exact predictor pays on the very windows that are judged, or "
     "on those of training, which differ a little from the average. Middle: what is left above the floor of the very "
     "same windows, on a logarithmic axis; values below zero, where the model knows these windows better than the rule "
     "does, are memorising and are drawn in the shaded band. "
-    "Bottom: the share of wrong answers on the judged windows{}. Losses are measured on a fixed sample of "
+    "Bottom: the share of wrong answers on the judged windows{least}. Losses are measured on a fixed sample of "
     "windows; the ladder is exact. A curve that stays above a rung refutes that the model has understood so much."
 )
+BEYOND = "A dotted line below the floor is what a model would pay that sees further back than the window. "
 LEAST = "; the least possible error is that over all windows there are, and a sample may lie a little below it"
 HEART = ", which are those of training: nothing is held back"
 OF_TEXT = (
@@ -62,7 +63,8 @@ def draw(seen: Loss, look: _draw.Look) -> Figure:
 
 def caption(seen: Loss) -> str:
     """How to read the three charts."""
-    rest = OF_RULE.format(LEAST if "rule_error" in seen.curves else "") if seen.truth_known else OF_TEXT
+    least, beyond = LEAST if "rule_error" in seen.curves else "", "" if all(seen.reachable) else BEYOND
+    rest = OF_RULE.format(least=least, beyond=beyond) if seen.truth_known else OF_TEXT
     return (
         f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
         f"(thick), in training (solid) and on {seen.whose} windows (dashed){'' if seen.held_out else HEART}; dots are "

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from glassformer.analyses import _clock
 from glassformer.analyses._result import Labelled, percent, thousands
 from glassformer.analyses._scale import Scale
 from glassformer.analyses._sought import sought
@@ -67,12 +68,19 @@ def _caption(seen: Timeline) -> str:
     logged = f"{'closely at first, then ' if seen.sooner else ''}every {thousands(seen.every)} steps"
     last = "The last rung asks for the right probabilities, not only for right arg-max answers."
     return (
-        f"One axis of training steps. Top: the {seen.whose} loss, {shaded}. Lanes: {'; '.join(lanes)}. Phases: early, "
-        "middle and late are by definition divided where the three straight lines that fit the loss curve best meet; "
+        f"One axis of training steps. Top: the {seen.whose} loss{_smoothed(seen)}, {shaded}. "
+        f"Lanes: {'; '.join(lanes)}. Phases: early, middle and late are by definition divided where the three straight lines that fit the loss curve best meet; "
         "below them the first fifth, the next two fifths and the last two fifths of the training, a division by time "
         "alone; each with its share of the fall. Everything is dated to the first look after it: the loss was logged "
         f"{logged}. {last if seen.truth_known else 'The last rung is the best table of counts, which can be beaten.'}"
     )
+
+
+def _smoothed(seen: Timeline) -> str:
+    """That the curve is not the raw one, which `loss` shows, where there are lines enough to smooth it."""
+    if len(seen.loss.values) < _clock.FEW:
+        return ""
+    return f" (running median over {_clock.SMOOTH} logged lines: spikes do not show)"
 
 
 def looked(seen: Timeline) -> bool:
