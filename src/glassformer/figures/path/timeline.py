@@ -69,10 +69,11 @@ def _caption(seen: Timeline) -> str:
     last = "The last rung asks for the right probabilities, not only for right arg-max answers."
     return (
         f"One axis of training steps. Top: the {seen.whose} loss{_smoothed(seen)}, {shaded}. "
-        f"Lanes: {'; '.join(lanes)}. Phases: early, middle and late are by definition divided where the three straight lines that fit the loss curve best meet; "
-        "below them the first fifth, the next two fifths and the last two fifths of the training, a division by time "
-        "alone; each with its share of the fall. Everything is dated to the first look after it: the loss was logged "
-        f"{logged}. {last if seen.truth_known else 'The last rung is the best table of counts, which can be beaten.'}"
+        f"Lanes: {'; '.join(lanes)}. Phases: early, middle and late are by definition divided where the three straight "
+        "lines that fit the loss curve best meet; below them the first fifth, the next two fifths and the last two "
+        "fifths of the training, a division by time alone; each with its share of the fall. Everything is dated to the "
+        f"first look after it: the loss was logged {logged}. "
+        f"{last if seen.truth_known else 'The last rung is the best table of counts, which can be beaten.'}"
     )
 
 
