@@ -45,7 +45,7 @@ def _caption(seen: PredictionChange) -> str:
         "Divergence D(p‖q) = Σ p ln(p/q) of the predictions p at a step from those q at the one looked at before, "
         f"divided by the steps between them ({_apart(seen)}), in nats, on a logarithmic axis. "
         f"{'Pale: up to the first look only the mean is known. ' if _first(seen) else ''}{inputs} "
-        f"{'Dotted: the step at which the loss reached a rung, where there is room to name it. ' if seen.ladder else ''}"
+        f"{'Dotted: the step at which the loss reached a rung, where a name has room. ' if seen.ladder else ''}"
         "Rates found over different gaps are not to be compared: noise counts less over a long one. Converged means "
         "flat and low; a high plateau would mean that it keeps changing its mind."
     )
