@@ -64,8 +64,8 @@ class Attention(Result):
         look = f"puts {share} on {where}{who}"
         if self.read >= 0:
             return f"The sharpest look where the answer is read {look}"
-        among_all = "" if self.chosen else " of all"
-        return f"The sharpest look{among_all}: {spoken(self.tokens[query])} at position {query} {look}"
+        choice = " that has a choice" if weights.shape[-2] > 1 else ""  # the first position sees only itself
+        return f"The sharpest look{choice}: {spoken(self.tokens[query])} at position {query} {look}"
 
 
 @shared

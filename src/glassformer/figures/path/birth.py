@@ -51,9 +51,11 @@ def draw(seen: Birth, look: _draw.Look) -> Figure:
         f"height of every row: 0 to {most} nats{curved}; {seen.windows} windows",
         y=1.7 * sheet.em / sheet.inches[1],
     )
-    if hidden := len(names) - len(rows) + seen.left_out:
-        followed = f" ({seen.left_out} not followed)" if seen.left_out else ""
-        sheet.note(f"not drawn: {hidden} neurons of little effect{followed}")
+    hidden = len(names) - len(rows)
+    told = ((hidden, "neurons of little effect"), (seen.left_out, "not followed" if hidden else "neurons not followed"))
+    left = [f"{many} {which}" for many, which in told if many]
+    if left:
+        sheet.note(f"not drawn: {', '.join(left)}")
     return sheet.done()
 
 
