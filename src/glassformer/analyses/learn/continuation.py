@@ -43,11 +43,11 @@ class Continuation(Result):
             return fate("the probabilities are not numbers", self.step)
         right, kept, many = sum(self.agrees["expected"]), sum(self.agrees["greedy"]), len(self.chance.values)
         alone = (
-            "leaves the text at once"
+            "leaves the passage at once"
             if kept == 0
-            else f"keeps to the text for {kept} token{'s' if kept > 1 else ''}"
+            else f"keeps to the passage for {kept} token{'s' if kept > 1 else ''}"
             if kept < many
-            else "keeps to the text throughout"
+            else "keeps to the passage throughout"
         )
         return (
             f"At step {thousands(self.step or 0)} the likeliest token is the true one {right} times in {many} "

@@ -74,9 +74,10 @@ def _band(sheet: _draw.Sheet, seen: LandscapeInput, panels: Array, tokens: list[
 
 def _caption(seen: LandscapeInput, pages: int) -> str:
     """How to read the three rows."""
-    parts = ["framed, the right answers and what is said in their place"] if seen.judged else []
+    parts = ["framed, what is said and, where that is wrong, a right answer"] if seen.judged else []
     parts += ["on further pages the tokens that win less"] if pages > 1 else []
-    whose = "whose answer is the column's token" if seen.judged else "that end at the column's token"
+    judged_whose = "for which the column's token is right or that wrongly say it"
+    whose = judged_whose if seen.judged else "that end at the column's token"
     return (
         f"The input {' '.join(map(shown, seen.tokens))} on maps of the probability of single "
         f"tokens{': ' if seen.judged else '; ' if parts else ''}{'; '.join(parts)}. First row: what each position "

@@ -17,9 +17,9 @@ from glassformer.figures import _draw, _style
 from glassformer.figures.know.embeddings import keys, named, of_tokens
 
 SPACED = {
-    "linear": "evenly apart",
-    "log": "evenly apart in the logarithm of the step",
-    "learning": "evenly apart in time and in what the loss gains",
+    "linear": "about evenly apart",
+    "log": "about evenly apart in the logarithm of the step",
+    "learning": "about evenly apart in time and in what the loss gains",
 }
 PALE = 0.5  # of all trails but the longest
 
