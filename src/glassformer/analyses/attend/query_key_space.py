@@ -37,6 +37,7 @@ APPLIES = (_applies.asking,)
 GRID = 13  # points along each side of the drawn field, which is linear: its colours between them are exact
 TOP = 5
 STRAIGHT = 0.8  # share of the variance that a straight line must explain to be spoken of
+AWAY = 0.1  # of the highest mean score, below zero, from which a query points away: nearer to zero it points nowhere
 CLEAR = 0.9  # share of pairs in which one key must score above another to be spoken of
 GLANCE = 60  # frames looked at for the limits of a film
 
@@ -240,7 +241,8 @@ def _position(scores: Array, can: Array) -> tuple[int, float]:
 def _points(seen: QueryKeySpace) -> str:
     """Towards which keys a query points, and away from which."""
     toward = [f"{group} keys (score {_signed(score)} on average)" for group, score in seen.means.items() if score > 0]
-    away = [f"{group} keys ({_signed(score)})" for group, score in seen.means.items() if score <= 0]
+    most = max(seen.means.values())
+    away = [f"{group} keys ({_signed(score)})" for group, score in seen.means.items() if score <= -AWAY * most]
     query = f"The query of {seen.asker}{seen.who} points"
     if seen.group_above.values[0] < CLEAR and seen.position_share >= 0.5:
         return f"{query} furthest towards the keys at position {seen.best_position}, on average over those it may see"

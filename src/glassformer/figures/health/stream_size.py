@@ -55,14 +55,13 @@ def draw(seen: StreamSize, look: _draw.Look) -> Figure:
 def _caption(seen: StreamSize) -> str:
     norms = ", before and after norms" if seen.norms else ""
     return (
-        "Top left: root mean square of the stream along the depth, at several steps (by shade of time); those of the "
-        "branches are in the table. Top right: each branch, attention before feed-forward, over the stream it is added "
-        f"to; near 0 the block is the identity. Below: mean and spread over the features of one position{norms}, and "
-        f"the share of the stream that depends on the window. {seen.windows} {seen.whose} windows; all values are "
-        "exact for them."
+        "Top left: root mean square of the stream along the depth, at several steps (by shade of time). Top right: "
+        "each branch, attention before feed-forward, over the stream it is added to; near 0 the block is the identity. "
+        f"Below: mean and spread over the features of one position{norms}, and the share of the stream that depends on "
+        f"the window. {seen.windows} {seen.whose} windows; all values are exact for them."
         + (
             " A norm after the sum rescales everything, so there a small ratio alone does not make a block the "
-            "identity: the cosine between the stream before and after is in the table."
+            "identity: the cosine between the stream before and after is not drawn, but among the numbers (`kept`)."
             if seen.norms == "post"
             else ""
         )

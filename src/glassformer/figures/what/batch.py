@@ -90,12 +90,16 @@ def _caption(seen: Batch) -> str:
         if seen.order == "random"
         else "the beginning of a shuffled pass over all of them"
     )
+    where = (
+        f"where each window begins in the {thousands(seen.corpus)} tokens"
+        if seen.read_position < 0
+        else f"which of the {thousands(seen.pieces)} questions each window is"
+    )
     return (
         f"{len(seen.tokens)} windows drawn the way training draws its {seen.batch} per step ({drawn}), with random "
         "numbers of their own: no particular step's batch. In each pair the upper row is what the model is given, the "
-        "lower row what is asked of it at that position; plain cells with a dot are not asked. Right: where each "
-        f"window begins in the {thousands(seen.corpus)} tokens of the training part. Below: the share of a step's loss "
-        "that one prediction at a position carries."
+        f"lower row what is asked of it at that position; plain cells with a dot are not asked. Right: {where} of "
+        "the training part. Below: the share of a step's loss that one prediction at a position carries."
     )
 
 
