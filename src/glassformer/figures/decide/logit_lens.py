@@ -23,7 +23,7 @@ def draw(seen: LogitLens, look: _draw.Look) -> Figure:
         _draw.bar(sheet, "probability", (0, 1), "probability", beside=panel)
         sheet.legend([("right answer", "s", t.right)] if seen.judged else [])
         if (drawn := len(seen.chances.axes["token"])) < seen.answers:
-            sheet.note(f"columns: the {drawn} tokens that get likeliest in any row")
+            sheet.note(f"columns: the {drawn} tokens with the highest probability in any row")
     else:
         most = _every(panel, seen, t)
         _draw.bar(sheet, "probability", (0, most), f"P({'next' if seen.follows else 'right'} token)", beside=panel)
