@@ -134,7 +134,8 @@ def sharpening(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, names: float = 0
     ax.set_ylim(-0.02, 1.03)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     ax.set_ylabel("probability")
-    came = "token that came" if kind == "free" else "right token"  # where the rule does not restrict it, none is right
+    bound = kind != "free" and seen.exact  # where no rule restricts it, as in a text, none is right
+    came = "right token" if bound else "token that came"
     if not names:
         key(ax, ("likeliest token", t.ink, "--"), (came, t.right, "-"), loc="best")
         return

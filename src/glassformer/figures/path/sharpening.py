@@ -38,11 +38,14 @@ def _caption(seen: Sharpening) -> str:
             if seen.exact
             else "Dotted: what the best table of counts gives them. "
         )
+    came = "the right one" if seen.exact else "what came"
+    end = f"A likeliest token above {came} is confidence that is not earned."
+    if seen.subject == "run":  # where several may come, even the exact predictor gives its first choice more
+        end = f"The likeliest token never has less than {came}, whoever predicts."
     return (
         f"Probability of the likeliest token and of the token that came{' (the right one)' if seen.exact else ''}, by "
         "training step, at "
         f"{_uncertain.trained_at(seen)}; {_uncertain.means(seen)} "
         f"{'Left: places where the rule restricts what may come; right: all others. ' if seen.kinds else ''}{dotted}"
-        f"Where both curves run together, the likeliest token is {'the right one' if seen.exact else 'what came'}. A "
-        f"likeliest token above {'the right one' if seen.exact else 'what came'} is confidence that is not earned."
+        f"Where both curves run together, the likeliest token is {came}. {end}"
     )
