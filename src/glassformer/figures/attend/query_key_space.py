@@ -15,6 +15,7 @@ from glassformer.analyses.attend.query_key_space import QueryKeySpace
 from glassformer.figures import _attend, _draw, _on_grey, _regions, _style
 
 BARS = 20  # ems that a panel of scores needs
+LEFT = 5.6  # ems for the ticks and the name at the left of a plane
 LEAST = 0.45  # width over height of a plane, and height over width: labels need some room
 APART = 0.35  # of the variance of the keys may lie within their groups, for the groups to be named
 
@@ -99,15 +100,15 @@ def _panels(
     wide, high = sheet.room
     rest: dict[str, Any] = {"bottom": 5.4, "top": 3.6 if sheet.size.name == "slide" else 2.4}
     if focus:
-        return list(sheet.panels(1, 2, left=5, right=7.5, gap=(5 + beside, 0), **rest)[0]), None
+        return list(sheet.panels(1, 2, left=LEFT, right=7.5, gap=(LEFT + beside, 0), **rest)[0]), None
     shapes = [_limits(each) for each in clouds]
-    needs = [5 + beside + (high - 7.8) * float(np.ptp(x) / np.ptp(y)) for x, y in shapes]
+    needs = [LEFT + beside + (high - 7.8) * float(np.ptp(x) / np.ptp(y)) for x, y in shapes]
     if not scores or sum(needs) + BARS > wide:
-        return list(sheet.panels(1, len(clouds), left=5, right=beside, gap=(5 + beside, 0), **rest)[0]), None
+        return list(sheet.panels(1, len(clouds), left=LEFT, right=beside, gap=(LEFT + beside, 0), **rest)[0]), None
     more = min(1.3, (wide - 1.4 * BARS) / sum(needs)) if sum(needs) + 1.4 * BARS < wide else 1.0  # some air
     ends = np.append(0, np.cumsum(needs)) * more / wide
     planes = [
-        sheet.panels(1, 1, left=5, right=beside, within=(float(ends[k]), 0, float(ends[k + 1]), 1), **rest)[0, 0]
+        sheet.panels(1, 1, left=LEFT, right=beside, within=(float(ends[k]), 0, float(ends[k + 1]), 1), **rest)[0, 0]
         for k in range(len(clouds))
     ]
     return planes, sheet.panels(1, 1, left=4, right=4, within=(float(ends[-1]), 0, 1, 1), **rest)[0, 0]
