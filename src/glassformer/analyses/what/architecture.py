@@ -81,7 +81,7 @@ def architecture(run: Run) -> Built:
             "position embedding" if a.positions != "rotary" else "positions turn Q, K",
             placed,
             _shape(a.context, a.width) if a.positions in ("learned", "sinusoidal") else "",
-            opened=("positions",),
+            opened=("positions",) if a.positions in ("learned", "sinusoidal") else (),
             off=a.positions == "none",
         ),
         "norm_1": Box(norm, "", stream, off=a.norm == "none" or not looks),

@@ -110,15 +110,19 @@ class _Diagram:
         at = x["+"]
         self._to((x["tokens"] + wide["tokens"] / 2, y), (x["token"] - wide["token"] / 2, y), self.theme.ink)
         self._to((x["token"] + wide["token"] / 2, y), (at - ADD, y), self.theme.ink)
-        self._path(
-            [(x["token"] + wide["token"] / 2, y - 7.4), (at, y - 7.4), (at, y - ADD)], self._ink(boxes["position"])
-        )
-        self._sum(at, y)
+        turned, ink = boxes["position"].made_of == "rotary", self._ink(boxes["position"])
+        if turned:  # nothing is added to the token: queries and keys are turned before they meet
+            over, meet = top - HIGH / 2 - 1.9, (top + middle) / 2 - HIGH / 2
+            begin, end = x["token"], x["scores"]
+            self._path([(begin, y - 7.4 - HIGH / 2), (begin, over), (end, over), (end, meet)], ink)
+        else:
+            self._path([(x["token"] + wide["token"] / 2, y - 7.4), (at, y - 7.4), (at, y - ADD)], ink)
+            self._sum(at, y)
         self._name("embedded", at - 0.6, y + 1.75)
         leave = at + ADD + 0.45
         begin = x["query"] - wide["query"] / 2
         add = x["add_1"]
-        self._stream(at + ADD, add - ADD, y, boxes["add_1"].off)
+        self._stream(at - ADD if turned else at + ADD, add - ADD, y, boxes["add_1"].off)
         ink = self._ink(boxes["value"])
         if self.seen.norm_place == "pre":
             self._path([(leave, y), (leave, middle), (x["norm_1"] - wide["norm_1"] / 2, middle)], ink)
