@@ -58,11 +58,16 @@ class Probes(Result):
             return fate("nothing can be read, the values are not numbers", self.step)
         title = (
             f"At step {thousands(self.step or 0)} a linear reader names the "
-            f"{self.chance.axes['quantity'].labels[self.told]} in {percent(float(now[self.best]))} of cases "
+            f"{self.chance.axes['quantity'].labels[self.told]} in {_nearly(float(now[self.best]))} of cases "
             f"{'already ' if self.best + 1 < len(points) else ''}from “{points[self.best]}” "
             f"(chance {percent(float(self.chance.values[self.told]))}"
         )
         return title + (f", from “{points[0]}” {percent(float(now[0]))})" if self.best else ")")
+
+
+def _nearly(share: float) -> str:
+    """In percent; 100 only where none is missed."""
+    return f"{min(100 * share, 99.9):.1f} %" if 0.995 <= share < 1 else percent(share)
 
 
 def probes(run: Run, *, steps: Steps = None, step: Step = -1, member: Member = 0) -> Probes:

@@ -67,11 +67,16 @@ def _caption(seen: Timeline) -> str:
         lanes.append(f"a head that keeps 50 % and 90 % of its attention on {sought(seen.copied)}, on average")
     logged = f"{'closely at first, then ' if seen.sooner else ''}every {thousands(seen.every)} steps"
     last = "The last rung asks for the right probabilities, not only for right arg-max answers."
+    bends = "the loss is logged too rarely to divide them where it bends; drawn are"
+    if np.isfinite(seen.phases.values).all():
+        bends = (
+            "early, middle and late are by definition divided where the three straight lines that fit the loss curve "
+            "best meet; below them"
+        )
     return (
         f"One axis of training steps. Top: the {seen.whose} loss{_smoothed(seen)}, {shaded}. "
-        f"Lanes: {'; '.join(lanes)}. Phases: early, middle and late are by definition divided where the three straight "
-        "lines that fit the loss curve best meet; below them the first fifth, the next two fifths and the last two "
-        "fifths of the training, a division by time alone; each with its share of the fall. Everything is dated to the "
+        f"Lanes: {'; '.join(lanes)}. Phases: {bends} the first fifth, the next two fifths and the last two fifths of "
+        "the training, a division by time alone; each with its share of the fall. Everything is dated to the "
         f"first look after it: the loss was logged {logged}. "
         f"{last if seen.truth_known else 'The last rung is the best table of counts, which can be beaten.'}"
     )
