@@ -21,7 +21,7 @@ APPLIES = (_applies.attention,)
 BYTES = 4  # of a number in single precision
 FACTORS = (0.25, 0.5, 1, 2, 4)
 TOKENS = 4096  # in a measured step, about
-FIRST = 0.2  # share of the logged lines at the beginning that the usual speed leaves out, for they wait for compiling
+FIRST = 0.2  # share of the logged lines at the beginning that the usual speed leaves out, for they are short
 
 
 @result

@@ -59,8 +59,8 @@ class TrainingData(Result):
         before = f"the {self.context} tokens before"
         if not self.held_out:
             return (
-                f"A text of {sum(self.counts.values())} tokens, to be learnt by heart; of the {asked} after the first "
-                f"{away or 'none'} {'is' if away == 1 else 'are'} left open by {before}"
+                f"A text of {sum(self.counts.values())} tokens, to be learnt by heart; {away or 'none'} of the {asked} "
+                f"after the first {'is' if away == 1 else 'are'} left open by {before}"
             )
         each = "each" if not self.several else "what is allowed"
         told = f"; {away} cannot be told from {before}" if away else f", and {each} can be told from {before} it"

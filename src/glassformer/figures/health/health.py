@@ -20,8 +20,8 @@ CAPTION = (
     "the number judged, the verdict, and for what was found the evidence and something to try. Limits are rules of "
     "thumb, chosen on runs made ill on purpose; a run that has learnt its task, or knows its text as well as the best "
     "table of counts, is not called ill for the road it took. Losses and gradients are as logged; neurons, attention "
-    "and signal are measured on up to 64 {} windows at a few kept steps. Below: four usual signs that it is time "
-    "to stop, and the first logged step at which each was met."
+    "and signal, where a check of them applies, are measured on up to 64 {} windows at a few kept steps. Below: four "
+    "usual signs that it is time to stop, and the first logged step at which each was met."
 )
 
 

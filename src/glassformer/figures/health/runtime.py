@@ -47,7 +47,7 @@ def draw(seen: Runtime, look: _draw.Look) -> Figure:
 
 def _caption(seen: Runtime) -> str:
     speed = (
-        "Steps per second between logged lines, the first of which waits for compiling. "
+        "Steps per second between logged lines; the first fifth of them is left out of the usual speed. "
         if np.isfinite(seen.usual)
         else "No times were logged, so no speed is shown. "
     )
