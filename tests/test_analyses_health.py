@@ -323,7 +323,7 @@ def test_a_head_that_looks_at_one_number_has_that_role(tmp_path):
     assert share["number 2"] == pytest.approx(1)
     assert share["number 1"] == share["number 3"] == pytest.approx(0)
     assert seen.roles(0, 0)[0] == "number 2"
-    windows = run.task.examples(8, "validation", 96).windows
+    windows = run.task.examples(8, "validation", seen.windows).windows
     digits = windows[:, [2, 4, 6]]
     at_four = [
         digits[w, 1] == digits[w].max() and q != 4 for w in range(len(windows)) for q in range(8)

@@ -76,7 +76,7 @@ def test_the_head_worth_watching_looks_at_the_answer_not_just_sharply(tmp_path: 
 
 def test_the_answer_role_counts_every_position_that_holds_the_answer(tmp_path: Path) -> None:
     run = wired(tmp_path, dict.fromkeys(OPERATIONS, 4))
-    windows = run.task.examples(8, "validation", 96).windows
+    windows = run.task.examples(8, "validation", 128).windows
     there = [digits[1] == right for _, digits, right in map(read, windows)]
     copies = [digits.count(right) / 8 for _, digits, right in map(read, windows)]
     seen = head_roles(run)
@@ -90,7 +90,7 @@ def test_the_life_of_a_role_is_the_role_at_each_step() -> None:
     run = run_of("five_operations")
     seen = head_roles(run)
     at = seen.share.axes["role"].labels.index("answer")
-    windows = run.task.examples(8, "validation", 96).windows[: seen.windows, :8]
+    windows = run.task.examples(8, "validation", seen.windows).windows[:, :8]
     assert len(seen.steps) > 2
     for step in (seen.steps[0], seen.steps[len(seen.steps) // 2], seen.steps[-1]):
         found = []

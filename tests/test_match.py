@@ -125,7 +125,7 @@ def test_the_number_of_inputs_that_is_said_is_that_of_the_inputs(tmp_path: Path)
     seen = seeds_aligned(run)
     many = len(run.task.examples(run.architecture.context, "validation", 64).windows)
     assert seen.inputs == many
-    assert f"on {many} held-out inputs" in _draw.of(plot_seeds_aligned(run)).words.caption
+    assert f"on {many} judged inputs" in _draw.of(plot_seeds_aligned(run)).words.caption
 
 
 def with_lost(run: Run, folder: Path, lost: int) -> Run:

@@ -4,7 +4,6 @@ import html
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 from glassformer import catalogue
 from glassformer.catalogue import Entry
@@ -43,4 +42,9 @@ def _made(each: Entry, run: Run, out: Path) -> str:
 
 def _link(path: Path, out: Path) -> str:
     """The way to a file from the page."""
-    return quote(Path(os.path.relpath(path, out)).as_posix())
+    return link(Path(os.path.relpath(path, out)).as_posix())
+
+
+def link(way: str) -> str:
+    """A way to a file as an address in a page."""
+    return html.escape(way.replace("%", "%25").replace("#", "%23").replace("?", "%3F"))

@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import quote
 
 from glassformer import __version__, summary
 from glassformer.analyses._result import thousands
 from glassformer.catalogue import sections as story
 from glassformer.gallery.brief import BRIEF
-from glassformer.gallery.films import films
+from glassformer.gallery.films import films, link
 from glassformer.gallery.making import Made
 from glassformer.run import Run
 
@@ -155,11 +154,11 @@ def _anchor(each: Made) -> str:
 def _figure(each: Made) -> str:
     e, image = html.escape, ""
     if picture := _picture(each):
-        there = quote(picture)
+        there = link(picture)
         image = f'<a class="sheet" href="{there}"><img alt="{e(each.alt)}" decoding="async" src="{there}"></a>'
     groups = {"picture": ("svg", "png", "pdf"), "numbers": ("json", "csv")}
     links = [
-        f"{word}: " + " ".join(f'<a href="{quote(name)}">{name.rpartition(".")[2]}</a>' for name in found)
+        f"{word}: " + " ".join(f'<a href="{link(name)}">{name.rpartition(".")[2]}</a>' for name in found)
         for word, kinds in groups.items()
         if (found := [name for name in each.files if name.rpartition(".")[2] in kinds])
     ]

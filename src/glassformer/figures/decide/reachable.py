@@ -29,7 +29,7 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
     sheet = look.sheet(seen, _caption(seen), alt, height=height)
     t, edge = sheet.theme, below / sheet.room[1]
     first, second = ((0, edge, 1, 1), (0, 0, 1, edge)) if narrow else ((0, 0, 0.45, 1), (0.45, 0, 1, 1))
-    big = sheet.panels(1, 1, left=5, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]
+    big = sheet.panels(1, 1, left=6, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]
     lines = _along(seen)
     _regions.winners(big, seen.regions, t, avoid=np.concatenate([seen.values.values.reshape(-1, 2), lines]))
     _inside(big)
