@@ -126,7 +126,7 @@ def test_what_the_window_leaves_open_of_a_text_learnt_by_heart_is_counted(tmp_pa
     open_ = [place for place in range(1, len(row)) if len(after[tuple(row[max(0, place - 6) : place])]) > 1]
     assert [k for k, verdict in enumerate(seen.verdicts[0]) if verdict == "not_in_view"] == open_
     assert seen.several == len(open_) == 7
-    assert "7 are left open by the 6 tokens before" in seen.title
+    assert "7 of the 105 after the first are left open by the 6 tokens before" in seen.title
     sure = calibration(run)  # here, too, only what came is right
     assert not sure.settles
     assert sure.wrong == pytest.approx((1 - sure.comes) * sure.predictions)
