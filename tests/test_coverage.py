@@ -49,7 +49,7 @@ def test_bytes_keep_everything_and_other_tokenizers_cut_nothing(tmp_path):
         analyses.coverage(run_of("plus_last_even"))
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the corpus is not on this machine")
+@pytest.mark.skipif(not DATA.exists(), reason="needs tinyshakespeare.txt: let GLASSFORMER_DATA name its folder")
 def test_all_but_three_of_the_hundred_commonest_words_are_one_token(tmp_path):
     run = noise(tmp_path / "run", load("shakespeare_bpe", ("architecture.width=8", "architecture.heads=2"), steps=2))
     seen = coverage(run)

@@ -4,6 +4,7 @@ import re
 
 from glassformer import catalogue, gallery
 from glassformer.films import _make
+from glassformer.gallery.films import link
 from small_runs import run_of
 
 
@@ -19,7 +20,11 @@ def test_the_story_tells_its_films_and_shows_those_that_were_made(tmp_path, monk
         command = f"<code>glassformer film {run.name} {each.name}</code>"
         there = each.section == "know" and catalogue.why_not(each, run) is None
         assert (command in text) == there, each.name
-    (link,) = set(re.findall(r'href="([^"]*weights_film[^"]*)"', text))
-    assert (out / link).resolve() == next(path for path in paths if path.suffix == ".gif").resolve()
+    (film,) = set(re.findall(r'href="([^"]*weights_film[^"]*)"', text))
+    assert (out / film).resolve() == next(path for path in paths if path.suffix == ".gif").resolve()
     (poster,) = re.findall(r'src="([^"]*weights_film[^"]*)"', text)
     assert (out / poster).resolve() == next(path for path in paths if path.suffix == ".png").resolve()
+
+
+def test_a_link_survives_the_signs_of_an_address():
+    assert link("a b/50 %#1?.svg") == "a b/50 %25%231%3F.svg"

@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 from glassformer import analyses, glossary, plain
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, result
+from glassformer.analyses.path.birth import birth
 from small_runs import NAN, run_of
 
 
@@ -229,3 +230,9 @@ def test_what_is_no_number_survives_the_trip():
     seen = analyses.attention(run_of(NAN))
     assert np.isnan(seen.attention.values).any()
     assert trip(seen) == seen
+
+
+def test_a_default_written_out_asks_for_the_same_result():
+    run = run_of("plus_last_even")
+    assert birth(run, neurons=0) is birth(run, step=-1, member=0, neurons=0, axis="auto")
+    assert birth(run, neurons=0) is not birth(run, neurons=1)

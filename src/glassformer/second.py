@@ -32,10 +32,10 @@ class Second:
         self.process = subprocess.Popen(
             [sys.executable, "-c", WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
-        self._limits = threadpool_limits(1, "blas")
         self._tell([begin, setup])
 
     def __enter__(self) -> "Second":
+        self._limits = threadpool_limits(1, "blas")
         return self
 
     def ready(self) -> None:

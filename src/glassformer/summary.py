@@ -122,8 +122,8 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
         yield from _text(run, member)
         return
     floor, left = member["validation_loss"] - member["excess"], member["excess"]
-    data, one = run.task.data(run.architecture.context), run.task.answers == "one"
-    held = "validation loss" if data.train is not data.validation else "loss on its own text"
+    held_out, one = run.task.data(run.architecture.context).held_out, run.task.answers == "one"
+    held = "validation loss" if held_out else "loss on its own text"
     rest = f"{left:.4f} is still to be learnt" if left >= 5e-5 else "hardly anything is still to be learnt"
     rest = rest if left > -5e-5 else f"it knows these windows {-left:.4f} better than the rule does"
     yield (

@@ -95,8 +95,7 @@ def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
 
 def held_out(run: Run) -> bool:
     """Whether anything is held back from training to judge by."""
-    data = run.task.data(run.architecture.context)
-    return data.train is not data.validation
+    return run.task.data(run.architecture.context).held_out
 
 
 def asked(run: Run) -> str:

@@ -93,11 +93,13 @@ def _safe(text: str) -> str:
 @contextmanager
 def one_by_one() -> Iterator[None]:
     """Garbage is taken out after each figure (by `make`), not while one is drawn: looking for it costs a tenth more."""
+    usual = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if usual:
+            gc.enable()
 
 
 def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:

@@ -50,6 +50,11 @@ class Data:
     test: Split | None = None
     order: Literal["random", "passes"] = "random"  # drawn with replacement, or in shuffled passes over all pieces
 
+    @property
+    def held_out(self) -> bool:
+        """Whether it is judged on what training does not see; what is learnt by heart is not."""
+        return self.train is not self.validation
+
 
 @dataclass(frozen=True)
 class Examples:

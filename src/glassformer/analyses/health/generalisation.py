@@ -92,7 +92,7 @@ def generalisation(run: Run, *, step: Step = -1, member: Member = 0, axis: StepA
         at=at,
         in_view=run.task.measure == "rule_error",
         questions=run.task.answers == "one",
-        held_out=data.train is not data.validation,
+        held_out=data.held_out,
     )
 
 
@@ -145,7 +145,7 @@ def _groups(run: Run, data: Data) -> dict[str, Array]:
     span = run.architecture.context + 1
     if run.task.answers == "next" or not hasattr(run.task, "questions"):
         found = {"train windows": np.zeros(0)}
-        if data.train is not data.validation:
+        if data.held_out:
             found |= {f"{part} windows not in training": np.zeros(0) for part in PARTS[1:] if getattr(data, part)}
         return found
     found = _questions(np.column_stack(run.task.questions()), windows_of(data.train, span))

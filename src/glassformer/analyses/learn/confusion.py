@@ -33,9 +33,7 @@ class Confusion(Result):
     counted: int  # answers judged at each step
     matched: float  # share of them, at the last step, that are the token that came; also of tokens not shown
     lost: int  # of them, at the last step, that are no numbers
-    unshown: tuple[
-        tuple[str, str], ...
-    ]  # (came, said): the commonest differences at the last step with a token not shown
+    unshown: tuple[tuple[str, str], ...]  # (came, said): the commonest differences at the end that have no cell
     unshown_times: int  # how often each of these occurs
     rule: bool
     several: bool  # whether more than one token may be right
