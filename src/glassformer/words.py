@@ -1,14 +1,27 @@
-"""Numbers and lists as people read them."""
+"""Numbers, lists and foreign texts as people read them."""
 
+import re
 from math import isfinite
+
+# What a terminal or a browser obeys instead of showing: controls, marks that turn the direction of writing, line ends
+# that are none elsewhere, and halves of characters.
+UNSHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def shown(text: str) -> str:
+    r"""The same text, fit to be shown: new lines and tabs stay, whatever else would be obeyed is written as \uXXXX.
+
+    Inside a JSON string that is the same character, so a line of JSON stays one, with the same meaning.
+    """
+    return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def percent(share: float) -> str:
     """84 %, 3.2 %, 0.4 %: two digits that count."""
     if not isfinite(share):
         return "not a number"
-    shown = f"{100 * share:.1f}" if abs(share) < 0.0995 and round(100 * share, 1) % 1 else f"{100 * share:.0f}"
-    return f"{shown} %"
+    number = f"{100 * share:.1f}" if abs(share) < 0.0995 and round(100 * share, 1) % 1 else f"{100 * share:.0f}"
+    return f"{number} %"
 
 
 def thousands(number: int) -> str:
