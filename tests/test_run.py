@@ -21,7 +21,7 @@ from glassformer import folder, tensors
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError
 from glassformer.experiment import load
 from glassformer.record import Recorder
-from glassformer.run import Run, find
+from glassformer.run import Run, find, meant
 from small_runs import NAN, POPULATION, run_of
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -657,28 +657,55 @@ def test_a_run_shows_what_its_members_reached():
     assert "<th>validation_loss</th><td>not a number</td>" in run_of(NAN)._repr_html_()
 
 
+def _begun(kept: Path, path: Path, created: str) -> None:
+    """A copy of a run, begun at another time."""
+    shutil.copytree(kept, path)
+    about = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps({**about, "times": {"created": created}}))
+
+
 def test_runs_are_found_by_the_beginning_of_their_name(tmp_path, kept, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(MissingError, match="no runs in runs; `glassformer train"):
         find(None)
-    for name, created in (("plus-18", "2026-01-02"), ("plus-18-2", "2026-01-03"), ("sum-1", "2026-01-01")):
-        path = Path(shutil.copytree(kept, tmp_path / "runs" / name))
-        about = json.loads((path / "run.json").read_text())
-        (path / "run.json").write_text(json.dumps({**about, "times": {"created": created}}))
-    (tmp_path / "runs" / "empty").mkdir()
+    for name, created in (("plus-18", "2026-01-02"), ("plus-18-2", "2026-01-03"), ("plus-1", "2026-01-01T09"),
+                          ("sum-1", "2026-01-01"), ("sum-2", "2026-01-01")):  # fmt: skip
+        _begun(kept, tmp_path / "runs" / name, created)
+    for name in ("empty", "plus-18-3"):  # no runs
+        (tmp_path / "runs" / name).mkdir()
     (tmp_path / "runs" / "file").write_text("")
     assert find(None).name == "plus-18-2"
-    assert find("su").name == "sum-1"
-    assert find("plus-18").name == "plus-18"
+    assert meant("plus") == (Path("runs/plus-18-2"), 3)
+    assert meant("plus-18") == (Path("runs/plus-18"), 1), "a whole name means itself, whatever else begins so"
+    assert meant("sum") == (Path("runs/sum-2"), 2), "of two begun at one time, the later name"
     assert find("runs/sum-1").name == "sum-1"
-    with pytest.raises(CallError, match="begins several names: plus-18, plus-18-2"):
-        find("plus")
     with pytest.raises(MissingError, match=r"nothing called 'plos-18'.*did you mean plus-18"):
         find("plos-18")
     with pytest.raises(DamagedError, match=r"has no run\.json"):
         find("runs/empty")
+    with pytest.raises(CallError, match="the name of the run is empty"):
+        find("")
+    (tmp_path / "plus").mkdir()
+    assert find("plus").name == "plus-18-2", "a folder that is no run does not hide those that begin so"
+    for odd in ("plus\0", "x" * 5000, "\udce9"):
+        with pytest.raises(MissingError, match="nothing called"):
+            find(odd)
     with pytest.raises(MissingError, match="no folder"):
         glassformer.run.open("runs/none")
+
+
+def test_the_newest_of_very_many_runs_is_found_without_opening_one(tmp_path, monkeypatch):
+    """A run.json that nothing can parse is enough to be asked for the time; the other texts in it are no times."""
+    for k in range(300):
+        (tmp_path / f"run-{k:03}").mkdir()
+        times = f'"created": "2026-01-{1 + k % 28:02}T00:00:00+00:00"' if k != 28 else ""
+        (tmp_path / f"run-{k:03}" / "run.json").write_text(
+            f'{{"data": {{"file": "\\"created\\": \\"2027\\""}}, {times}'
+        )
+    monkeypatch.setattr(Run, "__init__", lambda *_: pytest.fail("a run was opened"))
+    assert meant(None, tmp_path) == (tmp_path / "run-279", 300)  # 27 + 28 × 9
+    with pytest.raises(MissingError, match=r"there are: run-000, run-001.*, run-099 and 200 others$"):
+        meant("walk", tmp_path)
 
 
 def test_opening_reads_no_weights(kept, monkeypatch):

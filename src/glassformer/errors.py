@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MOST_NAMED = 100  # of those that exist, in one sentence
+
 
 class Error(Exception):
     """A sentence for the person who called; `exit_code` is 2 when the call was wrong, 1 when the work failed."""
@@ -49,5 +51,6 @@ def unknown(name: str, where: str, known: Iterable[str]) -> MissingError:
     known = sorted(known)
     near = get_close_matches(name, known, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    there = f"there are: {', '.join(known)}" if known else "there are none"
+    more = f" and {len(known) - MOST_NAMED:,} others" if len(known) > MOST_NAMED else ""
+    there = f"there are: {', '.join(known[:MOST_NAMED])}{more}" if known else "there are none"
     return MissingError(f"nothing called {name!r} in {where}{hint}; {there}")

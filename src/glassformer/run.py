@@ -2,12 +2,14 @@
 
 import html
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 MOST_TEXT = 64_000  # characters of one input
 MOST_TOKENS = 1_000_000  # of one call to generate
 FIRST = "`glassformer train plus_last_even` makes one"
+CREATED = re.compile(rb'"created": ?"([0-9T:.+-]{10,40})"')  # a time; inside a text of JSON its quotes would be escaped
 
 
 def open(path: str | Path) -> "Run":
@@ -34,21 +37,49 @@ def open(path: str | Path) -> "Run":
     return Run(Path(path))
 
 
+class Meant(NamedTuple):
+    """Which run a name stands for."""
+
+    path: Path
+    among: int  # how many runs the name could mean; of several it is the newest
+
+
 def find(name: str | None = None, root: Path = Path("runs")) -> "Run":
-    """The run of a folder, or of a unique beginning of a name under `root`; None: the newest there."""
-    if name and (path := Path(name)).is_dir():
-        return open(path)
-    found = sorted(each for each in root.iterdir() if (each / folder.ABOUT).is_file()) if root.is_dir() else []
-    if not found:
+    """The run that a name means: `meant`, opened."""
+    return open(meant(name, root).path)
+
+
+def meant(name: str | None = None, root: Path = Path("runs")) -> Meant:
+    """The run of a folder, or of the beginning of a name under `root`, of several the newest; None: the newest of all.
+
+    No run is opened; of those that could be meant, run.json is asked when they were created.
+    """
+    if name is not None and os.path.isfile(os.path.join(name, folder.ABOUT)):
+        return Meant(Path(name), 1)
+    if name == "":
+        raise CallError("the name of the run is empty; leave it out for the newest one")
+    if name is not None and os.path.isfile(root / name / folder.ABOUT):
+        return Meant(root / name, 1)
+    found = names(root, name or "")
+    if found:
+        newest = max(found, key=lambda each: (_created(f"{root}/{each}"), each))
+        return Meant(root / newest, len(found))
+    if name is not None and os.path.isdir(name):
+        return Meant(Path(name), 1)  # opening it says what is wrong with it
+    there = names(root)
+    if not there:
         raise MissingError(f"there are no runs in {root}; {FIRST}")
-    if name is None:
-        return open(max(found, key=lambda path: (_created(path), path.name)))
-    fitting = [path for path in found if path.name == name] or [path for path in found if path.name.startswith(name)]
-    if not fitting:
-        raise unknown(name, str(root), [path.name for path in found])
-    if len(fitting) > 1:
-        raise CallError(f"{name!r} begins several names: {', '.join(path.name for path in fitting)}; write more of it")
-    return open(fitting[0])
+    raise unknown(str(name), str(root), there)
+
+
+def names(root: Path = Path("runs"), beginning: str = "") -> list[str]:
+    """The runs in a folder by name, of those that begin so; none of them is opened."""
+    try:
+        with os.scandir(root) as inside:
+            fitting = [each.name for each in inside if each.name.startswith(beginning)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(each for each in fitting if os.path.isfile(f"{root}/{each}/{folder.ABOUT}"))
 
 
 class Run:
@@ -466,12 +497,14 @@ def _span(values: Array) -> str:
     return f"{' to '.join(ends)} nats{lost}"
 
 
-def _created(path: Path) -> str:
+def _created(path: str) -> str:
+    """When a run was begun, as its run.json says; searched for and not parsed, as there may be thousands of them."""
     try:
-        times = folder.about(path).get("times")
-    except Error:
+        data = folder.content(Path(path, folder.ABOUT), folder.MOST_ABOUT)
+    except (Error, OSError):
         return ""
-    return str(times.get("created", "")) if isinstance(times, dict) else ""
+    said = CREATED.search(data)
+    return said[1].decode() if said else ""
 
 
 def _flatten(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:

@@ -43,17 +43,31 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e6:.2g} MB"
 
 
-def run_and_names(words: list[str], kind: str) -> "tuple[Run, list[str]]":
+def opened(name: str | None, *, say: bool = True) -> "Run":
+    """The run that a name means; that it was one of several is said, as the name alone does not tell."""
+    from glassformer.run import meant
+    from glassformer.run import open as open_run
+
+    path, among = meant(name)
+    if say and name is not None and among > 1:
+        typer.echo(f"{name} means {path}, the newest of {among:,} that begin so", err=True)
+    return open_run(path)
+
+
+def speaks_of(run: "Run", step: int | None = None) -> None:
+    """Which run an answer is about, beside the answer itself."""
+    typer.echo(run.name if step is None else f"{run.name} at step {step:,}", err=True)
+
+
+def run_and_names(words: list[str], kind: str, *, say: bool = True) -> "tuple[Run, list[str]]":
     """The run, and the pieces named after it; where the first word is a piece, the run is the newest."""
     from glassformer import _discover, catalogue
-    from glassformer.run import find
 
     there = catalogue.pieces(kind)
-    run: Run
     if words and (words[0] in there or words[0] in _discover.RENAMED) and not Path(words[0]).is_dir():
-        run, names = find(None), words
+        run, names = opened(None, say=say), words
     else:
-        run, names = find(words[0] if words else None), words[1:]
+        run, names = opened(words[0] if words else None, say=say), words[1:]
     return run, list(dict.fromkeys(named(name, kind) for name in names))
 
 
