@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -34,11 +35,14 @@ def call(*words: object) -> Answer:
     """A command in this process, which spares it the loading of JAX."""
     out, err = StringIO(), StringIO()
     code: Any = 0
+    heard = signal.getsignal(signal.SIGINT)
     with mock.patch.object(sys, "argv", ["glassformer", *map(str, words)]), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
             code = end.code
+        finally:
+            signal.signal(signal.SIGINT, heard)
     return Answer(0 if code is None else code, out.getvalue(), err.getvalue())
 
 

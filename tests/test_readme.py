@@ -22,7 +22,7 @@ def test_the_example_prints_what_it_says(tmp_path, monkeypatch):
 
 
 def test_the_commands_of_the_tour_exist():
-    from glassformer.cli import app
+    from glassformer.app import app
 
     known = {command.name or command.callback.__name__ for command in app.registered_commands}
     assert set(re.findall(r"^glassformer (\w+)", README, re.MULTILINE)) <= known

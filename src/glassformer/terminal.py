@@ -11,10 +11,43 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from glassformer import stopping, streams
 from glassformer.errors import CallError, DivergedError, Error
+from glassformer.words import shown
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import ProgressColumn
+
     from glassformer.notes import Progress
+
+COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "grey": 90}
+
+
+def coloured(text: str, colour: str, nl: bool = True) -> None:
+    """Print a text in one of COLOURS, on a terminal that may show it; the text itself is shown, not obeyed."""
+    out, plain = streams.real(sys.stdout), os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if plain or out is None or not out.isatty():
+        typer.echo(text, nl=nl)
+        return
+    out.write(f"\x1b[{COLOURS[colour]}m{shown(text)}\x1b[0m" + "\n" * nl)
+    out.flush()
+
+
+@contextmanager
+def bars(*columns: "str | ProgressColumn") -> Iterator["Bars"]:
+    """Bars that move, on the real terminal; whatever else is written meanwhile is still shown, not obeyed."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(file=streams.real(sys.stderr))
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as made:
+        outer = sys.stderr  # of Rich, which keeps the bars below what is written
+        sys.stderr = streams.Shown(outer)
+        try:
+            yield made
+        finally:
+            sys.stderr = outer
 
 
 @contextmanager
@@ -67,13 +100,12 @@ def progress(
         yield lambda _: None
     elif sys.stderr.isatty():
         from rich import progress as rich
-        from rich.console import Console
 
         columns = (
             rich.TextColumn("step"), rich.MofNCompleteColumn(), rich.BarColumn(), rich.TextColumn("{task.description}"),
             rich.TimeRemainingColumn(),
         )  # fmt: skip
-        with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        with bars(*columns) as bar:
             task = bar.add_task("compiling", total=None)
 
             def draw(p: "Progress") -> None:
@@ -114,17 +146,21 @@ def _tell(p: "Progress", tell: Callable[[dict[str, Any]], None]) -> None:
 
 @contextmanager
 def counting(what: str, show: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, about five plain lines elsewhere, nothing when not shown."""
+    """A bar on a terminal, about five plain lines elsewhere, nothing when not shown; each count heeds Ctrl-C."""
     if not show:
-        yield lambda _, __: None
+        yield lambda _, __: stopping.heed()
     elif sys.stderr.isatty():
         from rich import progress as rich
-        from rich.console import Console
 
-        columns = (rich.TextColumn(what), rich.MofNCompleteColumn(), rich.BarColumn(), rich.TimeRemainingColumn())
-        with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        named = rich.TextColumn(shown(what), markup=False)
+        with bars(named, rich.MofNCompleteColumn(), rich.BarColumn(), rich.TimeRemainingColumn()) as bar:
             task = bar.add_task(what, total=None)
-            yield lambda done, many: bar.update(task, completed=done, total=many)
+
+            def move(done: int, many: int) -> None:
+                bar.update(task, completed=done, total=many)
+                stopping.heed()
+
+            yield move
     else:
         fifths = -1
 
@@ -133,6 +169,7 @@ def counting(what: str, show: bool = True) -> Iterator[Callable[[int, int], None
             if 5 * done // many > fifths:
                 fifths = 5 * done // many
                 typer.echo(f"{what}: {done} of {many}", err=True)
+            stopping.heed()
 
         yield line
 

@@ -169,20 +169,21 @@ def _line(study: "Study", cell: Any) -> str:
 @contextmanager
 def _bars() -> Iterator["Watch"]:
     from rich import progress as rich
-    from rich.console import Console
 
+    from glassformer import terminal
     from glassformer.studies._run import Watch
+    from glassformer.words import shown
 
     columns = (
-        rich.TextColumn("{task.fields[cell]}"), rich.BarColumn(), rich.MofNCompleteColumn(),
+        rich.TextColumn("{task.fields[cell]}", markup=False), rich.BarColumn(), rich.MofNCompleteColumn(),
         rich.TextColumn("{task.description}"), rich.TimeRemainingColumn(),
     )  # fmt: skip
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with terminal.bars(*columns) as bar:
         tasks: dict[str, Any] = {}
 
         def begin(study: "Study", todo: list[Any]) -> None:  # noqa: ARG001
             for cell in todo:
-                tasks[cell.name] = bar.add_task("waiting", total=None, cell=cell.name)
+                tasks[cell.name] = bar.add_task("waiting", total=None, cell=shown(cell.name))
 
         def step(message: dict[str, Any]) -> None:
             words = f"loss {message['loss']:.4f}, excess {message['excess']:.4f}"
@@ -190,10 +191,10 @@ def _bars() -> Iterator["Watch"]:
 
         def done(study: "Study", cell: Any) -> None:
             bar.remove_task(tasks[cell.name])
-            bar.console.print(_line(study, cell), highlight=False, markup=False)
+            bar.console.print(shown(_line(study, cell)), highlight=False, markup=False)
 
         def failed(cell: Any, sentence: str) -> None:
             bar.remove_task(tasks[cell.name])
-            bar.console.print(f"{cell.name}: failed: {sentence}", highlight=False, markup=False)
+            bar.console.print(shown(f"{cell.name}: failed: {sentence}"), highlight=False, markup=False)
 
         yield Watch(begin=begin, progress=step, done=done, failed=failed)

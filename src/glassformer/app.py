@@ -1,0 +1,88 @@
+"""The command line: every verb in commands/, and one sentence for whatever goes wrong."""
+
+import errno
+import sys
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import typer
+
+from glassformer import _discover, commands, stopping, streams
+from glassformer.errors import Error
+
+INTERRUPTED = 130  # how typer ends a command that Ctrl-C cut short before it was ours
+
+app = typer.Typer(
+    name="glassformer",
+    help="A laboratory for tiny transformers: train one in seconds, and look at every number inside it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={
+        "color": True
+    },  # nothing is taken out of a text on its way: streams.py shows what would be obeyed
+)
+
+
+class StoppedError(Error):
+    """Ctrl-C."""
+
+
+def _stoppable(verb: ModuleType, work: Callable[..., None]) -> Callable[..., None]:
+    """A command that ends with one sentence on Ctrl-C: the file's own `STOPPED`, if it has one."""
+
+    @wraps(work)
+    def command(*words: Any, **options: Any) -> None:
+        try:
+            work(*words, **options)
+        except KeyboardInterrupt:
+            raise StoppedError(getattr(verb, "STOPPED", "stopped")) from None
+
+    return command
+
+
+for _verb in sorted(
+    (import_module(f"{commands.__name__}.{name}") for name in _discover.names(commands)), key=lambda verb: verb.ORDER
+):
+    _name = _verb.__name__.rpartition(".")[2]
+    app.command(_name)(_stoppable(_verb, getattr(_verb, _name)))
+
+
+def run() -> None:
+    """Run a command; anything wrong is one sentence and an exit code: 1 the work failed, 2 the call was wrong."""
+    streams.cover()
+    stopping.working()
+    try:
+        code = _code()
+    except KeyboardInterrupt:  # while it said how it ended
+        code = 1
+    stopping.ending(code)
+    sys.exit(code)
+
+
+def _code() -> int:
+    """The exit code of the command, which has said what there was to say."""
+    try:
+        app(standalone_mode=True)
+    except Error as problem:
+        return _failed(str(problem), problem.exit_code)
+    except OSError as problem:
+        if problem.errno == errno.EPIPE:
+            return 1
+        return _failed(f"{problem.strerror}: {problem.filename}" if problem.filename else str(problem), 1)
+    except MemoryError:
+        return _failed("there is not enough memory for this; ask for less at a time", 1)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            return _failed("stopped", 1)
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    return 0
+
+
+def _failed(sentence: str, code: int) -> int:
+    typer.echo(f"glassformer: {sentence}", err=True)
+    return code

@@ -1,0 +1,76 @@
+"""Ctrl-C, from the first instant of a command to its last: one sentence, no traceback.
+
+While a command is loaded nothing has been done yet, so it ends at once. Then Ctrl-C raises KeyboardInterrupt, which
+`app` turns into the command's own sentence; a second one ends at once. Trainings and studies have an answer of their
+own in between. Only the standard library's smallest parts are used here, as this comes before everything else.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+SHOW_CURSOR = b"\x1b[?25h"  # a bar may have hidden it
+_asked = False
+
+
+def loading() -> None:
+    """From now on Ctrl-C ends the process at once, and says so."""
+    _answer(lambda *_: _end(1, "stopped before it had begun"))
+
+
+def working() -> None:
+    """From now on the first Ctrl-C raises KeyboardInterrupt, and the second ends the process at once."""
+    global _asked
+    _asked = False
+    _answer(_interrupt)
+
+
+def ending(code: int) -> None:
+    """All is said: from now on Ctrl-C only cuts the tidying up short."""
+    _answer(lambda *_: _end(code))
+
+
+def heed() -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was asked for: Python drops what a signal raises while it is tidying up."""
+    if _asked and threading.current_thread() is threading.main_thread():
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Processes started in here never hear Ctrl-C, not even while they are loaded: it is for the one that asked."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by what is started
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _answer(how: object) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        return  # called from a program that listens itself
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as nohup and background jobs wish it
+        signal.signal(signal.SIGINT, how)  # type: ignore[arg-type]
+
+
+def _interrupt(*_: object) -> None:
+    global _asked
+    if _asked:
+        _end(1, "stopped at once")
+    _asked = True
+    raise KeyboardInterrupt
+
+
+def _end(code: int, sentence: str = "") -> None:
+    """Without tidying up; whatever was being written has no name yet."""
+    try:
+        if sentence:
+            shown = SHOW_CURSOR if os.isatty(2) else b""
+            os.write(2, shown + f"\nglassformer: {sentence}\n".encode())
+    finally:
+        os._exit(code)

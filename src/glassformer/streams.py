@@ -1,0 +1,52 @@
+"""What is written to a terminal is shown there, never obeyed.
+
+Names, texts and tokens come from anywhere: from a text somebody trains on, or from a folder somebody sent. `cover` puts
+`words.shown` between every writer of this process and its terminal. Who means to steer the terminal (bars, colours)
+writes to `real`, and sends foreign words through `words.shown` itself; all of them are in terminal.py.
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from glassformer.words import shown
+
+
+class Shown:
+    """A stream of text, with `words.shown` before it. It has no `buffer`, for bytes would pass by."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """All of it; the length is that of the text as given."""
+        self.stream.write(shown(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """One after the other."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":
+            raise AttributeError(name)
+        return getattr(self.stream, name)
+
+
+def cover() -> None:
+    """Cover the output and the error output of this process."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or isinstance(stream, Shown):  # none: there is no such output
+            continue
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that is not UTF-8 shows a question mark, not a traceback
+        setattr(sys, name, Shown(stream))
+
+
+def real(stream: Any) -> Any:
+    """The stream itself, for what is meant to steer the terminal."""
+    while isinstance(stream, Shown):
+        stream = stream.stream
+    return stream
