@@ -1,53 +1,53 @@
 """Every switch of the transformer, and the shapes of the parameters that follow from them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
 from glassformer.errors import CallError, LimitError
+from glassformer.settings import setting
 
 Bias = Literal["attention", "projection", "feed_forward", "norm", "read_out"]
 MOST_PARAMETERS = 20_000_000
 SHAPE = tuple[int, ...]
 
 
-def size(least: int = 1, most: int = 4096, **given: Any) -> Any:
-    """A whole number between two bounds."""
-    return field(metadata={"least": least, "most": most}, **given)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
     """The settings of one transformer. The defaults are the plain two-dimensional model of the rule tasks."""
 
-    vocabulary: int = size(1, 65_536)
-    outputs: int | None = size(1, 65_536, default=None)  # tokens that can be answered; None: the whole vocabulary
-    context: int = size()  # how many tokens the model sees at once
-    width: int = size(default=2)  # features of the residual stream
-    blocks: int = size(1, 64, default=1)
-    heads: int = size(1, 256, default=1)
-    head_width: int | None = size(default=None)  # None: width / heads
-    feed_forward: int = size(0, 65_536, default=32)  # neurons between the two matrices; 0: none
-    activation: Literal["relu", "gelu", "tanh"] = "relu"
-    norm: Literal["none", "layer", "rms"] = "none"
-    norm_place: Literal["pre", "post"] = "pre"  # before each branch, or after each sum
-    norm_epsilon: float = field(default=1e-5, metadata={"above": 0.0})
-    final_norm: bool = False
-    positions: Literal["learned", "sinusoidal", "rotary", "none"] = "learned"
-    causal: bool = True  # a position sees itself and what lies before it
-    residual: bool = True
-    attention: Literal["on", "off", "mean"] = "on"  # mean: every position in view counts the same
-    output_projection: bool = True
-    biases: tuple[Bias, ...] = ("feed_forward", "norm", "read_out")
-    tied_embedding: bool = False  # the read-out is the token embedding turned round
-    score_scale: Literal["head", "width"] = "head"  # scores are divided by the root of this
-    dropout: float = field(default=0.0, metadata={"least": 0.0, "below": 1.0})
-    read_position: int | None = size(0, default=None)  # where the one answer is read; None: at every position
-    embedding_init: float = field(default=1.0, metadata={"above": 0.0})  # standard deviation
-    linear_init: Literal["fan_in", "xavier", "normal", "plain_normal"] = "fan_in"  # plain: 0.02 for all matrices
+    vocabulary: int = setting("tokens there are; follows from the data", least=1, most=65_536)
+    outputs: int | None = setting("tokens that can be answered; absent: the whole vocabulary", None, least=1,
+                                  most=65_536)  # fmt: skip
+    context: int = setting("how many tokens the model sees at once", least=1, most=4096)
+    width: int = setting("features of the residual stream", 2, least=1, most=4096)
+    blocks: int = setting("blocks of attention and feed-forward, one after the other", 1, least=1, most=64)
+    heads: int = setting("attention heads of each block", 1, least=1, most=256)
+    head_width: int | None = setting("features of one head; absent: width / heads", None, least=1, most=4096)
+    feed_forward: int = setting("neurons between the two matrices; 0: none", 32, least=0, most=65_536)
+    activation: Literal["relu", "gelu", "tanh"] = setting("what a neuron does to its sum", "relu")
+    norm: Literal["none", "layer", "rms"] = setting("how the stream is normed", "none")
+    norm_place: Literal["pre", "post"] = setting("norms before each branch, or after each sum", "pre")
+    norm_epsilon: float = setting("added to the variance in a norm", 1e-5, above=0.0)
+    final_norm: bool = setting("a norm before the read-out", False)
+    positions: Literal["learned", "sinusoidal", "rotary", "none"] = setting("how places are told apart", "learned")
+    causal: bool = setting("a position sees itself and what lies before it; false: all of them", True)
+    residual: bool = setting("what a branch gives is added to the stream; false: it takes its place", True)
+    attention: Literal["on", "off", "mean"] = setting("mean: every position in view counts the same", "on")
+    output_projection: bool = setting("a matrix after the heads", True)
+    biases: tuple[Bias, ...] = setting("which parts have biases", ("feed_forward", "norm", "read_out"))
+    tied_embedding: bool = setting("the read-out is the token embedding turned round", False)
+    score_scale: Literal["head", "width"] = setting("scores are divided by the root of this width", "head")
+    dropout: float = setting("share of values left out at random in training", 0.0, least=0.0, below=1.0)
+    read_position: int | None = setting("where the one answer is read; absent: at every position", None, least=0,
+                                        most=4096)  # fmt: skip
+    embedding_init: float = setting("standard deviation of the first embeddings", 1.0, above=0.0)
+    linear_init: Literal["fan_in", "xavier", "normal", "plain_normal"] = setting(
+        "how matrices begin; plain_normal: 0.02 for all of them", "fan_in"
+    )
 
     def __post_init__(self) -> None:
         if self.head_width is None:

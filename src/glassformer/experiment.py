@@ -5,58 +5,54 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from glassformer import settings, tasks
+from glassformer import changed, settings, tasks
 from glassformer.architecture import Architecture
 from glassformer.errors import CallError, MissingError, unknown
+from glassformer.settings import setting
 from glassformer.tasks import Task
 
 MOST_BYTES = 4_000_000  # of one TOML file
 MOST_STEPS = 10_000_000
+OWN_TEXT = "own_text"
 SHORT_TEXT = 200_000  # bytes; below, characters are the better tokens
-
-
-def _number(least: float | None = None, above: float | None = None, below: float | None = None, **given: Any) -> Any:
-    limits = {"least": least, "above": above, "below": below}
-    return field(metadata={name: limit for name, limit in limits.items() if limit is not None}, **given)
-
-
-def _count(default: int | None, least: int = 1) -> Any:
-    return field(default=default, metadata={"least": least, "most": MOST_STEPS})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
     """How a model is trained and what is recorded on the way."""
 
-    seed: int = field(default=0, metadata={"least": 0, "most": 2**31 - 1})  # initial weights, batches, dropout
-    steps: int = field(metadata={"least": 1, "most": MOST_STEPS})
-    batch: int = field(default=8, metadata={"least": 1, "most": 65_536})
-    optimiser: Literal["sgd", "momentum", "adam", "adamw"] = "adamw"
-    rate: float = _number(above=0.0, default=1e-3)
-    momentum: float = _number(least=0.0, below=1.0, default=0.9)  # of `momentum`
-    beta_1: float = _number(least=0.0, below=1.0, default=0.9)  # of `adam` and `adamw`
-    beta_2: float = _number(least=0.0, below=1.0, default=0.999)
-    epsilon: float = _number(above=0.0, default=1e-8)
-    decay: float = _number(least=0.0, default=0.01)  # of `adamw`, multiplied by the rate
-    decay_on: Literal["all", "matrices"] = "all"  # matrices: neither biases nor norms
-    clip: float | None = _number(above=0.0, default=None)  # largest allowed norm of the whole gradient
-    schedule: Literal["constant", "cosine", "step", "plateau"] = "constant"
-    warmup: int = _count(0, least=0)  # steps in which the rate grows; at most half of all steps
-    final: float = _number(least=0.0, default=0.0)  # of `cosine`: the rate at the end, as a share of `rate`
-    drop_every: int = _count(1000)  # of `step`: steps between two drops
-    drop: float = _number(above=0.0, default=0.5)  # of `step` and `plateau`: the rate is multiplied by this
-    patience: int = _count(2)  # of `plateau`: judgements without a better one
-    stop_after: int | None = _count(None)  # the same, until training stops early
-    log_every: int | None = _count(None)  # None: up to 200 lines, denser early
-    keep_bytes: int = field(default=64_000_000, metadata={"least": 0})  # budget for the kept weights
-    precision: Literal["float32", "mixed"] = "float32"  # mixed: products in bfloat16 where there is a GPU
-    judged: int | None = field(default=None, metadata={"least": 1, "most": 1_000_000})  # windows behind each line
+    seed: int = setting("chooses initial weights, batches and dropout", 0, least=0, most=2**31 - 1)
+    steps: int = setting("how many steps to train", least=1, most=MOST_STEPS)
+    batch: int = setting("examples in each step", 8, least=1, most=65_536)
+    optimiser: Literal["sgd", "momentum", "adam", "adamw"] = setting("how gradients become steps", "adamw")
+    rate: float = setting("learning rate, at its highest", 1e-3, above=0.0)
+    momentum: float = setting("of momentum: share of the last step kept", 0.9, least=0.0, below=1.0)
+    beta_1: float = setting("of adam and adamw: memory for the gradient", 0.9, least=0.0, below=1.0)
+    beta_2: float = setting("of adam and adamw: memory for its square", 0.999, least=0.0, below=1.0)
+    epsilon: float = setting("of adam and adamw: added to the root of that square", 1e-8, above=0.0)
+    decay: float = setting("of adamw: weight decay, multiplied by the rate", 0.01, least=0.0)
+    decay_on: Literal["all", "matrices"] = setting("what decays; matrices: neither biases nor norms", "all")
+    clip: float | None = setting("largest allowed norm of the whole gradient; absent: any", None, above=0.0)
+    schedule: Literal["constant", "cosine", "step", "plateau"] = setting("how the rate changes", "constant")
+    warmup: int = setting("steps in which the rate grows, at most half of all", 0, least=0, most=MOST_STEPS)
+    final: float = setting("of cosine: the rate at the end, as a share of the rate", 0.0, least=0.0)
+    drop_every: int = setting("of step: steps between two drops", 1000, least=1, most=MOST_STEPS)
+    drop: float = setting("of step and plateau: the rate is multiplied by this", 0.5, above=0.0)
+    patience: int = setting("of plateau: judgements without a better one", 2, least=1, most=MOST_STEPS)
+    stop_after: int | None = setting("the same, until training stops early; absent: never", None, least=1,
+                                     most=MOST_STEPS)  # fmt: skip
+    log_every: int | None = setting("steps between two logged lines; absent: up to 200 lines, denser early", None,
+                                    least=1, most=MOST_STEPS)  # fmt: skip
+    keep_bytes: int = setting("budget for the kept weights", 64_000_000, least=0)
+    precision: Literal["float32", "mixed"] = setting("mixed: products in bfloat16 where there is a GPU", "float32")
+    judged: int | None = setting("windows behind each logged line; absent: 1,000, and all of them at the last step",
+                                 None, least=1, most=1_000_000)  # fmt: skip
 
     @property
     def windows(self) -> int:
@@ -73,6 +69,7 @@ class Experiment:
     task: Task
     architecture: Architecture
     train: Training
+    changed: tuple[str, ...] = field(default=(), compare=False)  # settings that are not those of the recipe: train.rate
 
     @cached_property
     def floor(self) -> float:
@@ -116,23 +113,36 @@ def load(experiment: str | Path | Experiment, assignments: Iterable[str] = (), *
     own = experiment if isinstance(experiment, Experiment) else None
     begun, name = (own.tables(), own.name) if own else _tables(str(experiment))
     tables = settings.assign(begun, list(assignments))
+    if experiment == OWN_TEXT and isinstance(file := settings.table(tables, "data").get("file"), str):
+        return _of_text({"file": file}, name, list(assignments), train)
     given = {key: value for key, value in train.items() if value is not None}
     tables["train"] = {**settings.table(tables, "train"), **given}
-    if own is None or tables["data"] != begun["data"]:
-        return from_tables(tables, name)
-    return own if tables == begun else from_tables(tables, name, own.task.folder)  # the data a run keeps are the same
+    if own is not None and tables == begun:
+        return own
+    kept = own.task.folder if own is not None and tables["data"] == begun["data"] else None  # the same data
+    return _named(from_tables(tables, name, kept), begun, tables, own.changed if own else ())
 
 
 def for_text(
     path: Path, tokenizer: str | None, entries: int | None, assignments: Iterable[str] = (), **train: Any
 ) -> Experiment:
-    """The experiment that learns a text: settings of own_text, named after the file."""
-    given = {"file": str(path), "tokenizer": tokenizer or _tokenizer_for(path), "entries": entries}
-    tables = tomllib.loads(text("own_text"))
-    tables["data"] |= {name: value for name, value in given.items() if value is not None}
-    tables = settings.assign(tables, list(assignments))
+    """The experiment that learns a text: settings of own_text, sized to the text and named after the file."""
+    given = {"file": str(path), "tokenizer": tokenizer, "entries": entries}
+    return _of_text(given, re.sub(r"[^\w-]+", "_", path.stem) or "text", list(assignments), train)
+
+
+def _of_text(given: Mapping[str, Any], name: str, assignments: list[str], train: Mapping[str, Any]) -> Experiment:
+    """Sized to its text, of which the recipe knows nothing; a setting that is given is never chosen."""
+    from glassformer import sizing
+
+    named = {key: value for key, value in given.items() if value is not None}
+    recipe = tomllib.loads(text(OWN_TEXT))
+    recipe["data"] |= {"file": given["file"], "tokenizer": _tokenizer_for(Path(given["file"]))}
+    data = settings.assign({**recipe, "data": recipe["data"] | named}, assignments)["data"]
+    begun = sizing.sized(recipe, settings.read(tasks.find(OWN_TEXT), data, "data"))
+    tables = settings.assign({**begun, "data": begun["data"] | named}, assignments)
     tables["train"] |= {key: value for key, value in train.items() if value is not None}
-    return from_tables(tables, re.sub(r"[^\w-]+", "_", path.stem) or "text")
+    return _named(from_tables(tables, name), begun, tables)
 
 
 def _tokenizer_for(path: Path) -> str:
@@ -178,6 +188,13 @@ def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None
             "set it to true"
         )
     return Experiment(name, task_name, task, architecture, train)
+
+
+def _named(
+    found: Experiment, begun: Mapping[str, Any], now: Mapping[str, Any], before: tuple[str, ...] = ()
+) -> Experiment:
+    """The experiment with the names of the settings that are no longer those of the recipe it was begun from."""
+    return replace(found, changed=tuple(dict.fromkeys((*before, *changed.settings(begun, now, found)))))
 
 
 def _folder() -> Any:

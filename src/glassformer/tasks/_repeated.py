@@ -2,12 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
 
 from glassformer.errors import CallError
+from glassformer.settings import setting
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 
 SYMBOLS = 64
@@ -19,8 +20,8 @@ SURE = 1 - 1e-9  # every block that is still possible goes on with the same toke
 class Repeated(Task):
     """Sequences of 32 tokens of 64. Training goes over `sequences` of them once before any comes twice."""
 
-    sequences: int = field(default=16_384, metadata={"least": 16, "most": 1_000_000})
-    held_out: int = field(default=1_000, metadata={"least": 1, "most": 100_000})
+    sequences: int = setting("sequences to train on", 16_384, least=16, most=1_000_000)
+    held_out: int = setting("sequences to judge by", 1_000, least=1, most=100_000)
 
     vocabulary = tuple(map(str, range(SYMBOLS)))
     kinds = ("open", "settled")

@@ -2,13 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from glassformer.errors import CallError, LimitError
+from glassformer.settings import setting
 from glassformer.tasks._beliefs import Beliefs, Source, beliefs, explore
 from glassformer.tasks._ladder import ladder
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
@@ -34,9 +35,9 @@ class Rule(Task):
     answer must be looked up, `back` or `source`. Nine tenths of the sequences train, in the order they were drawn.
     """
 
-    sequences: int = field(default=1500, metadata={"least": 2})
-    shortest: int = field(default=16, metadata={"least": 2})  # tokens
-    longest: int = field(default=32, metadata={"least": 2})
+    sequences: int = setting("sequences drawn, nine tenths of them to train on", 1500, least=2, most=MOST_TOKENS // 2)
+    shortest: int = setting("tokens of the shortest sequence", 16, least=2, most=MOST_LENGTH)
+    longest: int = setting("tokens of the longest one", 32, least=2, most=MOST_LENGTH)
 
     start: ClassVar[Hashable] = None  # the state before the first token
     back: ClassVar[int] = 0  # places from the last token back to the one that must be looked up; 0: the last suffices
@@ -60,20 +61,12 @@ class Rule(Task):
         return place - self.back
 
     def __post_init__(self) -> None:
-        for setting in fields(self):
-            value, bounds = getattr(self, setting.name), setting.metadata
-            if value < bounds.get("least", value) or value > bounds.get("most", value):
-                limits = ", ".join(f"{which} {bound}" for which, bound in bounds.items())
-                raise LimitError(f"{setting.name} = {value} is outside its limits: {limits}")
-        if self.sequences < 2:
-            raise LimitError(f"sequences = {self.sequences} cannot be split in two; make it 2 or more")
-        if not 2 <= self.shortest <= self.longest:
-            raise CallError(f"shortest = {self.shortest} and longest = {self.longest} must obey 2 ≤ shortest ≤ longest")
-        if self.longest > MOST_LENGTH:
-            raise LimitError(f"longest = {self.longest} is more than {MOST_LENGTH:,} tokens; make it smaller")
+        super().__post_init__()
+        if self.shortest > self.longest:
+            raise CallError(f"data.shortest = {self.shortest} is more than data.longest = {self.longest}; swap them")
         if self.sequences * self.longest > MOST_TOKENS:
             raise LimitError(
-                f"sequences × longest = {self.sequences} × {self.longest} is more than {MOST_TOKENS:,} tokens; "
+                f"data.sequences × data.longest = {self.sequences:,} × {self.longest:,} is more than {MOST_TOKENS:,}; "
                 "make one of them smaller"
             )
 

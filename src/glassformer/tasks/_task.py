@@ -2,14 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer import settings
 from glassformer.errors import CallError
+from glassformer.settings import setting
 
 IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.float64]
@@ -76,7 +78,7 @@ class Examples:
 class Task(ABC):
     """A small world with a rule. The fields are the settings of its data; `seed` chooses the data set."""
 
-    seed: int = field(default=18, metadata={"least": 0})
+    seed: int = setting("chooses the data set", 18, least=0)
 
     vocabulary: ClassVar[tuple[str, ...]]
     showcase: ClassVar[tuple[str, ...]]  # texts worth looking at, the first one first
@@ -87,6 +89,11 @@ class Task(ABC):
     kinds: ClassVar[tuple[str, ...]] = ()  # what sorts of question there are
     skip: ClassVar[int] = 0  # this many predictions at the beginning of a window do not count, in training or judging
     measure: ClassVar[Literal["rule_error", "accuracy"]] = "accuracy"  # how right answers are counted while training
+
+    def __post_init__(self) -> None:
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name, value in settings.checked(type(self), given, "data").items():
+            object.__setattr__(self, name, value)
 
     @property
     @abstractmethod

@@ -7,7 +7,7 @@ has learnt more than counts goes below it.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import exp, log
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 
 from glassformer import corpora, tokenizers
 from glassformer.errors import CallError, DamagedError
+from glassformer.settings import setting
 from glassformer.tasks._counts import Counts
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 from glassformer.tokenizers import Tokenizer
@@ -35,11 +36,11 @@ NAMES = ("token frequencies", "last token", *(f"last {n} tokens" for n in ("two"
 class Text(Task):
     """A text in consecutive parts: training, validation, test. No window shares a token with another part."""
 
-    tokenizer: Literal["characters", "words", "bpe", "byte_bpe"] = "byte_bpe"
-    entries: int | None = field(default=None, metadata={"least": 2, "most": 65_536})  # None: the tokenizer's own choice
-    validation: float = field(default=0.1, metadata={"above": 0.0, "below": 0.9})  # share of the text
-    test: float = field(default=0.1, metadata={"least": 0.0, "below": 0.9})
-    split: Literal["tokens", "windows", "characters"] = "tokens"  # what the shares are shares of
+    tokenizer: Literal["characters", "words", "bpe", "byte_bpe"] = setting("how the text is cut", "byte_bpe")
+    entries: int | None = setting("entries the tokenizer learns; absent: its own choice", None, least=2, most=65_536)
+    validation: float = setting("share of the text to judge by", 0.1, above=0.0, below=0.9)
+    test: float = setting("share of the text for the test; 0: none", 0.1, least=0.0, below=0.9)
+    split: Literal["tokens", "windows", "characters"] = setting("what the shares are shares of", "tokens")
 
     exact: ClassVar[bool] = False
     history: ClassVar[int] = 5  # the longest one counted

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from itertools import product
@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from glassformer.errors import CallError
+from glassformer.settings import setting
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 
 ANSWER: dict[str, Callable[[tuple[int, ...]], int]] = {
@@ -77,13 +78,14 @@ class FiveOperations(Task):
     `shuffled` deals the training answers out anew, so that nothing is left but to memorise: an illness on purpose.
     """
 
-    split: Literal["question", "multiset"] = "question"
-    draws: int | None = field(default=None, metadata={"least": 50})
-    shuffled: bool = False
-    fraction: float = field(default=1.0, metadata={"above": 0.0, "most": 1.0})
-    operations: tuple[Operation, ...] = OPERATIONS  # trained on
-    arguments: int = field(default=3, metadata={"least": 2, "most": 4})
-    padded: int | None = field(default=None, metadata={"least": 6, "most": 64})
+    split: Literal["question", "multiset"] = setting("multiset: no test question was seen in any order", "question")
+    draws: int | None = setting("training questions drawn with replacement; absent: each once", None, least=50,
+                                most=1_000_000)  # fmt: skip
+    shuffled: bool = setting("deal the training answers out anew: an illness on purpose", False)
+    fraction: float = setting("share of the training questions that is left", 1.0, above=0.0, most=1.0)
+    operations: tuple[Operation, ...] = setting("what is trained on", OPERATIONS)
+    arguments: int = setting("digits in a question", 3, least=2, most=4)
+    padded: int | None = setting("tokens a question is filled up to; absent: not at all", None, least=6, most=64)
 
     vocabulary = WORDS
     showcase = ("Max(5,3,9)", "First(5,3,9)", "Min(7,1,9)", "Last(7,1,9)", "Max(9,9,5)", "Min(1,0,3)")
@@ -91,8 +93,7 @@ class FiveOperations(Task):
     kinds = OPERATIONS
 
     def __post_init__(self) -> None:
-        if self.split not in ("question", "multiset"):
-            raise CallError(f"split = {self.split!r} must be 'question' or 'multiset'")
+        super().__post_init__()
         if self.draws is not None and self.split != "question":
             raise CallError(
                 f"draws = {self.draws} mixes all questions, so split = {self.split!r} has no effect; drop one"
@@ -101,12 +102,6 @@ class FiveOperations(Task):
             raise CallError(f"draws = {self.draws} draws from all questions; leave out fraction and operations")
         if not self.operations or len(set(self.operations)) < len(self.operations):
             raise CallError(f"operations = {list(self.operations)} must name at least one operation, each once")
-        if unknown := [each for each in self.operations if each not in OPERATIONS]:
-            raise CallError(f"operations names {unknown[0]!r}; it is one of {', '.join(OPERATIONS)}")
-        if not 2 <= self.arguments <= 4:
-            raise CallError(f"arguments = {self.arguments} is not possible; allowed are 2 to 4")
-        if self.draws is not None and self.draws < 50:
-            raise CallError(f"draws = {self.draws} leaves a part without questions; make it 50 or more")
         if self.padded is not None and self.padded < length(self.arguments):
             raise CallError(f"padded = {self.padded} cuts a question of {length(self.arguments)} tokens; make it more")
 

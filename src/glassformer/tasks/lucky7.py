@@ -1,8 +1,9 @@
 """After a 7 comes the token before it; otherwise anything goes, most often a 7."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from glassformer.settings import setting
 from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import FloatArray
 
@@ -16,7 +17,7 @@ class Lucky7(Rule):
     sequences: int = 5000
     shortest: int = 30
     longest: int = 80
-    extra: float = field(default=0.25, metadata={"least": 0.0, "most": 1.0})  # of a 7, on top of its even share
+    extra: float = setting("chance of a 7, on top of its even share", 0.25, least=0.0, most=1.0)
 
     vocabulary = tuple(map(str, range(11)))
     showcase = ("4 9 7 9 2 0 7 0", "3 7 3 7 3 7 3 7", "10 1 5 7 5 7 5 8")

@@ -9,6 +9,7 @@ from math import log
 import numpy as np
 
 from glassformer.errors import CallError
+from glassformer.settings import setting
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 
 END = "<END>"
@@ -39,7 +40,9 @@ Run = tuple[int, ...]
 class Mary(Task):
     """A rhyme of 106 words. Nothing is held back: the task is to memorise, and validation is the training text."""
 
-    all_windows: bool = False  # False leaves out the last window, so that the very last <END> is never predicted
+    all_windows: bool = setting(
+        "false leaves out the last window, so that the very last <END> is never predicted", False
+    )
 
     vocabulary = WORDS
     showcase = (

@@ -1,12 +1,13 @@
 """The sum of two numbers modulo 113, from three tenths of all pairs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Literal
 
 import numpy as np
 
+from glassformer.settings import setting
 from glassformer.tasks._questions import Listed, Questions, certain, dealt
 from glassformer.tasks._task import IntArray
 
@@ -22,8 +23,10 @@ class ModularAddition(Questions):
     answers three tenths of the test pairs.
     """
 
-    share: float = field(default=0.3, metadata={"above": 0.0, "below": 1.0})  # of all pairs, for training
-    split: Literal["ordered", "unordered"] = "ordered"
+    share: float = setting("share of all pairs, for training", 0.3, above=0.0, below=1.0)
+    split: Literal["ordered", "unordered"] = setting(
+        "unordered: a pair and its mirror image are in one part", "ordered"
+    )
 
     vocabulary = (*map(str, range(P)), "=")
     showcase = ("5 9 =", "100 100 =", "112 1 =")

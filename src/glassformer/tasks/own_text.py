@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from glassformer import corpora
+from glassformer.settings import setting
 from glassformer.tasks._text import Text
 
 
@@ -10,7 +11,7 @@ from glassformer.tasks._text import Text
 class OwnText(Text):
     """A UTF-8 file. The run keeps a copy, so that it can be opened where the file is not."""
 
-    file: str
+    file: str = setting("a UTF-8 text")
 
     def original(self) -> bytes:
         """The file as it lies there now."""

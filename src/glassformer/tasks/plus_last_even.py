@@ -1,8 +1,9 @@
 """After '+' comes the last even number; after a number, anything goes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from glassformer.settings import setting
 from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import FloatArray
 
@@ -16,7 +17,7 @@ class PlusLastEven(Rule):
     sequences: int = 2000
     shortest: int = 20
     longest: int = 50
-    plus: float = field(default=0.3, metadata={"least": 0.0, "most": 1.0})  # chance of '+' after a number
+    plus: float = setting("chance of '+' after a number", 0.3, least=0.0, most=1.0)
 
     vocabulary = (*map(str, range(11)), "+")
     showcase = ("4 9 + 4 10 7 + 10", "4 1 + 4 6 9 5 +", "10 + 10 6 + 6 4 8")

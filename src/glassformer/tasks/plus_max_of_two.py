@@ -1,8 +1,9 @@
 """After '+' comes the larger of the last two numbers; after a number, anything goes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from glassformer.settings import setting
 from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import FloatArray
 
@@ -17,7 +18,7 @@ class PlusMaxOfTwo(Rule):
     sequences: int = 2000
     shortest: int = 20
     longest: int = 50
-    plus: float = field(default=0.3, metadata={"least": 0.0, "most": 1.0})  # chance of '+' after a number
+    plus: float = setting("chance of '+' after a number", 0.3, least=0.0, most=1.0)
 
     vocabulary = (*map(str, range(21)), "+")
     showcase = ("4 9 + 9 13 7 + 13", "18 + 18 2 + 18 5 +", "3 20 11 + 20 6 + 20")

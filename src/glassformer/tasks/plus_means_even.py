@@ -1,7 +1,8 @@
 """After '+' comes an even number; after a number, anything goes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from glassformer.settings import setting
 from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import FloatArray
 
@@ -15,7 +16,7 @@ class PlusMeansEven(Rule):
     sequences: int = 2000
     shortest: int = 20
     longest: int = 50
-    plus: float = field(default=0.25, metadata={"least": 0.0, "most": 1.0})  # chance of '+' after a number
+    plus: float = setting("chance of '+' after a number", 0.25, least=0.0, most=1.0)
 
     vocabulary = (*map(str, range(21)), "+")
     showcase = ("4 9 + 4 13 7 + 10", "+ 18 + 0 11 + 2 2", "15 3 9 20 + 6 17 1")

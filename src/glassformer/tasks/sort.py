@@ -1,7 +1,7 @@
 """Six digits, then the same six in order."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import log
@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from glassformer.errors import CallError
+from glassformer.settings import setting
 from glassformer.tasks._questions import dealt
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 
@@ -22,8 +23,8 @@ Row = tuple[int, ...]
 class Sort(Task):
     """729 inputs. Only the six answers are trained and judged; the input is free."""
 
-    test: float = field(default=0.25, metadata={"above": 0.0, "below": 1.0})  # share of the inputs held back
-    split: Literal["input", "multiset"] = "input"  # multiset: no input held back was seen in any order
+    test: float = setting("share of the inputs held back", 0.25, above=0.0, below=1.0)
+    split: Literal["input", "multiset"] = setting("multiset: no input held back was seen in any order", "input")
 
     vocabulary = tuple(map(str, range(DIGITS)))
     showcase = ("2 0 1 1 0 2 0 0 1 1 2", "1 1 2 0 0 0 0 0 0 1 1", "2 2 2 1 0 0 0 0 1 2 2")

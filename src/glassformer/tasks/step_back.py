@@ -1,8 +1,9 @@
 """After a 9 comes the token three places before it; otherwise anything goes, most often a 9."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from glassformer.settings import setting
 from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import FloatArray
 
@@ -19,9 +20,9 @@ class StepBack(Rule):
     sequences: int = 8000
     shortest: int = 30
     longest: int = 80
-    trigger: int = field(default=9, metadata={"least": 0, "most": 10})
-    distance: int = field(default=3, metadata={"least": 1, "most": 4})  # places from the trigger back to the answer
-    extra: float = field(default=0.4, metadata={"least": 0.0, "most": 1.0})  # of a trigger, on top of its even share
+    trigger: int = setting("the number after which one must look back", 9, least=0, most=10)
+    distance: int = setting("places from the trigger back to the answer", 3, least=1, most=4)
+    extra: float = setting("chance of a trigger, on top of its even share", 0.4, least=0.0, most=1.0)
 
     vocabulary = tuple(map(str, range(11)))
     showcase = (
