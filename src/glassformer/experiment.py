@@ -110,11 +110,11 @@ def text(name: str) -> str:
 
 def load(experiment: str | Path | Experiment, assignments: Iterable[str] = (), **train: Any) -> Experiment:
     """An experiment by name, by the path of one's own TOML file, or as it is; then settings changed by name."""
-    own = experiment if isinstance(experiment, Experiment) else None
+    own, assignments = experiment if isinstance(experiment, Experiment) else None, list(assignments)
     begun, name = (own.tables(), own.name) if own else _tables(str(experiment))
-    tables = settings.assign(begun, list(assignments))
+    tables = settings.assign(begun, assignments)
     if experiment == OWN_TEXT and isinstance(file := settings.table(tables, "data").get("file"), str):
-        return _of_text({"file": file}, name, list(assignments), train)
+        return _of_text({"file": file}, name, assignments, train)
     given = {key: value for key, value in train.items() if value is not None}
     tables["train"] = {**settings.table(tables, "train"), **given}
     if own is not None and tables == begun:
