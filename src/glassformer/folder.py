@@ -6,7 +6,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from itertools import pairwise
 from math import inf
@@ -128,7 +128,14 @@ def experiment(about: dict[str, Any], run: Path) -> Experiment:
         raise DamagedError(f"{where} tells of an experiment this version cannot make: {problem}") from None
     if about.get("members") != len(seeds) or about.get("parameters") != found.architecture.parameters:
         raise DamagedError(f"{where} is damaged: members or parameters are not those of its seeds and architecture")
-    return found
+    return replace(found, changed=_changed(about, found))
+
+
+def _changed(about: dict[str, Any], found: Experiment) -> tuple[str, ...]:
+    """The names of the settings that were changed, as far as there are such settings."""
+    said, tables = about.get("changed"), {"data": found.task, "architecture": found.architecture, "train": found.train}
+    known = [f"{table}.{each.name}" for table, part in tables.items() for each in fields(part)]  # type: ignore[arg-type]
+    return tuple(name for name in known if isinstance(said, list) and name in said)
 
 
 def _verify_files(about: dict[str, Any], run: Path) -> None:

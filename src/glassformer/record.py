@@ -69,6 +69,8 @@ class Recorder:
                 "last_step": 0,
                 "kept": 0,
             }
+            if experiment.changed:
+                about["changed"] = list(experiment.changed)
             if files:
                 about["files"] = {name: sha256(data).hexdigest() for name, data in files.items()}
                 for name, data in files.items():  # before run.json, which makes the folder a run

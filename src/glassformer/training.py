@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from glassformer import changed
 from glassformer.engine import Engine, State
 from glassformer.errors import CallError, DivergedError, LimitError
 from glassformer.experiment import Experiment, load
@@ -78,7 +79,7 @@ def begin(
         )
     started = monotonic()
     engine = Engine(experiment, list(range(first, first + seeds)))  # before the folder: a wrong setting leaves none
-    name = f"{experiment.name}-{first}" + (f"x{seeds}" if seeds > 1 else "")
+    name = changed.run_name(experiment, seeds)
     folder = free_name(Path("runs"), name) if out is None else free_name(Path(out).parent, Path(out).name)
     recorder = Recorder.create(folder, experiment, engine.seeds, engine.facts())
     return _drive(engine, recorder, None, 0, started, progress, stop)
