@@ -8,15 +8,16 @@
 >>> gf.films.film_embeddings(run).save("embeddings.mp4")
 """
 
-from importlib import import_module
-from typing import Any
+TYPE_CHECKING = False  # true for type checkers; a command begins here, and Ctrl-C is not answered before this is loaded
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
 FOLDERS = ("analyses", "catalogue", "figures", "films", "physics", "studies", "tasks")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """The public names, each imported when it is first used: opening a run loads no JAX, training no Matplotlib."""
     if name == "train":
         from glassformer.training import train
@@ -31,6 +32,8 @@ def __getattr__(name: str) -> Any:
 
         return Error
     if name in FOLDERS:
+        from importlib import import_module
+
         return import_module(f"glassformer.{name}")
     raise AttributeError(f"module 'glassformer' has no attribute {name!r}")
 

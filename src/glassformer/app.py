@@ -58,8 +58,8 @@ def run() -> None:
     stopping.working()
     try:
         code = _code()
-    except KeyboardInterrupt:  # while it said how it ended
-        code = 1
+    except KeyboardInterrupt:  # before the command had begun, or while it said how it ended
+        code = _failed("stopped", 1)
     stopping.ending(code)
     sys.exit(code)
 

@@ -3,19 +3,27 @@
 `Second("glassformer.gallery.making:begin", setup)` starts it; there, `begin(setup)` is called once and gives a function
 from an order to its answers. `ask(order)` sends an order and yields the answers as they come.
 
+It hears no Ctrl-C, which is for the first process, and ends at once with it, however that ends.
+
 As long as there are two, each multiplies matrices with one thread: with more, they stand in each other's way, and small
 products take ten times as long.
 """
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from glassformer import stopping, streams
 from glassformer.errors import Error
 
 WORK = "from glassformer import second; second.work()"
@@ -29,9 +37,10 @@ class Second:
     """The other process, as seen from the first one; used as a context, it has ended when that is left."""
 
     def __init__(self, begin: str, setup: Any) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-        )
+        with stopping.unheard():
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+            )
         self._tell([begin, setup])
 
     def __enter__(self) -> "Second":
@@ -48,10 +57,15 @@ class Second:
         while (answer := self._hear()) is not None:
             yield answer[0]
 
+    def stop(self) -> None:
+        """End it at once; whoever waits for an answer learns that it has gone."""
+        self.process.kill()
+
     def __exit__(self, *_: object) -> None:
         for end in (self.process.stdin, self.process.stdout):
-            if end:
-                end.close()
+            with suppress(OSError):  # what was still to be told to one that has gone
+                if end:
+                    end.close()
         self.process.wait()
         self._limits.restore_original_limits()
 
@@ -71,12 +85,28 @@ class Second:
 
 def work() -> None:
     """What the second process does until nobody tells it anything more."""
-    name, setup = json.loads(sys.stdin.readline())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    streams.cover()
+    orders: SimpleQueue[str] = SimpleQueue()
+    Thread(target=_listen, args=(orders,), daemon=True).start()
+    with suppress(BrokenPipeError):  # nobody is left to answer to
+        _work(orders)
+
+
+def _listen(orders: "SimpleQueue[str]") -> None:
+    """Orders as they come; when nobody is left to give any, whatever is being done is done for nobody."""
+    for line in sys.stdin:
+        orders.put(line)
+    os._exit(0)
+
+
+def _work(orders: "SimpleQueue[str]") -> None:
+    name, setup = json.loads(orders.get())
     module, _, function = name.partition(":")
     do: Callable[[Any], Iterator[Any]] = getattr(import_module(module), function)(setup)
     threadpool_limits(1, "blas")
     print("null", flush=True)
-    for line in sys.stdin:
-        for answer in do(json.loads(line)):
+    while True:
+        for answer in do(json.loads(orders.get())):
             print(json.dumps([answer]), flush=True)
         print("null", flush=True)

@@ -1,8 +1,8 @@
 """Ctrl-C, from the first instant of a command to its last: one sentence, no traceback.
 
-While a command is loaded nothing has been done yet, so it ends at once. Then Ctrl-C raises KeyboardInterrupt, which
-`app` turns into the command's own sentence; a second one ends at once. Trainings and studies have an answer of their
-own in between. Only the standard library's smallest parts are used here, as this comes before everything else.
+While a command is loaded nothing has been done yet, so it ends at once (cli.py). Then Ctrl-C raises KeyboardInterrupt,
+which app.py turns into the command's own sentence; a second one ends at once. Trainings and studies have an answer of
+their own in between.
 """
 
 import os
@@ -13,11 +13,6 @@ from contextlib import contextmanager
 
 SHOW_CURSOR = b"\x1b[?25h"  # a bar may have hidden it
 _asked = False
-
-
-def loading() -> None:
-    """From now on Ctrl-C ends the process at once, and says so."""
-    _answer(lambda *_: _end(1, "stopped before it had begun"))
 
 
 def working() -> None:

@@ -41,7 +41,7 @@ def replace(path: Path, data: bytes) -> None:
         temporary = _temporary(path, data)
         try:
             _rename(temporary, path)
-        except OSError:
+        except BaseException:
             _forget(temporary)
             raise
         _sync_folder(path.parent)
@@ -62,7 +62,7 @@ def create(path: Path, data: bytes) -> bool:
                 return False
             try:
                 _fill(file, data)
-            except OSError:
+            except BaseException:
                 _forget(path)
                 raise
         finally:
@@ -90,7 +90,7 @@ def append(path: Path, text: str, at: int) -> int:
             try:
                 _write(file, data)
                 _sync(file)
-            except OSError:
+            except BaseException:
                 with contextlib.suppress(OSError):
                     os.ftruncate(file, at)
                 raise
@@ -142,7 +142,7 @@ def _temporary(path: Path, data: bytes) -> Path:
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
     try:
         _fill(file, data)
-    except OSError:
+    except BaseException:
         _forget(temporary)
         raise
     return temporary

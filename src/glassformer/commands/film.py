@@ -10,6 +10,7 @@ from glassformer.commands import _shared
 from glassformer.errors import Error
 
 ORDER = 80
+STOPPED = "stopped before the end; every film made so far is whole, and the same command makes them all again"
 
 
 def film(

@@ -10,6 +10,7 @@ from glassformer.commands import _shared
 from glassformer.errors import CallError, unknown
 
 ORDER = 90
+STOPPED = "stopped before the end; every file written so far is whole, and the same command writes them all again"
 MODELS = ("one_layer", "boltzmann_memory")
 SHARED = (
     "steps",

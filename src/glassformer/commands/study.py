@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.commands import _shared
-from glassformer.errors import CallError, Error
+from glassformer.errors import CallError
 
 if TYPE_CHECKING:
     from glassformer.studies._run import Watch
     from glassformer.study import Study
 
 ORDER = 80
+STOPPED = "stopped; the finished cells are kept, and the same command goes on from there"
 
 
 def study(
@@ -57,13 +58,10 @@ def study(
     if workers is not None and scheduler is not None:
         raise CallError("--workers is for this machine and --scheduler for a cluster; leave one of them out")
     with _watching(show=not (quiet or as_json)) as watch, _interruptible(watch):
-        try:
-            found = _run.run(
-                name, given, seeds=seeds, steps=steps, without=tuple(without or ()), out=out, workers=workers,
-                scheduler=scheduler, watch=watch,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            raise Error("stopped; the finished cells are kept, and the same command goes on from there") from None
+        found = _run.run(
+            name, given, seeds=seeds, steps=steps, without=tuple(without or ()), out=out, workers=workers,
+            scheduler=scheduler, watch=watch,
+        )  # fmt: skip
     draw(found)
     if as_json:
         _shared.print_json(found.result)

@@ -42,6 +42,7 @@ def draw(
         try:
             setup = [str(path.resolve()), asdict(wish), str(out.resolve())]
             with Second("glassformer.gallery.making:begin", setup) as other:
+                others.append(other)
                 other.ready()
                 while each := take(last=True):
                     for made in other.ask(each.name):
@@ -49,15 +50,21 @@ def draw(
         except GoneError:
             return  # what it had taken is drawn below
 
-    helper = None
+    helper, others = None, list[Second]()
     if subject is not None and processes > 1 and sum(SECONDS[each.cost] for each in pieces) > 3:
         helper = Thread(target=help_out, args=(subject.path,), daemon=True)
         helper.start()
-    with one_by_one():
-        while each := take():
-            keep(each, make(each, subject, wish, out))
-        if helper:
-            helper.join()
-        for each in [each for each in pieces if each.name not in found]:
-            keep(each, make(each, subject, wish, out))
+    try:
+        with one_by_one():
+            while each := take():
+                keep(each, make(each, subject, wish, out))
+            if helper:
+                helper.join()
+            for each in [each for each in pieces if each.name not in found]:
+                keep(each, make(each, subject, wish, out))
+    except BaseException:  # Ctrl-C, or a full disk: nobody waits for the rest
+        left.clear()
+        for other in others:
+            other.stop()
+        raise
     return [made for each in pieces for made in found[each.name]]

@@ -12,6 +12,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from glassformer import stopping
 from glassformer.errors import CallError, Error, MissingError
 from glassformer.studies import _work
 
@@ -95,9 +96,12 @@ class Processes(Executor):
     def _start(self, number: int) -> Any:
         ours, theirs = self.context.Pipe()
         child = self.context.Process(target=serve, args=(theirs, self.cores, number), daemon=True)
-        child.start()
+        with stopping.unheard():
+            child.start()
         theirs.close()
         self.children[number] = child
+        if self.closing:  # since a moment ago
+            child.kill()
         return ours
 
     def _answer(self, pipe: Any, job: Any, future: "Future[Any]") -> None:

@@ -8,7 +8,7 @@ from shutil import which
 
 from PIL import Image
 
-from glassformer import storage
+from glassformer import stopping, storage
 from glassformer.errors import Error, MissingError
 
 FORMATS = ("mp4", "gif")
@@ -40,7 +40,8 @@ def encoder(path: Path, shape: tuple[int, ...], rate: int) -> subprocess.Popen[b
         "-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-pix_fmt", "yuv420p", "-threads", "1",
         "-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart", str(path),
     ]  # fmt: skip
-    return subprocess.Popen(command, stdin=subprocess.PIPE)
+    with stopping.unheard():
+        return subprocess.Popen(command, stdin=subprocess.PIPE)
 
 
 def joined_video(folder: Path, path: Path) -> Path:
@@ -54,7 +55,9 @@ def joined_video(folder: Path, path: Path) -> Path:
             ffmpeg(), "-loglevel", "error", "-y", "-f", "concat", "-safe", "0", "-i", str(folder / "parts.txt"),
             "-c", "copy", "-fflags", "+bitexact", "-movflags", "+faststart", str(whole),
         ]  # fmt: skip
-        if subprocess.run(command, check=False).returncode:
+        with stopping.unheard():
+            joining = subprocess.Popen(command)
+        if joining.wait():
             raise Error("ffmpeg could not join the two halves of the film")
     storage.replace(path, whole.read_bytes())
     return path

@@ -134,9 +134,12 @@ class Film:
         try:
             for frames in segment(self, job | {"begin": 0, "end": cut}):
                 count(0)(frames)
-        finally:
+        except BaseException:
             if other:
-                other.join()
+                other.stop()
+            raise
+        if other:
+            other.join()
         written = [joined_rows(folder, stem.with_suffix(".csv"))]
         if "mp4" in targets:
             written.insert(0, joined_video(folder, targets["mp4"]))

@@ -3,6 +3,7 @@
 import csv
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -83,7 +84,10 @@ class Sinks:
         if self.gif is not None:
             self.gif.close()
         if self.video is not None and self.video.stdin is not None:
-            self.video.stdin.close()
+            if kind is not None:
+                self.video.kill()
+            with suppress(BrokenPipeError):
+                self.video.stdin.close()
             if self.video.wait() and kind is None:
                 raise Error("ffmpeg could not encode the film")
 
@@ -93,17 +97,24 @@ class Other:
 
     def __init__(self, recipe: dict[str, Any] | None, job: dict[str, Any], count: Callable[[int], None]) -> None:
         self.failed = False
+        self.other: Second | None = None
         self.thread = Thread(target=self._draw, args=(recipe, job, count), daemon=True)
         self.thread.start()
 
     def _draw(self, recipe: dict[str, Any] | None, job: dict[str, Any], count: Callable[[int], None]) -> None:
         try:
             with Second("glassformer.films._film.workers:begin", recipe) as other:
+                self.other = other
                 other.ready()
                 for frames in other.ask(job):
                     count(frames)
         except GoneError:
             self.failed = True
+
+    def stop(self) -> None:
+        """Nobody waits for the rest any more."""
+        if self.other:
+            self.other.stop()
 
     def join(self) -> None:
         """Wait for it, and say so if it failed."""
