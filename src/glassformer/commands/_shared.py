@@ -1,6 +1,9 @@
 """What several commands share: their common arguments, and the words of their answers."""
 
 import json
+import os
+import shlex
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,6 +35,8 @@ Edits = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
+MOST_SAID = 60  # characters of a text that are said again
+
 
 def counted(number: int, word: str) -> str:
     """A number of things: 1 problem, 2 problems."""
@@ -54,9 +59,26 @@ def opened(name: str | None, *, say: bool = True) -> "Run":
     return open_run(path)
 
 
-def speaks_of(run: "Run", step: int | None = None) -> None:
+def speaks_of(run: "Run", step: int | None = None, after: str | None = None) -> None:
     """Which run an answer is about, beside the answer itself."""
-    typer.echo(run.name if step is None else f"{run.name} at step {step:,}", err=True)
+    at = "" if step is None else f" at step {step:,}"
+    said = "" if after is None else f", after {after if len(after) <= MOST_SAID else f'{after[:MOST_SAID]}…'!r}"
+    typer.echo(f"{run.name}{at}{said}", err=True)
+
+
+def run_and_text(words: Sequence[str], *, say: bool = True) -> "tuple[Run, str | None]":
+    """The run and the text of `[RUN] [TEXT]`, for whoever asks or lets write.
+
+    Of a single word: a run if one is called so, whole or up to a hyphen, else the text for the newest run.
+    """
+    from glassformer.run import called
+
+    if len(words) > 2:
+        raise CallError(f"{len(words)} words are more than a run and a text; put the text in quotes")
+    if len(words) == 2:
+        return opened(words[0], say=say), words[1]
+    name = words[0] if words and called(words[0]) else None
+    return opened(name, say=say), words[0] if words and name is None else None
 
 
 def run_and_names(words: list[str], kind: str, *, say: bool = True) -> "tuple[Run, list[str]]":
@@ -83,6 +105,11 @@ def named(name: str, kind: str) -> str:
     if new != name:
         typer.echo(f"glassformer: {name} is called {new} now", err=True)
     return new
+
+
+def pasted(words: Sequence[str]) -> str:
+    """Words as one types them, in quotes where they need some."""
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def formats(given: str | None, known: Sequence[str], otherwise: str) -> tuple[str, ...]:

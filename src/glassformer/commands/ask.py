@@ -14,8 +14,10 @@ ORDER = 40
 
 
 def ask(
-    run: Annotated[str, typer.Argument(metavar="[RUN] TEXT", help="A run (none: the newest), then the text.")],
-    text: Annotated[str | None, typer.Argument(metavar="", hidden=True)] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN] [TEXT]", help="A run (none: the newest), then a text (none: the task's own)."),
+    ] = None,
     step: _shared.Step = "last",
     top: Annotated[int, typer.Option(help="How many tokens to show.")] = 5,
     member: _shared.Member = 0,
@@ -24,34 +26,38 @@ def ask(
 ) -> None:
     """Next-token probabilities after a text, beside those of the exact predictor, or of a table of counts.
 
-    With --edit, those of the edited model beside them.
+    With --edit, those of the edited model beside them. A single word is a run if one is called so, else the text.
     """
+    from glassformer.commands._next import telling
     from glassformer.edits import read, written
-    from glassformer.run import find
 
-    opened = find(None if text is None else run)
-    given = run if text is None else text
+    run, text = _shared.run_and_text(words or (), say=not as_json)
+    given = telling(run) if text is None else text
     if top < 1:
         raise CallError(f"--top {top} shows nothing; the least is 1")
     edits = read(edit)
-    at = _shared.kept_step(opened, step, member)
-    after = opened.ask(given, step=at, member=member, edits=edits)
-    before = opened.ask(given, step=at, member=member) if edits else after
-    answers, unedited = after[:top], dict(before)
+    at = _shared.kept_step(run, step, member)
+    if not as_json:
+        _shared.speaks_of(run, at, after=given)
+    after = run.ask(given, step=at, member=member, edits=edits)
+    before = run.ask(given, step=at, member=member) if edits else after
+    answers, unedited, truth = after[:top], dict(before), _truth(run, given)
     if as_json:
+        exact = [truth.get(token) for token, _ in answers]
         _shared.print_json(
             {
-                "run": str(opened.path),
+                "run": str(run.path),
                 "step": at,
                 "text": given,
                 **({"edits": [str(each) for each in edits]} if edits else {}),
                 "tokens": [token for token, _ in answers],
                 "probabilities": [chance for _, chance in answers],
                 **({"unedited": [unedited[token] for token, _ in answers]} if edits else {}),
+                "exact": exact if run.task.exact else None,
+                "counts": None if run.task.exact else exact,
             }
         )
         return
-    truth = _truth(opened, given)
     from glassformer.analyses._pairs import shown
 
     answers += [each for each in after[top:] if each[0] == before[0][0]]  # what it says unedited is always shown
@@ -59,10 +65,11 @@ def ask(
     edited = f"{'edited':>7}  " if edits else ""
     if edits:
         typer.echo(f"edited: {written(edits)}")
-    typer.echo(f"{'token':>{wide}}  {edited}{'model':>7}  {'exact' if opened.task.exact else 'counts':>7}")
+    typer.echo(f"{'token':>{wide}}  {edited}{'model':>7}  {'exact' if run.task.exact else 'counts':>7}")
     for token, chance in answers:
         edited = f"{chance:7.1%}  " if edits else ""
-        typer.echo(f"{shown(token):>{wide}}  {edited}{unedited[token]:7.1%}  {truth[token]:7.1%}")
+        right = f"{truth[token]:7.1%}" if token in truth else f"{'–':>7}"
+        typer.echo(f"{shown(token):>{wide}}  {edited}{unedited[token]:7.1%}  {right}")
 
 
 def _truth(run: "Run", text: str) -> dict[str, float]:

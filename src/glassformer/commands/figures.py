@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from glassformer.gallery import Made
 
 ORDER = 70
+STOPPED = "stopped before the end; every file drawn so far is whole, and the same command draws them all again"
 
 
 def figures(
@@ -49,9 +50,9 @@ def figures(
     """Draw a run: every figure that applies with a page that shows them all, or the figures named."""
     from glassformer import catalogue, gallery
     from glassformer.figures import _draw, _style
-    from glassformer.run import Run, find
+    from glassformer.run import Run
 
-    subject, names = _subject(words or [])
+    subject, names = _subject(words or [], say=not as_json)
     _style.theme(theme), _style.size(size)
     wish = gallery.Wish(
         step=_checked(subject, step, member, sequence or (), edit or ()),
@@ -61,7 +62,7 @@ def figures(
         theme=theme,
         formats=_shared.formats(format_, _draw.FORMATS, "svg,png"),
         options=_shared.options(set_ or (), names, "figures"),
-        others=tuple(str(find(each).path) for each in with_ or ()),
+        others=tuple(str(_shared.opened(each, say=not as_json).path) for each in with_ or ()),
         edits=tuple(edit or ()),
     )
     pieces = [catalogue.entry("figures", name) for name in names]
@@ -85,7 +86,7 @@ def figures(
         raise typer.Exit(1 if failed else 2)
 
 
-def _subject(words: list[str]) -> "tuple[Subject, list[str]]":
+def _subject(words: list[str], say: bool) -> "tuple[Subject, list[str]]":
     """What to draw and the figures named; a study without names is drawn as its own command draws it."""
     from glassformer import catalogue, study
 
@@ -98,7 +99,7 @@ def _subject(words: list[str]) -> "tuple[Subject, list[str]]":
         word in there and catalogue.entry("figures", word).needs in ("nothing", "study") for word in words
     ):
         return None, words  # no run is looked for where none is needed
-    return _shared.run_and_names(words, "figures")
+    return _shared.run_and_names(words, "figures", say=say)
 
 
 def _checked(subject: "Subject", step: str, member: int, sequences: "Sequence[str]", edits: "Sequence[str]") -> int:

@@ -18,8 +18,13 @@ SIGNS = {"␣": " ", "⏎": "\n", "\\n": "\n", "⇥": "\t", "\\t": "\t"}
 
 
 def generate(
-    run: _shared.RunName = None,
-    prompt: Annotated[str, typer.Argument(help="What to go on from; none: begin as the task begins.")] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN] [TEXT]",
+            help="A run (none: the newest), then a text to go on from (none: as the task begins).",
+        ),
+    ] = None,
     temperature: Annotated[float, typer.Option(help="0 takes the likeliest token each time.")] = 1.0,
     top_k: Annotated[int | None, typer.Option(help="Choose among this many likeliest tokens.")] = None,
     top_p: Annotated[
@@ -34,26 +39,31 @@ def generate(
     edit: _shared.Edits = None,
     as_json: _shared.Json = False,
 ) -> None:
-    """Let a model write; where its task has a rule, count what is right."""
-    from glassformer.edits import written
-    from glassformer.run import find
+    """Let a model write; where its task has a rule, right tokens are marked ✓ and wrong ones ✗.
 
-    opened = find(run).edited(edit)
+    A single word is a run if one is called so, else the text.
+    """
+    from glassformer.edits import written
+
+    found, text = _shared.run_and_text(words or (), say=not as_json)
+    opened, prompt = found.edited(edit), text or ""
     if not 1 <= samples <= MOST_SAMPLES:
         raise CallError(f"--samples {samples} is not between 1 and {MOST_SAMPLES}")
+    at = _shared.kept_step(opened, step, member)
+    if not as_json:
+        _shared.speaks_of(opened, at)
     end = None if stop is None else _token(stop, opened.task.vocabulary)
     start = [int(token) for token in opened.task.encode(prompt)]
-    at = _shared.kept_step(opened, step, member)
     texts = (
         opened.generate(prompt, tokens, temperature, top_k, seed + k, at, member, top_p=top_p, stop=end)
         for k in range(samples)
     )
     if as_json:
-        found = [_judged(opened, [*start, *new]) for new in texts]
+        judged = [_judged(opened, [*start, *new]) for new in texts]
         about = {"run": str(opened.path), "step": at, "prompt": prompt}
         if opened.edits:
             about["edits"] = [str(each) for each in opened.edits]
-        _shared.print_json({**about, **(found[0] if samples == 1 else {"samples": found})})
+        _shared.print_json({**about, **(judged[0] if samples == 1 else {"samples": judged})})
         return
     if len(start) > opened.architecture.context:
         typer.echo(f"(the model sees the last {opened.architecture.context} tokens at a time)", err=True)
@@ -66,22 +76,36 @@ def generate(
 
 
 def _print(run: "Run", start: list[int], new: Iterable[int]) -> None:
-    """The text as it is written, then what the rule says about it, if there is a rule."""
+    """The text as it is written; or, where there is a rule, with its verdict on every token."""
     from glassformer import generation
 
-    written: list[int] = []
-
-    def kept() -> Iterable[int]:
-        for token in chain(start, new):
-            written.append(token)
-            yield token
-
-    for piece in generation.spelled(kept(), run.task.readable):
-        typer.echo(piece, nl=False)
+    task = run.task
+    if not any(task.constrained(task.encode(text)).any() for text in task.showcase):  # no rule
+        for piece in generation.spelled(chain(start, new), task.readable):
+            typer.echo(piece, nl=False)
+        typer.echo("")
+        return
+    tokens = [*start, *new]
+    verdicts = [None] * len(start) + _judged(run, tokens)["right"][len(start) :]
+    pieces = list(generation.spelled(tokens, task.readable))
+    if len(pieces) == len(verdicts):
+        for piece, verdict in zip(pieces, verdicts, strict=True):
+            _mark(piece, verdict)
+    else:  # some tokens have no piece of their own
+        typer.echo("".join(pieces), nl=False)
     typer.echo("")
-    judged = [verdict for verdict in _judged(run, written)["right"][len(start) :] if verdict is not None]
-    if judged:
-        typer.echo(f"the rule spoke about {len(judged)} of these tokens; {sum(judged)} of them are right")
+    judged = [verdict for verdict in verdicts if verdict is not None]
+    typer.echo(f"the rule spoke about {len(judged)} of these tokens; {sum(judged)} of them are right")
+
+
+def _mark(piece: str, verdict: bool | None) -> None:
+    """A token, with a sign and a colour for right and wrong."""
+    from glassformer import terminal
+
+    if verdict is None:
+        typer.echo(piece, nl=False)
+    else:
+        terminal.coloured(f"{piece}{'✓' if verdict else '✗'}", "green" if verdict else "red", nl=False)
 
 
 def _judged(run: "Run", written: list[int]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import typer
 from glassformer.errors import DivergedError
 
 ORDER = 25
+STOPPED = "stopped; a training begun here goes on with `train ... --resume`, and `figures` draws what was trained"
 
 
 def lab(
@@ -27,15 +28,19 @@ def lab(
     ] = True,
 ) -> None:
     """Train an experiment and draw every figure that applies: a run in runs/, a page in figures/."""
+    from glassformer.changed import run_name
+    from glassformer.commands import _next
     from glassformer.commands.figures import figures
     from glassformer.commands.train import settings_of, train
     from glassformer.record import free_name
+    from glassformer.run import open as open_run
 
     name = experiment if experiment or text else "plus_last_even"
     settings = settings_of(name, text, None, None, set_ or (), seed, steps)
-    folder = free_name(Path("runs"), f"{settings.name}-{settings.train.seed}")
+    folder = free_name(Path("runs"), run_name(settings))
     try:
-        train(name, text=text, seed=seed, steps=steps, set_=set_, out=folder)
+        train(name, text=text, seed=seed, steps=steps, set_=set_, out=folder, then=False)
     except DivergedError as problem:  # how far it came is worth a look
         typer.echo(f"glassformer: {problem}", err=True)
     figures([str(folder)], open_=open_)
+    _next.say(open_run(folder), "figures")

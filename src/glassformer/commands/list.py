@@ -34,7 +34,7 @@ def list(
         raise CallError(f"{kind or 'everything'} cannot be listed for a run or with options; name one of "
                         f"{', '.join(catalogue.SHOWN)}")  # fmt: skip
     if subject is not None or options:
-        _of(_found(subject), catalogue.entries(str(kind)), options, as_json)
+        _of(_found(subject, say=not as_json), catalogue.entries(str(kind)), options, as_json)
         return
     there = {each: catalogue.pieces(each) for each in (kinds if kind is None else [kind])}
     if as_json:
@@ -48,15 +48,14 @@ def list(
             typer.echo(f"  {name:{width}}  {title}")
 
 
-def _found(name: str | None) -> "Subject":
+def _found(name: str | None, say: bool) -> "Subject":
     from pathlib import Path
 
     from glassformer import catalogue, study
-    from glassformer.run import find
 
     if name is None:
         return None
-    return catalogue.opened(name) if (Path(name) / study.ABOUT).is_file() else find(name)
+    return catalogue.opened(name) if (Path(name) / study.ABOUT).is_file() else _shared.opened(name, say=say)
 
 
 def _of(subject: "Subject", entries: "Sequence[Entry]", options: bool, as_json: bool) -> None:

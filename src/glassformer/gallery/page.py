@@ -11,6 +11,7 @@ from pathlib import Path
 from glassformer import __version__, summary
 from glassformer.analyses._result import thousands
 from glassformer.catalogue import sections as story
+from glassformer.changed import told
 from glassformer.gallery.brief import BRIEF
 from glassformer.gallery.films import films, link
 from glassformer.gallery.making import Made
@@ -65,6 +66,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
         *_task(run),
         *(f"<p>{_text(_begun(sentence, run))}.</p>" for sentence in _sentences(run)),
         f"<p>{_text(size)}.</p>",
+        *(f"<p>{_text(_begun(changes))}.</p>" for changes in [told(run.experiment)] if changes),
         *_brief(shown),
         '<nav aria-label="Contents">\n<h2>Contents</h2>',
     ]
