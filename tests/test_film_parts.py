@@ -188,7 +188,7 @@ def test_each_stage_of_any_architecture_follows_from_its_operands(architecture, 
     tokens = rng.integers(0, len(task.vocabulary), 8)
     values = reference.forward(nest(weights), tokens, a)[1]
     run = SimpleNamespace(architecture=a, task=task, weights=lambda _step, _member: weights)
-    assert follow(run, Trace(values, tokens, 0, task.vocabulary)) >= 2
+    assert follow(run, Trace(values, tokens, 0, task.vocabulary, run.architecture)) >= 2
 
 
 def test_what_is_framed_is_what_the_task_accepts():

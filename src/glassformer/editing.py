@@ -5,15 +5,16 @@ The functions take NumPy and JAX arrays, so both passes give the same numbers.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, reduce
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
-from glassformer import glossary, reference
+from glassformer import given, glossary, reference
 from glassformer.architecture import Architecture, nest
 from glassformer.edits import Edit, Given, read
-from glassformer.errors import CallError, MissingError
+from glassformer.errors import CallError, MissingError, unknown
 from glassformer.reference import Array
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def compiled(run: "Run", tokens: Array, step: int = -1, member: int = 0, more: G
         check(edit, run)
         changes.append((edit.point, _change(edit, run, tokens, step, member, waits=False)))
     if functions and isinstance(more, Mapping):
-        changes += more.items()
+        changes += [_named(name, function, run) for name, function in more.items()]
     found: dict[str, Change] = {}
     for point, change in changes:
         found[point] = _after(found[point], change) if point in found else change
@@ -75,7 +76,11 @@ def while_writing(run: "Run", step: int, member: int, more: Given) -> Callable[[
             raise CallError(f"{edit}: a text that grows has not the length of another; patch from a step or a run")
         if edit.point == "probabilities":
             raise CallError(f"{edit}: the next token is chosen by the logits; edit those")
-    more = more if functions else None
+    if functions and isinstance(more, Mapping):
+        if "probabilities" in [_named(name, function, run)[0] for name, function in more.items()]:
+            raise CallError("edits of probabilities: the next token is chosen by the logits; edit those")
+    else:
+        more = None
     return (lambda window: compiled(seen, window, step, member, more)) if seen.edits or more else None
 
 
@@ -90,6 +95,72 @@ def sizes(architecture: Architecture) -> dict[str, dict[str, int]]:
             shape = zip(glossary.axes(name), seen[name].shape, strict=True)
             found[name] = {axis: architecture.context if _is_place(axis) else size for axis, size in shape}
     return found
+
+
+def _named(name: str, function: Any, run: "Run") -> tuple[str, Change]:
+    """A function given for a point, by our name or TransformerLens's, as one that cannot but return what fits there."""
+    there = sizes(run.architecture)
+    found = glossary.point(name, run.architecture) if isinstance(name, str) else None
+    if found is None or found[0] not in there:
+        raise unknown(str(name), "the trace", there)
+    point, only = found
+    call = _callable(name, function)
+
+    def change(value: Any, block: int | None) -> Any:
+        if only is not None and block != only:
+            return value
+        mine = value.copy() if isinstance(value, np.ndarray) else value  # which the function may write into
+        return _fitting(name, call(mine, block), value)
+
+    return point, change
+
+
+def _callable(name: str, function: Any) -> Change:
+    """`function(value, block)` of a function that takes the value, and the block if it asks for it.
+
+    It does so by a second argument without a default, or by one that is called `block`; `lambda value, head=head: ...`
+    is a function of the value.
+    """
+    takes = "a function that takes (value, block), or the value alone, and returns what goes on in its place"
+    if not callable(function):
+        raise CallError(f"edits[{name!r}] = {given.written(function)} is not {takes}")
+    if isinstance(function, np.ufunc):
+        places: list[Parameter] = [Parameter(f"x{k}", Parameter.POSITIONAL_ONLY) for k in range(function.nin)]
+        if function.nin != 1:
+            raise CallError(f"edits[{name!r}] = {given.written(function)} takes {function.nin} arrays; give {takes}")
+    else:
+        try:
+            places = list(signature(function).parameters.values())
+        except (TypeError, ValueError):  # written in C, and silent about what it takes
+            return lambda value, _: function(value)
+    if any(each.name == "block" and each.kind is Parameter.KEYWORD_ONLY for each in places):
+        return lambda value, block: function(value, block=block)
+    if any(each.kind is Parameter.VAR_POSITIONAL for each in places):
+        return lambda value, block: function(value, block)
+    ordered = [each for each in places if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
+    needed = [each for each in ordered if each.default is Parameter.empty]
+    if not ordered or len(needed) > 2:
+        many = len(needed) if ordered else "no"
+        raise CallError(f"edits[{name!r}] = {given.written(function)} takes {many} arguments; give {takes}")
+    if len(needed) == 2 or (len(ordered) > 1 and ordered[1].name == "block"):
+        return lambda value, block: function(value, block)
+    return lambda value, _: function(value)
+
+
+def _fitting(name: str, found: Any, value: Any) -> Any:
+    """What a function returned, if it is as many real numbers as stood there; nothing is stretched to fit."""
+    if found is None:
+        raise CallError(f"the edit of {name} returned nothing; return the value that goes on in its place")
+    if isinstance(value, np.ndarray):
+        try:
+            found = np.asarray(found)
+        except (TypeError, ValueError):  # rows of different lengths
+            raise CallError(f"the edit of {name} returned {given.written(found)}, which is no array") from None
+        if found.dtype.kind not in "fiu":
+            raise CallError(f"the edit of {name} returned numbers of type {found.dtype}; wanted are real numbers")
+    if found.shape != value.shape:
+        raise CallError(f"the edit of {name} returned shape {found.shape}; wanted is {value.shape}, as it was given")
+    return found.astype(value.dtype)
 
 
 def _after(first: Change, then: Change) -> Change:

@@ -45,8 +45,13 @@ class Edit:
     run: str | None = None  # the other run, as commands name it
 
     def __post_init__(self) -> None:
-        known = _axes(self.verb, self.point)
-        places = {axis: _places(axis, given) for axis, given in dict(self.at).items()}
+        point, block = _point(self.verb, self.point)
+        object.__setattr__(self, "point", point)
+        known = glossary.axes(point)
+        at: dict[str, Any] = dict(self.at)
+        if block is not None and at.setdefault("block", block) != block:
+            raise CallError(f"block = {_shown(at['block'])} is not the block {block} that the point's name has")
+        places = {axis: _places(axis, given) for axis, given in at.items()}
         for axis in places:
             if axis not in known:
                 raise unknown(axis, f"the axes of {self.point}", known)
@@ -112,7 +117,7 @@ class Edit:
 
 
 TOKEN = re.compile(
-    r"""\s+|(?P<text>"(?:[^"\\]|\\.)*"|'[^'\\]*')|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<word>[^\W\d]\w*)"""
+    r"""\s+|(?P<text>"(?:[^"\\]|\\.)*"|'[^'\\]*')|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<word>[^\W\d]\w*(?:\.\w+)*)"""
     r"""|(?P<sign>[][(),=;-])|(?P<other>.)""",
     re.DOTALL | re.ASCII,
 )
@@ -164,12 +169,13 @@ class _Words:
     def edit(self) -> Edit:
         verb = self.take("word", "a verb")
         self.need("(")
-        point = self.take("word", "the name of a point")
-        known = _axes(verb, point)
+        point, block = _point(verb, self.take("word", "the name of a point"))
+        known = glossary.axes(point)
         amount: float | None = None
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = {} if block is None else {"block": [block]}
         while self.skip(","):
-            if not given and amount is None and self.next()[0] != "word":
+            first = len(given) == (block is not None)
+            if first and amount is None and self.next()[0] != "word":
                 amount = self.number("a number, or the name of an axis")
                 continue
             name = self.take("word", "the name of an axis")
@@ -249,12 +255,14 @@ class _Words:
         )
 
 
-def _axes(verb: Any, point: Any) -> tuple[str, ...]:
-    """The axes of a point, if there is such a point, and such a verb."""
-    for name, where, known in ((verb, "the verbs of edits", VERBS), (point, "the points", glossary.POINTS)):
-        if name not in known:
-            raise unknown(str(name), where, known)
-    return glossary.axes(point)
+def _point(verb: Any, name: Any) -> tuple[str, int | None]:
+    """The point that a name means, and the block if the name is TransformerLens's; and whether there is such a verb."""
+    if verb not in VERBS:
+        raise unknown(str(verb), "the verbs of edits", VERBS)
+    found = glossary.point(name) if isinstance(name, str) else None
+    if found is None:
+        raise unknown(str(name), "the points", glossary.POINTS)
+    return found
 
 
 def _places(axis: Any, given: Any) -> tuple[int, ...]:

@@ -3,15 +3,21 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glassformer import reference
+from glassformer import given, notebook, reference
 from glassformer.architecture import Architecture, sinusoids
 from glassformer.errors import CallError, DivergedError
 from glassformer.reference import Array, Edits, Params
+from glassformer.words import shown
+
+if TYPE_CHECKING:
+    from glassformer.tasks import Task
 
 HALF = "\ufffd"  # what decoding shows in place of half a character
+MARKS = {True: "✓", False: "✗", None: ""}
 MOST_NAMED = 40  # tokens of a vocabulary that are listed in a sentence
 
 
@@ -24,12 +30,13 @@ class Choice:
     top_p: float | None = None  # among the fewest likeliest tokens that have this probability together
 
     def __post_init__(self) -> None:
-        if not 0 <= self.temperature < float("inf"):
-            raise CallError(f"temperature = {self.temperature} is not a number from 0 up")
-        if self.top_k is not None and self.top_k < 1:
+        wanted = {"temperature": "a number from 0 up", "top_p": "a probability above 0, up to 1"}
+        if given.number("temperature", self.temperature, wanted["temperature"]) < 0:
+            raise CallError(f"temperature = {self.temperature} is not {wanted['temperature']}")
+        if self.top_k is not None and given.whole("top_k", self.top_k) < 1:
             raise CallError(f"top_k = {self.top_k} leaves no token to choose from; the least is 1")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise CallError(f"top_p = {self.top_p} is not a probability above 0, up to 1")
+        if self.top_p is not None and not 0 < given.number("top_p", self.top_p, wanted["top_p"]) <= 1:
+            raise CallError(f"top_p = {self.top_p} is not {wanted['top_p']}")
 
     def chances(self, logits: Array) -> Array:
         """(token,): the probability with which each token is picked."""
@@ -100,6 +107,57 @@ class Reader:
         assert block is not None
         self._kept[name][block] = np.concatenate([self._kept[name][block], new], axis=-2)
         return self._kept[name][block]
+
+
+class Written(Iterator[int]):
+    """What a model writes: an iterator of token ids that remembers them, and shows itself as a text with verdicts.
+
+    Tokens are computed when they are asked for; `ids`, `text` and `right` ask for all of them.
+    """
+
+    def __init__(self, start: list[int], new: Iterator[int], task: "Task") -> None:
+        self.start = start  # ids of the text that was given
+        self._new, self._task = new, task
+        self._ids: list[int] = []
+
+    def __next__(self) -> int:
+        self._ids.append(next(self._new))
+        return self._ids[-1]
+
+    @property
+    def ids(self) -> list[int]:
+        """All that is written, without the start."""
+        for _ in self:
+            pass
+        return list(self._ids)
+
+    @property
+    def text(self) -> str:
+        """The start and all that is written, for reading."""
+        return self._task.readable(np.array(self.start + self.ids, dtype=np.int32))
+
+    @property
+    def right(self) -> list[bool | None]:
+        """Of each token that is written: whether the rule allows it; None where the rule leaves it free."""
+        return self._task.verify(np.array(self.start + self.ids, dtype=np.int32))[len(self.start) :]
+
+    def __str__(self) -> str:
+        return shown(self.text)
+
+    def __repr__(self) -> str:
+        return "".join(f"{piece}{MARKS[right]}" for piece, right in self._pieces())
+
+    def _repr_html_(self) -> str:
+        return notebook.written([(piece, MARKS[right], right) for piece, right in self._pieces()], len(self.start))
+
+    def _pieces(self) -> list[tuple[str, bool | None]]:
+        """The text token by token, fit to be shown, and the verdict on each; half a character belongs to the next."""
+        tokens = self.start + self.ids
+        right = [None] * len(self.start) + self.right
+        pieces = [shown(piece) for piece in spelled(tokens, self._task.readable)]
+        if len(pieces) != len(tokens):
+            return [("".join(pieces), None)]
+        return list(zip(pieces, right, strict=True))
 
 
 def go_on(

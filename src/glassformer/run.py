@@ -4,7 +4,7 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from glassformer import editing, folder, generation, glance, reference, storage, tensors
+from glassformer import editing, folder, generation, given, glance, reference, storage, tensors
 from glassformer.architecture import Architecture, nest
 from glassformer.edits import Edit, Given, read, written
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError, unknown
@@ -80,6 +80,13 @@ def names(root: Path = Path("runs"), beginning: str = "") -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(each for each in fitting if os.path.isfile(f"{root}/{each}/{folder.ABOUT}"))
+
+
+def called(word: str, root: Path = Path("runs")) -> bool:
+    """Whether a run is called so: by its folder, by its name, or by its name up to a hyphen, as plus_last_even."""
+    if os.path.isfile(os.path.join(word, folder.ABOUT)):
+        return True
+    return bool(word) and any(each[len(word) :][:1] in ("", "-") for each in names(root, word))
 
 
 class Run:
@@ -156,7 +163,8 @@ class Run:
         losses, steps = self.metrics.get("validation_loss"), self.metrics["step"]
         if losses is None or not len(losses):
             raise MissingError(f"nothing is logged yet in {self.path}, so no step is known to be the best; name one")
-        of_member = losses if losses.ndim == 1 else losses[:, self._place(member)]
+        place = self._place(member)
+        of_member = losses if losses.ndim == 1 else losses[:, place]
         there = np.isfinite(of_member) & np.isin(steps, self.steps)
         if not there.any():
             raise MissingError(f"no kept step of {self.path} has a validation loss that is a number; name one")
@@ -237,16 +245,15 @@ class Run:
         changes = editing.compiled(self, tokens, entry.step, member, edits)
         with np.errstate(over="ignore", invalid="ignore"):  # a diverged model is looked at like any other
             _, values = reference.forward(params, tokens, self.architecture, changes)
-        for name in changes:
-            if name not in values:
-                raise unknown(name, "the trace", values)
-        return Trace(values, tokens, entry.step, self.task.vocabulary)
+        return Trace(values, tokens, entry.step, self.task.vocabulary, self.architecture)
 
     def edited(self, edits: Given) -> "Run":
         """This run seen through edits, after those it has: whoever traces, asks or generates sees the edited model.
 
         Weights and metrics stay what was trained, and what has been read of the folder is shared.
         """
+        if edits and editing.is_functions(edits):
+            raise CallError("edited takes written edits, as zero(mixed, head=0); functions go to trace, ask and generate")
         found = (*self.edits, *read(edits))
         for edit in found:
             editing.check(edit, self)
@@ -277,7 +284,7 @@ class Run:
 
     def generate(
         self,
-        text: str = "",
+        text: str | Sequence[int] | Array = "",
         tokens: int = 32,
         temperature: float = 1.0,
         top_k: int | None = None,
@@ -288,29 +295,31 @@ class Run:
         top_p: float | None = None,
         stop: str | None = None,
         edits: Given = None,
-    ) -> Iterator[int]:
-        """Token ids that go on from a text, one by one; the model sees the last `context` of them.
+    ) -> generation.Written:
+        """What the model writes after a text, or after token ids: the ids one by one, `.text`, and a verdict on each.
 
-        Temperature 0 takes the likeliest each time; `stop` is a token after which nothing more is written. Without a
-        text, the first token is one a sequence may begin with. `edits` are those of `trace`; one at a position waits
-        until the text reaches it.
+        Nothing is computed before it is asked for; the model sees the last `context` tokens. Temperature 0 takes the
+        likeliest each time; `stop` is a token after which nothing more is written. Without a text, the first token is
+        one a sequence may begin with. `edits` are those of `trace`; one at a position waits until the text reaches it.
         """
         if self.task.answers != "next":
             raise CallError(f"task {self.experiment.task_name} has one answer and no next token; use ask")
+        tokens = given.whole("tokens", tokens)
         if not 1 <= tokens <= MOST_TOKENS:
             raise LimitError(f"tokens = {tokens} is not between 1 and {MOST_TOKENS:,}")
         choice = generation.Choice(temperature, top_k, top_p)
         end = None if stop is None else generation.stop_token(stop, self.task.vocabulary)
-        if len(text) > MOST_TEXT:
-            raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
-        params = nest(self.unedited.weights(step, member))
-        rng = np.random.default_rng(seed)
-        before = [int(token) for token in self.task.encode(text)]
+        rng = np.random.default_rng(given.seed(seed))
+        ids = self._read(text)
+        if ids.ndim != 1:
+            raise CallError("generate goes on from one text at a time; call it once for each of a batch")
+        before = ids.tolist()
+        params = nest(self.unedited.weights(step, self._place(member)))
         first = [] if before else [int(self.task.sample(rng, 1)[0])]
         more = 0 if first == [end] else tokens - len(first)
         changes = editing.while_writing(self, step, member, edits)
         new = generation.go_on(params, self.architecture, before + first, more, choice, rng, end, changes)
-        return chain(first, new)
+        return generation.Written(before, chain(first, new), self.task)
 
     def to_xarray(self) -> "xarray.Dataset":
         """The whole run as one labelled data set: weights over `step`, metrics over `logged_step`."""
@@ -367,20 +376,25 @@ class Run:
 
     def tokens(self, text: str | Sequence[int] | Sequence[Sequence[int]] | Array | None) -> Array:
         """Token ids that this model can look at, from a text or from ids; None: the task's first showcase."""
-        if isinstance(text, str) and len(text) > MOST_TEXT:
-            raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
         if text is None:  # a showcase is made for the usual window; a smaller one sees its end
             return self.task.encode(self.task.showcase[0])[-self.architecture.context :]
-        tokens = self.task.encode(text) if isinstance(text, str) else _ids(text)
+        tokens = self._read(text)
         if tokens.size == 0:
             raise CallError(f"the text is empty; try {self.task.showcase[0]!r}")
         if tokens.shape[-1] > self.architecture.context:
             raise LimitError(
                 f"{tokens.shape[-1]} tokens are more than the model's context = {self.architecture.context}"
             )
-        wrong = np.argwhere((tokens < 0) | (tokens >= self.architecture.vocabulary))
+        return tokens
+
+    def _read(self, text: str | Sequence[int] | Sequence[Sequence[int]] | Array) -> Array:
+        """The token ids of a text, or ids as they are given, each of them one of this model's; of any length."""
+        if isinstance(text, str) and len(text) > MOST_TEXT:
+            raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
+        tokens = self.task.encode(text) if isinstance(text, str) else _ids(text)
+        wrong = np.argwhere((tokens < 0) | (tokens >= self.architecture.vocabulary)) if tokens.size else ()
         if len(wrong):
-            at = tuple(wrong[0])
+            at: tuple[int, ...] = tuple(wrong[0].tolist())
             raise CallError(
                 f"token {tokens[at]} at position {at[-1]} is not between 0 and {self.architecture.vocabulary - 1}"
             )
@@ -394,7 +408,7 @@ class Run:
         rows: dict[str, str] = {
             "experiment": self.experiment.name,
             "status": self.status,
-            "steps": f"{self.last_step:,}, of which {len(self.steps):,} kept",
+            "steps": f"{self.last_step:,}; kept: {len(self.steps):,}" + (", step 0 among them" if 0 in self._index else ""),
             "parameters": f"{self.parameters:,}" + (f" × {self.members} members" if self.members > 1 else ""),
         }
         for name in ("validation_loss", "excess"):
@@ -422,11 +436,12 @@ class Run:
         return {name: (*members, *shape) for name, shape in self.architecture.shapes().items()}
 
     def _entry(self, step: int) -> Entry:
+        step = given.step(step)
         if len(self.steps) == 0:
             raise MissingError(f"{self.path} has no kept step yet; wait for the training's first safe point")
         if step == -1:
             return self._index[int(self.steps[-1])]
-        if (entry := self._index.get(int(step))) is not None:
+        if (entry := self._index.get(step)) is not None:
             return entry
         after = int(np.searchsorted(self.steps, step))
         near = " and ".join(str(each) for each in self.steps[max(after - 1, 0) : after + 1])
@@ -446,9 +461,10 @@ class Run:
         return weights if self.members == 1 else {name: array[place] for name, array in weights.items()}
 
     def _place(self, member: int) -> int:
-        if not 0 <= member < self.members:
-            raise MissingError(f"there is no member {member} in {self.path}; there are 0 to {self.members - 1}")
-        return member
+        found = given.whole("member", member)
+        if not 0 <= found < self.members:
+            raise MissingError(f"there is no member {found} in {self.path}; there are 0 to {self.members - 1}")
+        return found
 
 
 class _Edited(Run):
