@@ -6,26 +6,62 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+from typer._completion_classes import completion_init
+from typer._completion_shared import install
 
-from glassformer import _discover, commands, stopping, streams
+from glassformer import __version__, _discover, commands, stopping, streams
 from glassformer.errors import Error
 
 INTERRUPTED = 130  # how typer ends a command that Ctrl-C cut short before it was ours
 
 app = typer.Typer(
     name="glassformer",
-    help="A laboratory for tiny transformers: train one in seconds, and look at every number inside it.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=False,  # below, in words without colour codes
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={
-        "color": True
-    },  # nothing is taken out of a text on its way: streams.py shows what would be obeyed
+    context_settings={"color": True},  # a text stays as it is on its way: streams.py shows what would be obeyed
 )
+
+
+completion_init()
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"glassformer {__version__}")
+        raise typer.Exit
+
+
+def _install_completion(asked: bool) -> None:
+    if asked:
+        shell, path = install()
+        typer.echo(f"{shell} completes commands, runs and experiments from your next terminal on ({path})")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+    install_completion: Annotated[
+        bool,
+        typer.Option(
+            "--install-completion",
+            callback=_install_completion,
+            is_eager=True,
+            help="Let Tab complete commands, runs and experiments: bash, zsh, fish, PowerShell.",
+        ),
+    ] = False,
+) -> None:
+    """A laboratory for tiny transformers: train one in seconds, and look at every number inside it.
+
+    Begin with `glassformer lab`, or `glassformer list` for what there is; `glassformer COMMAND --help` tells the rest.
+    """
 
 
 class StoppedError(Error):
@@ -49,7 +85,7 @@ for _verb in sorted(
     (import_module(f"{commands.__name__}.{name}") for name in _discover.names(commands)), key=lambda verb: verb.ORDER
 ):
     _name = _verb.__name__.rpartition(".")[2]
-    app.command(_name)(_stoppable(_verb, getattr(_verb, _name)))
+    app.command(_name, short_help=(_verb.__doc__ or "").partition("\n")[0])(_stoppable(_verb, getattr(_verb, _name)))
 
 
 def run() -> None:

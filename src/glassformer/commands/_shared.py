@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glassformer.commands import _complete
 from glassformer.errors import CallError, MissingError
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 
 RunName = Annotated[
     str | None,
-    typer.Argument(metavar="[RUN]", help="A run's folder, or the beginning of its name under runs/; none: the newest."),
+    typer.Argument(
+        metavar="[RUN]",
+        help="A run's folder, or the beginning of its name under runs/; none: the newest.",
+        autocompletion=_complete.runs,
+    ),
 ]
 Step = Annotated[
     str,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.commands import _shared
+from glassformer.commands import _complete, _shared
 from glassformer.errors import CallError
 
 if TYPE_CHECKING:
@@ -16,7 +16,11 @@ ORDER = 40
 def ask(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN] [TEXT]", help="A run (none: the newest), then a text (none: the task's own)."),
+        typer.Argument(
+            metavar="[RUN] [TEXT]",
+            help="A run (none: the newest), then a text (none: the task's own).",
+            autocompletion=_complete.runs,
+        ),
     ] = None,
     step: _shared.Step = "last",
     top: Annotated[int, typer.Option(help="How many tokens to show.")] = 5,

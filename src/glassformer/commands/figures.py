@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glassformer import terminal
-from glassformer.commands import _shared
+from glassformer.commands import _complete, _shared
 from glassformer.errors import CallError
 
 if TYPE_CHECKING:
@@ -22,7 +22,11 @@ STOPPED = "stopped before the end; every file drawn so far is whole, and the sam
 def figures(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN] [NAME ...]", help="A run or a study, then figures by name; none: all of them."),
+        typer.Argument(
+            metavar="[RUN] [NAME ...]",
+            help="A run or a study, then figures by name; none: all of them.",
+            autocompletion=_complete.pieces("figures"),
+        ),
     ] = None,
     step: _shared.Step = "last",
     sequence: Annotated[

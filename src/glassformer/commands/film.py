@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from glassformer import terminal
-from glassformer.commands import _shared
+from glassformer.commands import _complete, _shared
 from glassformer.errors import Error
 
 ORDER = 80
@@ -16,7 +16,11 @@ STOPPED = "stopped before the end; every film made so far is whole, and the same
 def film(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN] [NAME ...]", help="A run, then films by name; none: all that apply."),
+        typer.Argument(
+            metavar="[RUN] [NAME ...]",
+            help="A run, then films by name; none: all that apply.",
+            autocompletion=_complete.pieces("films"),
+        ),
     ] = None,
     format_: Annotated[
         str | None, typer.Option("--format", help="mp4, gif, with commas; mp4 if none, and gif without ffmpeg.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer.commands import _shared
+from glassformer.commands import _complete, _shared
 from glassformer.errors import CallError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def generate(
         typer.Argument(
             metavar="[RUN] [TEXT]",
             help="A run (none: the newest), then a text to go on from (none: as the task begins).",
+            autocompletion=_complete.runs,
         ),
     ] = None,
     temperature: Annotated[float, typer.Option(help="0 takes the likeliest token each time.")] = 1.0,

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from glassformer.commands import _complete
 from glassformer.errors import DivergedError
 
 ORDER = 25
@@ -14,7 +15,10 @@ STOPPED = "stopped; a training begun here goes on with `train ... --resume`, and
 def lab(
     experiment: Annotated[
         str | None,
-        typer.Argument(help="A ready-made experiment, or a path to your own TOML file; plus_last_even if none."),
+        typer.Argument(
+            help="A ready-made experiment, or a path to your own TOML file; plus_last_even if none.",
+            autocompletion=_complete.experiments,
+        ),
     ] = None,
     text: Annotated[Path | None, typer.Option(help="Learn a text of your own in place of an experiment.")] = None,
     seed: Annotated[int | None, typer.Option(help="Initial weights, batches and dropout.")] = None,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.commands import _shared
+from glassformer.commands import _complete, _shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,12 @@ ORDER = 10
 def list(
     kind: Annotated[str | None, typer.Argument(help="experiments, tasks, figures, ...; none: all of them.")] = None,
     subject: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="A run or a study: what of this kind it can be asked for.")
+        str | None,
+        typer.Argument(
+            metavar="[RUN]",
+            help="A run or a study: what of this kind it can be asked for.",
+            autocompletion=_complete.runs,
+        ),
     ] = None,
     options: Annotated[bool, typer.Option("--options", help="What each can be asked for, too.")] = False,
     as_json: _shared.Json = False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer.commands import _shared
+from glassformer.commands import _complete, _shared
 from glassformer.errors import CallError
 
 if TYPE_CHECKING:
@@ -22,9 +22,17 @@ STOPPED = "stopped; the finished cells are kept, and the same command goes on fr
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="ablation, training_size, rate, ...; `glassformer list studies`.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="ablation, training_size, rate, ...; `glassformer list studies`.", autocompletion=_complete.studies
+        ),
+    ],
     experiment: Annotated[
-        str, typer.Argument(help="A ready-made experiment, or a path to your own TOML file.")
+        str,
+        typer.Argument(
+            help="A ready-made experiment, or a path to your own TOML file.", autocompletion=_complete.experiments
+        ),
     ] = "five_operations",
     seeds: Annotated[int, typer.Option(help="How many seeds each cell is trained with.")] = 8,
     steps: Annotated[

@@ -1,0 +1,5 @@
+"""`python -m glassformer` is `glassformer`."""
+
+from glassformer.cli import main
+
+main()
