@@ -128,18 +128,24 @@ def for_text(
 ) -> Experiment:
     """The experiment that learns a text: settings of own_text, sized to the text and named after the file."""
     given = {"file": str(path), "tokenizer": tokenizer, "entries": entries}
-    return _of_text(given, re.sub(r"[^\w-]+", "_", path.stem) or "text", list(assignments), train)
+    return _of_text(given, name_of_text(path), list(assignments), train)
+
+
+def name_of_text(path: Path) -> str:
+    """What the experiment that learns a text is called."""
+    return re.sub(r"[^\w-]+", "_", path.stem) or "text"
 
 
 def _of_text(given: Mapping[str, Any], name: str, assignments: list[str], train: Mapping[str, Any]) -> Experiment:
     """Sized to its text, of which the recipe knows nothing; a setting that is given is never chosen."""
     from glassformer import sizing
+    from glassformer.tasks.own_text import OwnText
 
     named = {key: value for key, value in given.items() if value is not None}
     recipe = tomllib.loads(text(OWN_TEXT))
     recipe["data"] |= {"file": given["file"], "tokenizer": _tokenizer_for(Path(given["file"]))}
     data = settings.assign({**recipe, "data": recipe["data"] | named}, assignments)["data"]
-    begun = sizing.sized(recipe, settings.read(tasks.find(OWN_TEXT), data, "data"))
+    begun = sizing.sized(recipe, settings.read(OwnText, data, "data"))
     tables = settings.assign({**begun, "data": begun["data"] | named}, assignments)
     tables["train"] |= {key: value for key, value in train.items() if value is not None}
     return _named(from_tables(tables, name), begun, tables)

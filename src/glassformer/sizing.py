@@ -1,13 +1,13 @@
 """How large a model a text gets, and how long a training: docs/decisions/sized-to-the-text.md has the measurements.
 
-The recipe in own_text.toml is for long texts. A short one has little to learn: a small model has read it dozens of times
-within seconds, and a large one would only learn it by heart more slowly.
+The recipe in own_text.toml is for long texts. A short one has little to learn: a small model has read it dozens of
+times within seconds, and a large one would only learn it by heart more slowly.
 """
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from glassformer.tasks._text import Text
+from glassformer.tasks.own_text import OwnText
 
 if TYPE_CHECKING:
     from glassformer.experiment import Experiment
@@ -22,7 +22,7 @@ CONTEXTS = (16, 32)  # of texts that would not fill the rung's
 WINDOWS_EACH = 20  # a context that goes into the text so many times: then a tenth of it still holds two
 
 
-def sized(tables: Mapping[str, Any], task: Text) -> dict[str, Any]:
+def sized(tables: Mapping[str, Any], task: OwnText) -> dict[str, Any]:
     """A recipe for texts, with the model and the training that this text gets; of a long text, the recipe itself."""
     letters, tokens = len(task.text), len(task.stream)
     model, train = next(((model, train) for most, model, train in RUNGS if letters < most), ({}, {}))

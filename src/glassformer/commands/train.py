@@ -1,16 +1,15 @@
 """Train a model and keep its whole life in a folder."""
 
-import shlex
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer import terminal
-from glassformer.commands import _shared
-from glassformer.errors import CallError, Error, MissingError
+from glassformer import terminal, words
+from glassformer.commands import _complete, _next, _resuming, _shared
+from glassformer.errors import CallError, Error
 
 if TYPE_CHECKING:
     from glassformer.experiment import Experiment
@@ -18,11 +17,16 @@ if TYPE_CHECKING:
     from glassformer.training import Outcome
 
 ORDER = 30
+SAMPLE = 160  # characters, about, of what a model of a text writes at the end
+STOPPED = "stopped at once; a training begun here goes on with --resume"
 
 
 def train(
     experiment: Annotated[
-        str | None, typer.Argument(help="A ready-made experiment, or a path to your own TOML file.")
+        str | None,
+        typer.Argument(
+            help="A ready-made experiment, or a path to your own TOML file.", autocompletion=_complete.experiments
+        ),
     ] = None,
     text: Annotated[
         Path | None, typer.Option(help="A UTF-8 text of your own to learn, in place of an experiment.")
@@ -50,18 +54,22 @@ def train(
         bool,
         typer.Option("--stop-on-stdin", help="Stop like Ctrl-C once standard input is written to, or closed."),
     ] = False,
+    then: Annotated[bool, typer.Option("--then/--no-then", hidden=True, help="Name what to do next.")] = True,
 ) -> None:
     """Train a model and keep its whole life in a folder."""
-    settings = settings_of(experiment, text, tokenizer, vocabulary, set_ or (), seed, steps)  # before JAX, so at once
+    if text is not None and experiment is not None:
+        raise CallError(f"--text {text} and experiment {experiment} exclude each other; leave one out")
     if json_lines and (quiet or as_json):
         raise CallError("--json-lines prints more than --quiet and --json do; leave out one of them")
     silent = quiet or as_json or json_lines
-    if not (silent or resume):
-        for sentence in settings.task.expectations(settings.architecture, settings.train):
-            typer.echo(sentence, err=True)
-    folder = (
-        _interrupted(settings, seeds, out, _given(tokenizer, vocabulary, set_ or (), seed, steps)) if resume else None
-    )
+    wanted = partial(settings_of, experiment, text, tokenizer, vocabulary, set_ or (), seed, steps)
+    folder = None
+    if resume:
+        given = _given(tokenizer, vocabulary, set_ or (), seed, steps)
+        folder = _resuming.run_to_resume(_resuming.name_of(experiment, text), text, wanted, seeds, out, given)
+    settings = wanted() if folder is None else None  # before JAX, so at once
+    for sentence in _expected(settings) if settings is not None and not silent else ():
+        typer.echo(sentence, err=True)
     if folder is None and out is not None and out.name in ("", ".."):
         raise CallError(f"--out {str(out)!r} does not name a folder to make; give it a name, such as runs/mine")
     if folder is not None and (done := _finished(folder)):
@@ -73,22 +81,43 @@ def train(
 
     tell = _shared.print_json if json_lines else None
     with terminal.safe_stop(stop_on_stdin) as stop, terminal.progress(not silent, tell) as progress:
-        if folder is not None:
-            outcome = training.resume(folder, progress=progress, stop=stop)
-        else:
+        if settings is not None:
             outcome = training.begin(settings, seeds=seeds, out=out, progress=progress, stop=stop)
+        elif folder is not None:
+            outcome = training.resume(folder, progress=progress, stop=stop)
     for notice in outcome.notices:
         typer.echo(f"notice: {notice}", err=True)
     run = outcome.run
     if outcome.interrupted:
-        what = ["--text", str(text)] if text is not None else [str(experiment)]
-        again = shlex.join(["glassformer", "train", *what, "--resume", "--out", str(run.path)])
+        again = _shared.pasted(["glassformer", "train", "--resume", "--out", str(run.path)])
         last = run.experiment.train.steps
         sentence = f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits"
         if json_lines:
             _shared.print_json({"status": "interrupted", "run": str(run.path), "error": sentence})
         raise Error(sentence)
     _print(run, outcome, quiet=quiet, json=as_json or json_lines)
+    if not silent:
+        _say_where(settings, run, seeds, out)
+        if then:
+            _next.say(run)
+
+
+def _say_where(settings: "Experiment | None", run: "Run", seeds: int, out: Path | None) -> None:
+    """That a run has a number behind its name, and why."""
+    from glassformer.changed import run_name
+
+    if settings is not None and out is None and run.name != (usual := run_name(settings, seeds)):
+        typer.echo(f"{Path('runs') / usual} was there before, so this one is {run.path}")
+
+
+def _expected(settings: "Experiment") -> Iterator[str]:
+    """What a person should know before training begins."""
+    from glassformer import sizing
+    from glassformer.experiment import OWN_TEXT
+
+    yield from settings.task.expectations(settings.architecture, settings.train)
+    if settings.task_name == OWN_TEXT:
+        yield sizing.told(settings)
 
 
 def _finished(folder: Path) -> "Run | None":
@@ -102,6 +131,7 @@ def _finished(folder: Path) -> "Run | None":
 def _print(run: "Run", outcome: "Outcome | None", *, quiet: bool, json: bool) -> None:
     """What came of it; without an outcome, nothing was trained this time."""
     from glassformer import summary
+    from glassformer.changed import told
 
     if json:
         result = {
@@ -126,7 +156,26 @@ def _print(run: "Run", outcome: "Outcome | None", *, quiet: bool, json: bool) ->
         )
     for sentence in summary.sentences(run):
         typer.echo(sentence)
+    if outcome:
+        for line in _sample(run):
+            typer.echo(line)
+    if changes := told(run.experiment):
+        typer.echo(changes)
     typer.echo(f"run: {run.path} ({_shared.counted(len(run.steps), 'kept step')}, {_shared.megabytes(run.size)})")
+
+
+def _sample(run: "Run") -> Iterator[str]:
+    """A few lines that a model of a text writes by itself."""
+    import numpy as np
+
+    from glassformer.tasks._text import Text
+
+    if isinstance(run.task, Text):
+        tokens = max(20, round(SAMPLE * len(run.task.stream) / len(run.task.text)))
+        written = run.task.readable(np.array(list(run.generate(tokens=tokens, temperature=0.8)), dtype=np.int32))
+        lines = [line for line in words.shown(written).split("\n") if line.strip()]
+        yield "it writes:"
+        yield from (f"  {line}" for line in lines or ["(nothing but blanks)"])
 
 
 def settings_of(
@@ -142,8 +191,6 @@ def settings_of(
     from glassformer.experiment import for_text, load
 
     if text is not None:
-        if experiment is not None:
-            raise CallError(f"--text {text} and experiment {experiment} exclude each other; leave one out")
         return for_text(text, tokenizer, vocabulary, assignments, seed=seed, steps=steps)
     if experiment is None:
         raise CallError("nothing to train: name an experiment (`glassformer list experiments`), or a text with --text")
@@ -164,46 +211,3 @@ def _given(
     tables = assign({"data": named(tokenizer=tokenizer, entries=vocabulary), "train": {}}, list(assignments))
     tables["train"] |= named(seed=seed, steps=steps)
     return tables
-
-
-def _interrupted(settings: "Experiment", seeds: int, out: Path | None, given: dict[str, Any]) -> Path:
-    """The run to resume: the folder named, or the newest interrupted one with these settings, or else finished one."""
-    from glassformer.glance import glance
-    from glassformer.run import Run
-    from glassformer.run import open as open_run
-
-    def fits(run: Run) -> bool:
-        return run.experiment.tables() == settings.tables() and run.members == seeds
-
-    root = out or Path("runs")
-    if out is not None and (out / "run.json").exists():
-        _agree(open_run(out), settings, seeds, given)
-        return out
-    runs = []
-    for path in sorted(root.glob("*/run.json")) if root.is_dir() else []:
-        with suppress(Error):  # a damaged run beside the one we look for
-            if glance(path.parent).status in ("interrupted", "finished"):
-                runs.append(open_run(path.parent))
-    ready = [run for run in runs if fits(run)]
-    found = sorted(ready, key=lambda run: (run.status == "interrupted", str(run.about.get("times"))))
-    if not found:
-        raise MissingError(
-            f"no interrupted run of {settings.name} with these settings in {root}; leave out --resume to begin one"
-        )
-    return found[-1].path
-
-
-def _agree(run: "Run", settings: "Experiment", seeds: int, given: dict[str, Any]) -> None:
-    """A resumed run keeps the settings it was begun with; to ask for others is refused, not ignored."""
-    if run.experiment.name != settings.name:
-        raise CallError(f"{run.path} is a run of {run.experiment.name}, not of {settings.name}; name the one it is")
-    if seeds not in (1, run.members):
-        raise CallError(f"{run.path} was begun with {run.members} seeds, not {seeds}; leave out --seeds")
-    begun = run.experiment.tables()
-    for table, values in given.items():
-        for name, value in values.items():
-            if begun[table].get(name) != value:
-                raise CallError(
-                    f"{run.path} was begun with {table}.{name} = {begun[table].get(name)}, not {value}; "
-                    "a resumed run keeps its settings"
-                )
