@@ -16,6 +16,7 @@ import pytest
 
 import glassformer as gf
 from command import call
+from glassformer import summary
 from glassformer.analyses import _checks
 from glassformer.analyses._result import thousands
 from glassformer.analyses._symptoms import Symptoms
@@ -131,7 +132,13 @@ def test_a_healthy_run_is_called_healthy(name):
     seen = health(run)
     assert seen.healthy, [finding.illness for finding in seen.found]
     assert all(not finding.serious for finding in seen.found)
-    assert seen.learnt
+    assert seen.well
+    (member,) = summary.members(run)
+    assert seen.learnt >= (name == "successor")
+    assert seen.learnt == summary.verdict(run, member).startswith("learnt: ")
+    cause = {finding.illness: finding.cause for finding in seen.found}.get("converged", summary.verdict(run, member))
+    assert cause in ("the task is learnt", summary.verdict(run, member))
+    assert (cause == "the task is learnt") <= seen.learnt
     assert "none of 12 checks finds an illness" in health(run).title
 
 

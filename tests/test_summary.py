@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from command import call
 from glassformer import summary
 from glassformer.engine import Engine
 from glassformer.experiment import load
 from glassformer.run import Run
+from glassformer.score import score
 from glassformer.tasks import Rung
 from glassformer.training import begin
 from small_runs import NAN, POPULATION, run_of
@@ -56,3 +58,31 @@ def test_diverged_members_are_counted_and_left_out_of_the_medians(tmp_path, monk
     assert f"median {sound.mean():.4f} nats per token, from {sound.min():.4f} to {sound.max():.4f}" in excess
     assert f"{np.mean(run.metrics['rule_error'][-1][[0, 2]]):.1%}".replace("%", " %") + " overall" in errors
     assert "diverged" not in next(summary.sentences(whole))
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", "five_operations", POPULATION, "text"])
+def test_train_score_and_check_give_one_verdict(name):
+    """The training's summary, `score` and `check` speak the same sentence, or there is none to speak."""
+    run = run_of(name)
+    verdict = summary.verdicts(run)
+    told, scored, checked = list(summary.sentences(run)), call("score", run.path).out, call("check", run.path).out
+    assert f"verdict: {verdict}\n" in checked
+    assert any(verdict in sentence for sentence in told) == run.task.exact
+    (mine,) = [line for line in scored.splitlines() if line.startswith("verdict")] or [None]
+    assert (mine is None) == (not run.task.exact)
+    if run.members == 1 and mine:
+        assert mine.endswith(verdict)
+
+
+def test_a_score_says_how_its_windows_differ_from_the_training_s():
+    """Two numbers for one thing are explained where they are printed: other windows, other parts."""
+    run = run_of("plus_last_even")
+    line = next(line for line in call("score", run.path).out.splitlines() if line.startswith("the training judged"))
+    assert f"1,000 of these windows: loss {run.metrics['validation_loss'][-1]:.4f}" in line
+    found = score(run)
+    assert f"it is {found.loss - run.experiment.floor:.4f} above “the rule”" in line
+    run = run_of("five_operations")
+    line = next(line for line in call("score", run.path).out.splitlines() if "accuracy," in line)
+    shares = [score(run, part).accuracy for part in ("validation", "test")]
+    assert f"{run.metrics['accuracy'][-1]:.1%}" in line
+    assert run.metrics["accuracy"][-1] == pytest.approx(np.mean(shares))  # both parts have 500 questions

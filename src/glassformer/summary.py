@@ -1,7 +1,7 @@
 """What a run learnt, in numbers and in words: measured against the floor, and honest about what no model could see."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,13 +25,65 @@ def members(run: Run) -> list[dict[str, Any]]:
     ]
 
 
+class Mark(NamedTuple):
+    """By which number a task counts as learnt, and below which limit."""
+
+    metric: str
+    name: str
+    limit: float
+
+    def value(self, member: dict[str, Any]) -> float:
+        """The number of a member that is judged."""
+        return 1 - member["accuracy"] if self.metric == "accuracy" else float(member[self.metric])
+
+
+def mark(run: Run) -> Mark:
+    """Hardly an error where there is one answer, hardly any excess elsewhere; the one measure of `learnt` there is."""
+    if "accuracy" in run.metrics and run.task.answers == "one":
+        return Mark("accuracy", "error", 1e-9)
+    if "rule_error_answerable" in run.metrics and one_answer(run):
+        return Mark("rule_error_answerable", "rule error in view", SOLVED_ERROR)
+    return Mark("excess", "excess loss", SOLVED_EXCESS)
+
+
+def judged_windows(run: Run) -> dict[str, int]:
+    """How many windows of each part are behind the last logged line; empty where it does not say."""
+    told = run.lines[-1].get("judged") if run.lines else None
+    many = told if isinstance(told, dict) else {}
+    return {part: number for part, number in many.items() if type(number) is int}
+
+
 def solved(run: Run, member: dict[str, Any]) -> bool:
-    """Whether a member has learnt its task: hardly an error where there is one answer, hardly any excess elsewhere."""
-    if "accuracy" in member and run.task.answers == "one":
-        return bool(member["accuracy"] == 1.0)
-    if "rule_error_answerable" in member and one_answer(run):
-        return bool(member["rule_error_answerable"] < SOLVED_ERROR)
-    return bool(member["excess"] < SOLVED_EXCESS)
+    """Whether a member has learnt its task."""
+    judged = mark(run)
+    return judged.value(member) < judged.limit
+
+
+def verdict(run: Run, member: dict[str, Any]) -> str:
+    """Whether a member has learnt its task and by which number: the sentence that train, score and check share."""
+    if not np.isfinite(member["validation_loss"]):
+        return "not learnt: the training diverged"
+    if not run.task.exact:
+        return "nobody knows how much of a text is left to learn, so there is no verdict"
+    judged, learnt = mark(run), solved(run, member)
+    value, word = judged.value(member), "learnt" if learnt else "not learnt"
+    if judged.metric == "excess":
+        return f"{word}: {value:.4f} nats per token above the floor, where less than {judged.limit:g} counts as learnt"
+    if judged.metric == "accuracy":
+        found = "no judged answer is wrong" if learnt else f"{_percent(value)} of the judged answers are wrong"
+        found += "" if learnt else ", where none may be"
+    else:
+        found = f"{_percent(value)} of the answers in view are wrong, where less than {_percent(judged.limit)} may be"
+    left = share_left(run, member)
+    if learnt and left > SLACK:
+        found += f"; {_percent(left)} of the way from a uniform guess to the floor is left: it could be surer of them"
+    return f"{word}: {found}"
+
+
+def share_left(run: Run, member: dict[str, Any]) -> float:
+    """How much of the way from a uniform guess to the floor is left."""
+    ladder = [each for each in run.task.ladder(run.architecture.context) if each.reachable]
+    return float(member["excess"] / max(ladder[0].nats - ladder[-1].nats, 1e-9))
 
 
 def one_answer(run: Run) -> bool:
@@ -62,12 +114,25 @@ def sentences(run: Run) -> Iterator[str]:
         return
     yield from _single(run, each[0]) if len(each) == 1 else _population(run, each, sound)
     yield from _out_of_view(run)
+    if len(each) == 1 and run.task.exact:
+        yield f"verdict: {verdict(run, each[0])}"
+
+
+def verdicts(run: Run) -> str:
+    """The verdict on a run, whatever else is said of it: of a population, how many have learnt."""
+    each = members(run)
+    return verdict(run, each[0]) if len(each) == 1 else _counted(run, each)
+
+
+def _counted(run: Run, each: list[dict[str, Any]]) -> str:
+    sound = [member for member in each if np.isfinite(member["validation_loss"])]
+    good, lost = sum(solved(run, member) for member in sound), len(each) - len(sound)
+    what = "the rule" if run.task.measure == "rule_error" else "it"
+    return f"{good} of {len(each)} seeds learnt {what}" + (f", {lost} diverged" if lost else "")
 
 
 def _population(run: Run, each: list[dict[str, Any]], sound: list[dict[str, Any]]) -> Iterator[str]:
-    good, lost = sum(solved(run, member) for member in sound), len(each) - len(sound)
-    what = "the rule" if run.task.measure == "rule_error" else "it"
-    yield f"{run.experiment.name}: {good} of {len(each)} seeds learnt {what}" + (f", {lost} diverged" if lost else "")
+    yield f"{run.experiment.name}: {_counted(run, each)}"
     excess = [member["excess"] for member in sound]
     least = "the floor" if run.task.exact else "the best table of counts"
     yield (
@@ -91,9 +156,18 @@ def _text(run: Run, member: dict[str, Any]) -> Iterator[str]:
     loss, excess = member["validation_loss"], member["excess"]
     side = "below" if excess < 0 else "above"
     best = [rung for rung in run.task.ladder(run.architecture.context) if rung.reachable][-1]
+    some, every = (
+        judged_windows(run).get("validation", 0),
+        int(run.task.data(run.architecture.context).validation.windows.sum()),
+    )
+    where = (
+        f" on {some:,} of the {every:,} validation windows (`glassformer score` looks at all)"
+        if 0 < some < every
+        else ""
+    )
     yield (
         f"{run.experiment.name}, seed {member['seed']}: validation loss {loss:.4f} nats per token, perplexity "
-        f"{np.exp(loss):.2f}"
+        f"{np.exp(loss):.2f}{where}"
     )
     yield (
         f"that is {abs(excess):.4f} nats {side} the best table of counts ({best.name}, perplexity "
@@ -142,7 +216,8 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
             f"view, {_percent(member['rule_error'])} over all positions the rule speaks about"
         )
     elif "accuracy" in member:
-        seen = "on questions outside the training set" if run.task.answers == "one" else "of all next tokens"
+        unseen = sum(many for part, many in judged_windows(run).items() if part != "train")
+        seen = f"on {unseen:,} questions outside the training set" if one else "of all next tokens"
         if getattr(run.task, "draws", None):
             seen = "on questions drawn like those of training, of which many are the same"
         yield f"accuracy: {_percent(member['accuracy'])} {seen}"

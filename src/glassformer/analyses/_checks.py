@@ -1,7 +1,7 @@
 """The doctor's rules: each looks at one sign of health, and names an illness with evidence, cause and remedy.
 
 Thresholds were chosen on runs made ill on purpose; those of tests and benchmarks were trained with other seeds, tasks
-and sizes. A run that has learnt its task is not called ill for how it got there.
+and sizes. A run that has come to the end of its ladder is not called ill for how it got there.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from glassformer import summary
 from glassformer.analyses import _clock
 from glassformer.analyses._result import Array, listed, percent, thousands
 from glassformer.analyses._symptoms import Symptoms, ending
 from glassformer.summary import SLACK
 
-LEARNT = 0.05  # share of the ladder that may be left when a task counts as learnt
-WRONG = 0.02  # share of answers that may be wrong then, where each question has one
+LEFT = 0.05  # share of the ladder that may be left at its end
+WRONG = 0.02  # share of answers that may be wrong there, where each question has one
 STUCK = 0.15  # share of the ladder left when a run that no longer moves is stuck, on a rung or not
 GAP = 0.10  # nats, and share of the ladder, between training and held-out loss
 SMALL, LARGE = 3e-5, 6e-2  # one update, as a share of the weights
@@ -74,14 +75,14 @@ class Check:
         return "note" if self.beyond else "healthy" if np.isfinite(self.value) else "not measured"
 
 
-def learnt(s: Symptoms) -> bool:
-    """Whether hardly anything is left to learn on held-out windows, or hardly an answer is wrong; never of a text."""
+def arrived(s: Symptoms) -> bool:
+    """Whether a task is at the end of its ladder, as far as health goes; never a text. `summary.solved` is stricter."""
     return s.run.task.exact and well(s)
 
 
 def well(s: Symptoms) -> bool:
-    """Whether it has come to the end of its ladder; there a task is learnt, and a text known as well as by counting."""
-    return bool(s.left < LEARNT or (s.left < STUCK and s.wrong < WRONG))
+    """Whether it has come to the end of its ladder; there a text is known as well as by counting."""
+    return bool(s.left < LEFT or (s.left < STUCK and s.wrong < WRONG))
 
 
 def checks(s: Symptoms) -> list[Check]:
@@ -233,7 +234,7 @@ def gap(s: Symptoms) -> Check:
     limit = max(GAP, GAP * s.height)
     low = s.validation[np.isfinite(s.validation)]
     finding = None
-    if len(low) > 1 and value > limit and not learnt(s) and finite(s).finding is None:
+    if len(low) > 1 and value > limit and not arrived(s) and finite(s).finding is None:
         best = int(np.nanargmin(s.validation))
         rose = float(ending(low) - low.min()) > s.close
         if rose or (s.falling < s.close and not well(s)):
@@ -252,7 +253,7 @@ def falling(s: Symptoms) -> Check:
     values, steps = s.train, s.steps
     known = values[np.isfinite(values)]
     first = float(known[0]) if len(known) else s.blind
-    limit = min(s.blind - SLACK * s.height, first - LEARNT * (first - s.floor))
+    limit = min(s.blind - SLACK * s.height, first - LEFT * (first - s.floor))
     value = ending(known) if len(known) > 1 else float("nan")
     finding = None
     if np.isfinite(value) and value > limit and not (s.falling > s.close and updates(s).finding is None):
@@ -270,7 +271,7 @@ def plateau(s: Symptoms) -> Check:
         values = (s.validation - s.floor) / s.height
     still = np.isfinite(s.falling) and s.falling < s.close
     finding = None
-    if still and s.left > LEARNT and falling(s).finding is None and gap(s).finding is None:
+    if still and s.left > LEFT and falling(s).finding is None and gap(s).finding is None:
         late = s.validation[s.tail]
         where, on = _where(s, float(np.median(late)))
         pairs = s.ladder[min(2, len(s.ladder) - 1)].nats  # of a text: counts of pairs, which need no look back
@@ -312,16 +313,16 @@ def schedule(s: Symptoms) -> Check:
     finding = None
     last = int(s.steps[-1]) if len(s.steps) else 0
     at_rest = not s.run.task.exact and all(each(s).finding is None for each in (finite, updates, gap, falling, plateau))
-    if stop is not None and (learnt(s) or at_rest):
+    if stop is not None and (arrived(s) or at_rest):
         finding = _found(
             "converged", f"from step {thousands(stop)} on the {s.whose} loss stays within {_share(s, s.close)} of its "
             f"best{f', and {percent(max(s.left, 0))} is left to learn' if s.run.task.exact else ''}{_way(s)}",
-            "the task is learnt" if s.run.task.exact else
+            _learnt(s) if s.run.task.exact else
             "this training teaches this model no more of the text; nobody knows how much is left",
             f"stop at step {thousands(stop)} next time (train.steps = {stop})"
             + ("" if s.run.task.exact else "; for a lower loss more text, a larger model, another rate"), stop,
             serious=False)  # fmt: skip
-    elif not learnt(s) and s.falling > s.close and updates(s).finding is None and gap(s).finding is None:
+    elif not arrived(s) and s.falling > s.close and updates(s).finding is None and gap(s).finding is None:
         finding = _found(
             "unfinished", f"from step {thousands(int(s.steps[s.tail][0]))} on the {s.whose} loss still falls, between "
             f"the halves of that time by {_share(s, s.falling)}{_way(s)}", "it was stopped while it learns",
@@ -354,8 +355,8 @@ def converged(s: Symptoms) -> int | None:
 
 
 def _life(s: Symptoms) -> Array:
-    """(line,): how much of the training is over: of its rate, or once the task is learnt of its steps."""
-    return s.steps / max(s.steps[-1:].sum(), 1) if learnt(s) else s.spent
+    """(line,): how much of the training is over: of its rate, or once it has arrived, of its steps."""
+    return s.steps / max(s.steps[-1:].sum(), 1) if arrived(s) else s.spent
 
 
 def signs(s: Symptoms) -> Iterator[tuple[str, int | None]]:
@@ -381,7 +382,7 @@ def _where(s: Symptoms, loss: float) -> tuple[str, bool]:
     on = [
         rung
         for rung in rungs[:-1]
-        if abs(loss - rung.nats) <= SLACK * s.height and rung.nats - s.floor > LEARNT * s.height
+        if abs(loss - rung.nats) <= SLACK * s.height and rung.nats - s.floor > LEFT * s.height
     ]
     if on:
         rung = min(on, key=lambda each: abs(loss - each.nats))
@@ -395,6 +396,12 @@ def _where(s: Symptoms, loss: float) -> tuple[str, bool]:
 def _share(s: Symptoms, nats: float) -> str:
     """A difference of losses, as a share of the ladder; of a text, of its perplexity."""
     return percent(nats / s.height) if s.run.task.exact else f"{percent(1 - np.exp(-nats))} of its perplexity"
+
+
+def _learnt(s: Symptoms) -> str:
+    """Why it no longer moves; where that is not because all is learnt, the verdict says what is missing."""
+    member = summary.members(s.run)[s.member]
+    return "the task is learnt" if summary.solved(s.run, member) else summary.verdict(s.run, member)
 
 
 def _way(s: Symptoms) -> str:

@@ -20,9 +20,9 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
     The exit code is about the folder alone: 0 when everything listed verifies, 1 when something is damaged.
     Where nothing is logged yet, `healthy` is null.
     """
-    from glassformer.run import find
+    from glassformer.changed import told
 
-    opened = find(run)
+    opened = _shared.opened(run, say=not as_json)
     problems = opened.check()
     found = _diagnosed(opened)
     healthy = not any(finding.serious for _, finding in found) if len(opened.lines) else None
@@ -43,6 +43,8 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
             typer.echo(problem)
         budget = opened.experiment.train.keep_bytes
         typer.echo(f"{opened.path}: {opened.status}, {len(opened.steps):,} kept steps up to {opened.last_step:,}")
+        if changes := told(opened.experiment):
+            typer.echo(changes)
         typer.echo(f"{_shared.megabytes(opened.size)} on disk; the budget for weights is {_shared.megabytes(budget)}")
         _say(opened, found, healthy)
         typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else "everything listed verifies")
@@ -62,6 +64,8 @@ def _plain(run: "Run", member: int, finding: "Finding") -> dict[str, Any]:
 
 
 def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool | None) -> None:
+    from glassformer import summary
+
     if healthy is None:
         typer.echo("health: not known yet, as nothing is logged")
         return
@@ -71,6 +75,7 @@ def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool | None) -
         if run.members > 1 and ill
         else ""
     )
+    typer.echo(f"verdict: {summary.verdicts(run)}")
     typer.echo("health: no illness found" if healthy else f"health: ill{many}")
     shown = [each for each in found if each[1].serious or run.members == 1][:SHOWN]
     for member, finding in shown:

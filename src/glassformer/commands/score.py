@@ -9,6 +9,7 @@ from glassformer.commands import _shared
 from glassformer.errors import CallError
 
 if TYPE_CHECKING:
+    from glassformer.run import Run
     from glassformer.score import Score
 
 ORDER = 55
@@ -27,11 +28,12 @@ def score(
 ) -> None:
     """Loss, perplexity and accuracy over all windows of a part, beside the price of simpler ways of guessing."""
     from glassformer import terminal
-    from glassformer.run import find
     from glassformer.score import score as measure
 
-    opened = find(run)
+    opened = _shared.opened(run, say=not as_json)
     at = _shared.kept_step(opened, step, member)
+    if not as_json:
+        _shared.speaks_of(opened, at)
     with terminal.counting("windows", show=not as_json) as progress:
         who = None if together else member
         found = measure(opened, part, step=at, member=who, windows=_number(windows), progress=progress)
@@ -41,6 +43,9 @@ def score(
         if together:
             typer.echo(f"{_shared.counted(opened.members, 'member')} asked together: the mean of their chances")
         typer.echo("\n".join(_lines(found, opened.task.exact)))
+        if not together and isfinite(found.loss):
+            for sentence in _beside(opened, member, found):
+                typer.echo(sentence)
 
 
 def _number(text: str) -> int | None:
@@ -105,3 +110,34 @@ def _lines(found: "Score", exact: bool) -> list[str]:
     if found.part == "train" and not exact:
         lines.append("(the tables were counted on this very part; only on the others is their price a fair one)")
     return lines
+
+
+def _beside(run: "Run", member: int, found: "Score") -> list[str]:
+    """What the training itself said of this step, where that is another number, and its verdict."""
+    from glassformer import summary
+
+    if found.part != "validation" or not run.lines or found.step != run.lines[-1]["step"]:
+        return []
+    said, judged = summary.members(run)[member], summary.judged_windows(run)
+    lines = []
+    if 0 < judged.get("validation", 0) < found.of and found.windows == found.of:
+        within = {rung.name for rung in run.task.ladder(run.architecture.context) if rung.reachable}
+        ladder = [rung for rung in found.ladder if not run.task.exact or rung[0] in within]
+        best, nats = min(ladder, key=lambda rung: rung[1])
+        least = "their own floor" if run.task.exact else "the best table on them"
+        lines.append(
+            f"the training judged {judged['validation']:,} of these windows: loss {said['validation_loss']:.4f}, "
+            f"{_side(said['excess'])} {least}; over all of them it is {_side(found.loss - nats)} “{best}”"
+        )
+    if "test" in judged and "accuracy" in said:
+        both = judged.get("validation", 0) + judged["test"]
+        lines.append(
+            f"the training's accuracy, {said['accuracy']:.1%}, is that of validation and test together: {both:,} windows"
+        )
+    return lines + (
+        [f"verdict on the training's own judged windows: {summary.verdict(run, said)}"] if run.task.exact else []
+    )
+
+
+def _side(nats: float) -> str:
+    return f"{abs(nats):.4f} {'below' if nats < 0 else 'above'}"

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from glassformer import summary
 from glassformer.analyses import _applies, _checks, _clock, _judged
 from glassformer.analyses._checks import Finding
 from glassformer.analyses._options import Member, Step
@@ -31,7 +32,7 @@ class Health(Result):
     findings: tuple[Finding | None, ...]  # by check
     questions: tuple[str, ...]  # what each check calls healthy
     healthy: bool
-    learnt: bool  # never of a text: nobody knows what is left
+    learnt: bool  # by the one measure there is, `summary.solved`; never of a text: nobody knows what is left
     well: bool  # at the end of its ladder, so that the road there is no illness
     last: int
 
@@ -84,7 +85,7 @@ def health(run: Run, *, step: Step = -1, member: Member = 0) -> Health:
         findings=tuple(row.finding for row in rows),
         questions=_checks.questions(),
         healthy=not any(row.finding is not None and row.finding.serious for row in rows),
-        learnt=_checks.learnt(patient),
+        learnt=run.task.exact and summary.solved(run, summary.members(run)[member]),
         well=_checks.well(patient),
         truth_known=run.task.exact,
         last=run.last_step,

@@ -50,12 +50,8 @@ def seeds(run: Run, *, step: Step = -1) -> Seeds:
     """Every member's losses and its fate; a member that is never solved stays in the count."""
     at = run.metrics["step"]
     losses = run.metrics["validation_loss"]
-    if "accuracy" in run.metrics and run.task.answers == "one":
-        measure, values, threshold = "error", 1 - run.metrics["accuracy"], 1e-9
-    elif "rule_error_answerable" in run.metrics and summary.one_answer(run):
-        measure, values, threshold = "rule error in view", run.metrics["rule_error_answerable"], summary.SOLVED_ERROR
-    else:
-        measure, values, threshold = "excess loss", run.metrics["excess"], summary.SOLVED_EXCESS
+    metric, measure, threshold = summary.mark(run)
+    values = 1 - run.metrics[metric] if metric == "accuracy" else run.metrics[metric]
     values = np.where(np.isfinite(losses), values, np.nan)  # what has diverged is neither right nor wrong
     good = values < threshold
     first = np.full(run.members, np.nan)

@@ -85,8 +85,9 @@ def _texts(seen: Health, k: int) -> list[str]:
     finding = seen.findings[k]
     if finding is None:
         rest = "" if seen.verdicts[k] != "note" else " Beyond the limit, but " + (
-            "the task was learnt." if seen.learnt else "it knows its text as well as the best table of counts."
-            if seen.well else "other checks say why, or it still falls.")  # fmt: skip
+            "the task was learnt." if seen.learnt else "it came to the end of its ladder." if seen.well and
+            seen.truth_known else "it knows its text as well as the best table of counts." if seen.well else
+            "other checks say why, or it still falls.")  # fmt: skip
         short = seen.questions[k].partition(" (")[0]
         return [seen.questions[k] + rest, *([rest.strip(), "Beyond the limit."] if rest else [f"{short}."])]
     said = f"{finding.illness[0].upper()}{finding.illness[1:]}"

@@ -92,7 +92,7 @@ def _depth(ax: Axes, seen: StreamSize, points: Axis, sheet: _draw.Sheet, cut: st
     if _numbered(seen, len(names), wide / sheet.em, sheet):
         blocks = [seen.block_of.get(str(point), -1) for point in points.values]
         first = {block: blocks.index(block) for block in sorted(set(blocks) - {-1})}
-        every = int(-(-len(first) * 2 * sheet.em // wide))
+        every = max(1, int(-(-len(first) * 2 * sheet.em // wide)))
         ax.set_xticks(list(first.values())[::every], [str(block) for block in first][::every])
         ax.set_xlabel("block")
         return
