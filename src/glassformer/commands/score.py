@@ -132,7 +132,7 @@ def _beside(run: "Run", member: int, found: "Score") -> list[str]:
     if "test" in judged and "accuracy" in said:
         both = judged.get("validation", 0) + judged["test"]
         lines.append(
-            f"the training's accuracy, {said['accuracy']:.1%}, is that of validation and test together: {both:,} windows"
+            f"the training's accuracy, {said['accuracy']:.1%}, is that of validation and test together ({both:,})"
         )
     return lines + (
         [f"verdict on the training's own judged windows: {summary.verdict(run, said)}"] if run.task.exact else []
