@@ -12,6 +12,7 @@ from glassformer.gallery.making import Made, Wish, make, one_by_one
 from glassformer.second import GoneError, Second
 
 Progress = Callable[[int, int, str], None]  # drawn, in all, which
+PARTING = 10  # seconds that the second process may take to end when it is stopped
 
 
 def draw(
@@ -66,5 +67,7 @@ def draw(
         left.clear()
         for other in others:
             other.stop()
+        if helper:
+            helper.join(PARTING)
         raise
     return [made for each in pieces for made in found[each.name]]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from glassformer.films._film.scene import Film
 
 SECOND = 40  # frames from which a second process pays
+PARTING = 10  # seconds that it may take to end when it is stopped
 
 
 def segment(made: "Film", job: dict[str, Any]) -> Iterator[int]:
@@ -115,6 +116,7 @@ class Other:
         """Nobody waits for the rest any more."""
         if self.other:
             self.other.stop()
+        self.thread.join(PARTING)
 
     def join(self) -> None:
         """Wait for it, and say so if it failed."""
