@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from glassformer import __version__, summary
+from glassformer import __version__, summary, words
 from glassformer.analyses._result import thousands
 from glassformer.catalogue import sections as story
 from glassformer.changed import told
@@ -86,7 +86,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
         f'</main>\n<footer>Drawn by Glassformer {_text(__version__)}. <a href="#top">To the contents</a></footer>'
     )
     lines.append("</body>\n</html>\n")
-    return "\n".join(lines)
+    return words.shown("\n".join(lines))
 
 
 def _text(words: str) -> str:

@@ -4,7 +4,8 @@ from matplotlib.axes import Axes
 
 from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis, widest
 from glassformer.figures._draw.drawn import Drawn, drawn, of
-from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, save, save_numbers
+from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, legible_row, save, save_numbers
+from glassformer.figures._draw.glyphs import LegibleAgg
 from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, numbers_fit, outline
 from glassformer.figures._draw.label import labels
 from glassformer.figures._draw.legend import handle
@@ -22,6 +23,7 @@ __all__ = [
     "Axes",
     "Drawn",
     "Host",
+    "LegibleAgg",
     "Look",
     "Sheet",
     "arrows",
@@ -39,6 +41,7 @@ __all__ = [
     "heading",
     "heat",
     "labels",
+    "legible_row",
     "limits",
     "number",
     "numbers_fit",

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.backends.backend_mixed import MixedModeRenderer
+from matplotlib.backends.backend_pdf import PdfFile, RendererPdf
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.font_manager import findfont, get_font
 from PIL import Image
 
 from glassformer.analyses._result import Array
+from glassformer.figures._draw.glyphs import Legible, visible
 
 MOST_TEXTS = 16_384  # remembered
 COLOURS, EXACT = 256, 160  # of a palette; of these, the commonest of the picture as they are
@@ -40,14 +42,14 @@ class Recorder:
         self.kept.append((np.array(image), x, y, angle))
 
 
-class Remembering:
+class Remembering(Legible):
     """A renderer with a memory for the sizes of texts."""
 
     dpi = 72.0  # of an SVG
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """As Matplotlib measures it."""
-        asked = super().get_text_width_height_descent  # type: ignore[misc]
+        asked = super().get_text_width_height_descent
         key = (type(self), self.dpi, s, hash(prop), ismath)  # two properties are equal if their hashes are
         found: tuple[float, float, float] = _known(_sizes, key, lambda: asked(s, prop, ismath))
         return found
@@ -60,7 +62,16 @@ class Remembering:
 
 
 class Vector(Remembering, RendererSVG):  # type: ignore[misc]
-    """SVG with a memory for texts."""
+    """SVG with a memory for texts; who shows it has more letters than our font, which only measures here."""
+
+    def draw_text(self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False,
+                  mtext: Any = None) -> None:  # fmt: skip
+        """As it is, but for what would be obeyed."""
+        RendererSVG.draw_text(self, gc, x, y, visible(s), prop, angle, ismath, mtext)
+
+
+class Printed(Legible, RendererPdf):  # type: ignore[misc]
+    """PDF."""
 
 
 class Raster(Remembering, RendererAgg):  # type: ignore[misc]
@@ -122,6 +133,20 @@ class FigureCanvas(FigureCanvasAgg):  # type: ignore[misc]
         self.figure.draw(renderer)
         renderer.finalize()
         filename_or_obj.write(_short(text.getvalue()).encode())
+
+    def print_pdf(self, filename_or_obj: Any, *, metadata: Any = None, **_: Any) -> None:
+        """Draw as Matplotlib does."""
+        (width, height), dpi = self.figure.get_size_inches(), self.figure.dpi
+        self.figure.dpi = 72
+        file = PdfFile(filename_or_obj, metadata=metadata)
+        try:
+            file.newPage(width, height)
+            renderer = MixedModeRenderer(self.figure, width, height, dpi, Printed(file, dpi, height, width))
+            self.figure.draw(renderer)
+            renderer.finalize()
+            file.finalize()
+        finally:
+            file.close()
 
     def print_png(self, filename_or_obj: Any, **_: Any) -> None:
         """Draw, and write with a palette: a third of the bytes, in half of the time."""

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ from matplotlib.figure import Figure
 from glassformer import __version__, storage
 from glassformer.analyses._result import Result
 from glassformer.figures._draw.drawn import of
+from glassformer.figures._draw.glyphs import visible
 from glassformer.plain import plain
+from glassformer.words import shown
 
 MOST_ROWS = 200_000  # of the numbers beside a film
 FORMATS = ("svg", "png", "pdf", "csv")
@@ -30,12 +32,13 @@ def data(figure: Figure, kind: str) -> bytes:
     }  # fmt: skip
     words = getattr(figure, "glassformer", None)
     if words is not None and kind in ("svg", "pdf"):
-        dates[kind] |= {"Title": words.words.title} | ({"Description": words.words.alt} if kind == "svg" else {})
+        told = {"Title": words.words.title} | ({"Description": words.words.alt} if kind == "svg" else {})
+        dates[kind] |= {name: visible(text) for name, text in told.items()}
     out = io.BytesIO()
     fixed = {"svg.hashsalt": "glassformer", "svg.fonttype": "none", "pdf.fonttype": 42, "hatch.linewidth": 0.6}
     with matplotlib.rc_context(fixed):
-        own = {"backend": "module://glassformer.figures._draw.canvas"} if kind in ("svg", "png") else {}
-        figure.savefig(out, format=kind, dpi=figure.dpi, metadata=dates[kind], **own)
+        own = "module://glassformer.figures._draw.canvas"
+        figure.savefig(out, format=kind, dpi=figure.dpi, metadata=dates[kind], backend=own)
     return out.getvalue()
 
 
@@ -53,23 +56,28 @@ def table(result: Result) -> str:
     columns, rows = result.table()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows(map(legible_row, rows))
     return text.getvalue()
+
+
+def legible_row(row: Iterable[Any]) -> list[Any]:
+    """A row of a table whose texts show what a terminal or a spreadsheet would obey; line ends stay, in quotes."""
+    return [shown(cell) if isinstance(cell, str) else cell for cell in row]
 
 
 def save_numbers(figure: Figure, path: Path, about: Mapping[str, Any] | None = None) -> Path:
     """What the figure shows, beside it: words, options, versions, and the whole result; on further pages only words."""
-    shown = of(figure)
+    drawn = of(figure)
     words = {
-        "title": shown.words.title, "caption": shown.words.caption, "alt": shown.words.alt,
+        "title": drawn.words.title, "caption": drawn.words.caption, "alt": drawn.words.alt,
         **(about or {}),
-        "step": shown.result.step, "options": shown.options, "theme": shown.theme, "size": shown.size,
+        "step": drawn.result.step, "options": drawn.options, "theme": drawn.theme, "size": drawn.size,
         "versions": {"glassformer": __version__, "matplotlib": matplotlib.__version__, "numpy": np.__version__,
                      "python": platform.python_version()},
     }  # fmt: skip
     text = json.dumps(plain(words), ensure_ascii=False, indent=1, allow_nan=False)
-    if not shown.page:  # the numbers are those of all pages; on one line, as they are for programs
-        told = json.dumps(shown.result.plain(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if not drawn.page:  # the numbers are those of all pages; on one line, as they are for programs
+        told = json.dumps(drawn.result.plain(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text = text.removesuffix("\n}") + f',\n "result": {told}\n}}'
-    storage.replace(path, text.encode())
+    storage.replace(path, shown(text).encode())  # in JSON these are the same characters
     return path

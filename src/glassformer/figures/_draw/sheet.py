@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes as Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
@@ -17,6 +16,7 @@ from glassformer.analyses._result import Array, Result, Words
 from glassformer.errors import CallError
 from glassformer.figures import _style
 from glassformer.figures._draw.drawn import Drawn
+from glassformer.figures._draw.glyphs import Canvas, drawable
 from glassformer.figures._draw.legend import handle
 from glassformer.figures._draw.text import text_width, wrap
 
@@ -162,6 +162,9 @@ class Sheet:
             told = f"{self.words.caption} Page {drawn.page + 1} of {pages}."
             drawn = replace(drawn, words=replace(self.words, caption=told))
         setattr(self.figure, "glassformer", drawn)  # noqa: B010
+        if not isinstance(self.figure.canvas, Canvas):  # somebody else's, drawn as Matplotlib draws
+            for text in self.host.findobj(Text):
+                text.set_text(drawable(text.get_text()))
         for ax in self.figure.axes:
             for axis in (ax.xaxis, ax.yaxis):
                 if not axis.get_label_text():
@@ -171,7 +174,7 @@ class Sheet:
     def _new(self, height: float) -> Figure:
         s = self.size
         figure = Figure(figsize=(s.width, s.fixed or min(height * s.tall, s.most)), dpi=s.dpi, layout=None)
-        FigureCanvasAgg(figure)
+        Canvas(figure)
         return figure
 
     def _text(self, x: float, y: float, text: str, **more: Any) -> Text:

@@ -7,6 +7,8 @@ from matplotlib.axes import Axes as Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
+from glassformer.figures._draw.glyphs import FAMILY, drawable
+
 
 def text_width(text: str, points: float) -> float:
     """Width of a line in inches, in the font of the figures."""
@@ -17,7 +19,7 @@ def text_width(text: str, points: float) -> float:
 def _width(text: str) -> float:
     """Width of a line in ems."""
     width, _, _ = text_to_path.get_text_width_height_descent(
-        text or " ", FontProperties(family=["DejaVu Sans"], size=100), False
+        drawable(text) or " ", FontProperties(family=FAMILY, size=100), False
     )
     return float(width) / 100
 

@@ -11,6 +11,7 @@ from matplotlib.font_manager import FontProperties
 from PIL import Image
 
 from glassformer.analyses._result import Array
+from glassformer.figures import _draw
 
 RIM = [(right, down) for right in (-2, -1, 0, 1, 2) for down in (-2, -1, 0, 1, 2) if 0 < right**2 + down**2 <= 5]
 
@@ -54,9 +55,9 @@ class Stamps(Artist):
 def _stamp(text: str, colour: Any, points: float, dpi: float, halo: str | None = None) -> Array:
     """A text as a small picture with a clear background, bottom row first; `halo` colours a rim around the letters."""
     font = FontProperties(family=["DejaVu Sans"], size=points)
-    probe = RendererAgg(8, 8, dpi)
+    probe = _draw.LegibleAgg(8, 8, dpi)
     wide, high, below = probe.get_text_width_height_descent(text, font, False)
-    renderer = RendererAgg(int(wide) + 4, int(high) + 4, dpi)
+    renderer = _draw.LegibleAgg(int(wide) + 4, int(high) + 4, dpi)
     gc = renderer.new_gc()
     if halo is not None:
         gc.set_foreground(halo)

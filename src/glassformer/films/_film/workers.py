@@ -74,7 +74,7 @@ class Sinks:
             self.table.writerow(["frame", "step", *columns])
         many = numbers.size * self.job["frames"] if numbers is not None else 0
         if many and k % -(-many // _draw.MOST_ROWS) == 0:  # of too many numbers, those of every n-th frame
-            self.table.writerows((k, step, *row) for row in rows)
+            self.table.writerows((k, step, *_draw.legible_row(row)) for row in rows)
         else:
             self.table.writerow([k, step, *([""] * len(columns))])
 
