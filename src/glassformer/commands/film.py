@@ -71,5 +71,8 @@ def film(
         except Error as problem:  # the other films are still made
             typer.echo(f"glassformer: {problem}", err=True)
             wrong = wrong or problem.exit_code
+        except Exception as problem:
+            typer.echo(f"glassformer: film {name} could not be made: {type(problem).__name__}: {problem}", err=True)
+            wrong = wrong or 1
     if wrong:
         raise typer.Exit(wrong)

@@ -30,6 +30,7 @@ from glassformer.films._film.encode import (
 )
 from glassformer.films._film.stage import Stage
 from glassformer.films._film.workers import SECOND, Other, segment
+from glassformer.words import shown
 
 Update = Callable[[Any], None]  # the result of a frame → the picture of it
 Scene = Callable[["Stage", Reel], Update]
@@ -196,7 +197,7 @@ class Film:
             "first_step": self.steps[0], "last_step": self.steps[-1], "frames": len(self.steps), "theme": self.theme,
         }  # fmt: skip
         path = stem.with_suffix(".json")
-        storage.replace(path, json.dumps(about, ensure_ascii=False, indent=1).encode())
+        storage.replace(path, shown(json.dumps(about, ensure_ascii=False, indent=1)).encode())
         return [path]
 
 
