@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+import glassformer as gf
 from glassformer import batches, training
 from glassformer.engine import Engine
 from glassformer.errors import CallError, DivergedError, LimitError, MissingError
@@ -305,12 +306,12 @@ def test_one_diverged_member_does_not_stop_the_others(tmp_path, monkeypatch):
 
 def test_what_a_call_names_is_changed_in_an_experiment_too(tmp_path):
     given = tiny()
-    run = training.train(given, seed=7, steps=3, settings=["train.rate=0.25"], out=tmp_path / "run")
+    run = gf.train(given, seed=7, steps=3, settings=["train.rate=0.25"], out=tmp_path / "run")
     assert (run.seeds, run.last_step, run.experiment.train.rate) == ([7], 3, 0.25)
     assert run.experiment == load(given, ["train.rate=0.25"], seed=7, steps=3)
     with pytest.raises(LimitError, match=r"train\.steps = 0"):
-        training.train(given, steps=0, out=tmp_path / "none")
-    assert training.train(given, out=tmp_path / "same").experiment == given
+        gf.train(given, steps=0, out=tmp_path / "none")
+    assert gf.train(given, out=tmp_path / "same").experiment == given
 
 
 def test_the_experiment_of_a_run_keeps_its_text_when_the_steps_change(tmp_path):
@@ -318,11 +319,11 @@ def test_the_experiment_of_a_run_keeps_its_text_when_the_steps_change(tmp_path):
     text.write_text("the cat sat on the mat, and that was that. " * 20, encoding="utf-8")
     first = begin(for_text(text, "characters", None, SETTINGS), out=tmp_path / "first").run
     text.unlink()
-    again = training.train(first.experiment, steps=2, out=tmp_path / "again")
+    again = gf.train(first.experiment, steps=2, out=tmp_path / "again")
     assert again.last_step == 2
     assert again.task.text == first.task.text
     with pytest.raises(MissingError, match=r"text\.txt"):  # other tokens are learnt from the text itself
-        training.train(first.experiment, settings=["data.tokenizer=words"], out=tmp_path / "words")
+        gf.train(first.experiment, settings=["data.tokenizer=words"], out=tmp_path / "words")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Nothing here needs a notebook to be installed, or loads one.
 """
 
 import html
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -70,6 +71,17 @@ def number(value: Any) -> str:
     return f"{value:.4g}".replace("-", "\u2212") if isinstance(value, float) else str(value)
 
 
+def span(values: Any) -> str:
+    """`2.343`, or of several members `2.343 to 2.346`; those that are not numbers are counted."""
+    many = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    known = many[np.isfinite(many)]
+    if not len(known):
+        return "not a number"
+    ends = dict.fromkeys(f"{value:.3f}" for value in (known.min(), known.max()))
+    lost = f" ({len(many) - len(known)} not a number)" if len(known) < len(many) else ""
+    return " to ".join(ends) + lost
+
+
 def details(summary: str, inside: str) -> str:
     """What is shown once it is asked for."""
     return f"<details><summary>{text(summary)}</summary>{inside}</details>"
@@ -102,3 +114,42 @@ def video(data: str, words: str) -> str:
         f'<video controls loop muted style="max-width:100%" aria-label="{text(words)}" '
         f'src="data:video/mp4;base64,{data}"></video>'
     )
+
+
+def kernel() -> Any:
+    """The running IPython of a notebook; None at a terminal, in a script and wherever there is none."""
+    found = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return found if hasattr(found, "kernel") else None
+
+
+def say(line: str) -> None:
+    """One line for the person: beside the results of a script, under the cell of a notebook."""
+    print(shown(line), file=sys.stdout if kernel() is not None else sys.stderr, flush=True)
+
+
+class Line:
+    """One line in a notebook that can be written anew; without widgets."""
+
+    def __init__(self, words: str) -> None:
+        self.words: str = words
+        self.share: float | None = 0.0
+        self._handle: Any = None
+
+    def show(self) -> None:
+        """Under the cell that runs."""
+        from IPython.display import display  # it is there: a kernel runs
+
+        self._handle = display(self, display_id=True)
+
+    def change(self, words: str, share: float | None = None) -> None:
+        """Other words, and a bar of this share of its length; None: no bar any more."""
+        self.words, self.share = words, share
+        if self._handle is not None:
+            self._handle.update(self)
+
+    def __repr__(self) -> str:
+        return shown(self.words)
+
+    def _repr_html_(self) -> str:
+        bar = "" if self.share is None else f'<progress value="{self.share:.3f}" max="1"></progress> '
+        return f"<div>{bar}<small>{text(self.words)}</small></div>"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from glassformer import editing, folder, generation, given, glance, reference, storage, tensors
+from glassformer import editing, folder, generation, given, glance, notebook, reference, storage, tensors
 from glassformer.architecture import Architecture, nest
 from glassformer.edits import Edit, Given, read, written
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError, unknown
@@ -22,6 +22,7 @@ from glassformer.folder import Entry
 from glassformer.tasks import Task
 from glassformer.tensors import Array, Layout
 from glassformer.trace import Trace
+from glassformer.words import shown
 
 if TYPE_CHECKING:
     import xarray
@@ -32,9 +33,20 @@ FIRST = "`glassformer train plus_last_even` makes one"
 CREATED = re.compile(rb'"created": ?"([0-9T:.+-]{10,40})"')  # a time; inside a text of JSON its quotes would be escaped
 
 
-def open(path: str | Path) -> "Run":
-    """The run in this folder, as it is now; `run.newer()` is what a training has made of it since."""
-    return Run(Path(path))
+def open(path: str | Path | None = None) -> "Run":
+    """The run in this folder, or the one that the beginning of a name under `runs/` means; None: the newest there.
+
+    It is the run as it is now; `run.newer()` is what a training has made of it since. Of several that a name could mean
+    it is the newest, and that is said.
+    """
+    if isinstance(path, Path) or (isinstance(path, str) and os.path.basename(path) != path):
+        return Run(Path(path))
+    if not isinstance(path, str | None):
+        raise CallError(f"path = {given.written(path)} is neither a folder nor the name of a run")
+    found = meant(path)
+    if found.among > 1 and path is not None:
+        notebook.say(f"{path} means {found.path}, the newest of {found.among:,} that begin so")
+    return Run(found.path)
 
 
 class Meant(NamedTuple):
@@ -46,7 +58,7 @@ class Meant(NamedTuple):
 
 def find(name: str | None = None, root: Path = Path("runs")) -> "Run":
     """The run that a name means: `meant`, opened."""
-    return open(meant(name, root).path)
+    return Run(meant(name, root).path)
 
 
 def meant(name: str | None = None, root: Path = Path("runs")) -> Meant:
@@ -253,7 +265,7 @@ class Run:
         Weights and metrics stay what was trained, and what has been read of the folder is shared.
         """
         if edits and editing.is_functions(edits):
-            raise CallError("edited takes written edits, as zero(mixed, head=0); functions go to trace, ask and generate")
+            raise CallError("edited takes written edits, as zero(mixed, head=0); functions go to trace, ask or generate")
         found = (*self.edits, *read(edits))
         for edit in found:
             editing.check(edit, self)
@@ -352,22 +364,14 @@ class Run:
         return found.hexdigest()
 
     def check(self) -> list[str]:
-        """Look at every number of the folder; a sentence for each thing that is wrong."""
-        problems = list(self.problems)
-        for step in self.steps.tolist():
-            if (self.path / folder.weights_file(self._index[step].file)).exists():
-                problems += _sentence(self.weights, step)
-        resume = self.path / folder.RESUME
-        if resume.exists():
-            problems += _sentence(tensors.read, resume)
-        listed = {folder.weights_file(entry.file) for entry in self._index.values()}
-        for path in sorted(self.path.rglob("*")):
-            here = path.relative_to(self.path).as_posix()
-            if storage.is_temporary(path.name):
-                problems.append(f"{here} is left from a write that never ended; it can be removed")
-            elif here.startswith(f"{folder.WEIGHTS}/") and here not in listed:
-                problems.append(f"{here} is not listed in {folder.INDEX}, so it is not used")
-        return problems
+        """Look at every number of the folder, and for what is missing; a sentence for each thing that is wrong."""
+        from glassformer import whole
+
+        return whole.problems(self)
+
+    def weights_file(self, step: int) -> Path:
+        """Where the weights of a kept step lie."""
+        return self.path / folder.weights_file(self._entry(step).file)
 
     @property
     def size(self) -> int:
@@ -392,9 +396,9 @@ class Run:
         if isinstance(text, str) and len(text) > MOST_TEXT:
             raise LimitError(f"the text has {len(text):,} characters; the most is {MOST_TEXT:,}")
         tokens = self.task.encode(text) if isinstance(text, str) else _ids(text)
-        wrong = np.argwhere((tokens < 0) | (tokens >= self.architecture.vocabulary)) if tokens.size else ()
+        wrong = np.argwhere((tokens < 0) | (tokens >= self.architecture.vocabulary))
         if len(wrong):
-            at: tuple[int, ...] = tuple(wrong[0].tolist())
+            at = tuple(wrong[0])
             raise CallError(
                 f"token {tokens[at]} at position {at[-1]} is not between 0 and {self.architecture.vocabulary - 1}"
             )
@@ -402,7 +406,8 @@ class Run:
 
     def __repr__(self) -> str:
         members = f", {self.members} members" if self.members > 1 else ""
-        return f"<Run {self.name}: {self.status}, {len(self.steps)} kept steps up to {self.last_step}{members}>"
+        about = f"{self.name}: {self.status}, {len(self.steps)} kept steps up to {self.last_step}{members}"
+        return f"<Run {shown(about)}>"
 
     def _repr_html_(self) -> str:
         rows: dict[str, str] = {
@@ -488,7 +493,7 @@ class _Edited(Run):
         return self._run.newer().edited(self.edits) if self.grown else self
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, edited: {written(self.edits)}>"
+        return f"{super().__repr__()[:-1]}, edited: {shown(written(self.edits))}>"
 
 
 def _ids(given: Any) -> Array:

@@ -4,12 +4,14 @@ What a setting means and what it may be stands with its field, written with `set
 in errors and in `glassformer show EXPERIMENT --all`, is read from there.
 """
 
+import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import date, datetime, time
 from functools import cache
 from math import isfinite
+from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -155,6 +157,40 @@ def assign(tables: Mapping[str, Any], assignments: list[str]) -> dict[str, Any]:
         else:
             changed[where][name] = _literal(text.strip())
     return changed
+
+
+def assignments(given: Mapping[str, Any] | Iterable[str]) -> list[str]:
+    """Changes of settings as `assign` takes them, from texts as they are or from a table: `{"train.rate": 3e-3}`.
+
+    A table of tables, `{"train": {"rate": 3e-3}}`, is the same; None means absent.
+    """
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Mapping):
+        return list(given)
+    flat: dict[str, Any] = {}
+    for name, value in given.items():
+        nested = isinstance(value, Mapping)
+        flat |= {f"{name}.{leaf}": each for leaf, each in value.items()} if nested else {name: value}
+    for name in flat:
+        if not isinstance(name, str) or "=" in name or "." not in name:
+            raise CallError(f"settings[{_said(name)}] is not the name of a setting, such as train.rate")
+    return [f"{name}={_toml(value, name)}" for name, value in flat.items()]
+
+
+def _toml(value: Any, name: str) -> str:
+    """A plain value as TOML writes it."""
+    if hasattr(value, "tolist"):  # NumPy's numbers
+        value = value.tolist()
+    if value is None:
+        return "none"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(each, name) for each in value)}]"
+    if isinstance(value, bool | str | PurePath):
+        return json.dumps(value if isinstance(value, bool | str) else str(value), ensure_ascii=False)
+    if isinstance(value, int | float):
+        return repr(value)
+    raise CallError(f"settings[{_said(name)}] = {_said(value)} is neither number, text, true, false nor a list")
 
 
 def _none_is_a_word(where: str, name: str) -> bool:

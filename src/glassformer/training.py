@@ -4,7 +4,7 @@ Python is kept out of the steps: a stretch of them is one compiled call, for all
 function of the settings, the seed and the step, so that a resumed training continues to the same bits.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from glassformer import changed
 from glassformer.engine import Engine, State
 from glassformer.errors import CallError, DivergedError, LimitError
-from glassformer.experiment import Experiment, load
+from glassformer.experiment import Experiment
 from glassformer.notes import Notes, Progress
 from glassformer.record import Recorder, free_name
 from glassformer.run import Run
@@ -43,19 +43,6 @@ class Outcome:
     def steps_per_second(self) -> float:
         """After compilation; one step moves all members."""
         return self.steps / max(self.loop_seconds, 1e-9)
-
-
-def train(
-    experiment: str | Path | Experiment,
-    *,
-    seed: int | None = None,
-    seeds: int = 1,
-    steps: int | None = None,
-    settings: Iterable[str] = (),
-    out: str | Path | None = None,
-) -> Run:
-    """Train an experiment and open its run: `train("plus_last_even", seed=18)`."""
-    return begin(load(experiment, settings, seed=seed, steps=steps), seeds=seeds, out=out).run
 
 
 def begin(
