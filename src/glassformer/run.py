@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from glassformer import editing, folder, generation, given, glance, notebook, reference, storage, tensors
+from glassformer import editing, folder, generation, given, glance, notebook, reference, tensors
 from glassformer.architecture import Architecture, nest
 from glassformer.edits import Edit, Given, read, written
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError, unknown
@@ -195,7 +195,7 @@ class Run:
         """
         flat = [_flatten(line) for line in self.lines]
         names = list(dict.fromkeys(name for line in flat for name in line))
-        columns = {name: _column([line.get(name) for line in flat]) for name in names if name != "step"}
+        columns = {name: _column([line.get(name) for line in flat], self.members) for name in names if name != "step"}
         step = np.array([line["step"] for line in flat], dtype=np.int64)
         return {"step": step, **{name: column for name, column in columns.items() if column is not None}}
 
@@ -535,11 +535,11 @@ def _flatten(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return flat
 
 
-def _column(values: list[Any]) -> Array | None:
-    """One metric over all lines; None if it is no number. What is missing, or does not fit the rest, is NaN."""
+def _column(values: list[Any], members: int) -> Array | None:
+    """One metric over all lines; None if it is no number, nor one per member. What is missing, or unfit, is NaN."""
     arrays = [_numbers(value) for value in values]
     shape = next((array.shape for array in arrays if array is not None), None)
-    if shape is None:
+    if shape is None or shape not in ((), (members,)):
         return None
     unknown = np.full(shape, np.nan)
     return np.stack([unknown if array is None or array.shape != shape else array for array in arrays])

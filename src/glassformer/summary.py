@@ -15,12 +15,13 @@ SOLVED_ERROR, SOLVED_EXCESS = 0.02, 0.02  # under these a member has learnt the 
 
 
 def members(run: Run) -> list[dict[str, Any]]:
-    """The last logged numbers of every member."""
-    last = {name: np.atleast_1d(column[-1]) for name, column in run.metrics.items() if name != "step"}
+    """The last logged numbers of every member; NaN where a foreign line lacks one."""
+    last = {name: np.broadcast_to(column[-1], run.members) for name, column in run.metrics.items() if name != "step"}
     names = {"loss": "train_loss", "validation_loss": "validation_loss", "excess": "excess"}
     names |= {name: name for name in ("rule_error", "rule_error_answerable", "accuracy") if name in last}
+    unknown = np.full(run.members, np.nan)
     return [
-        {"seed": seed} | {name: float(last[source][k]) for name, source in names.items()}
+        {"seed": seed} | {name: float(last.get(source, unknown)[k]) for name, source in names.items()}
         for k, seed in enumerate(run.seeds)
     ]
 
