@@ -84,10 +84,10 @@ def test_a_table_is_learnt_kept_and_moved(tmp_path, monkeypatch):
     ("text", "sentence"),
     [
         ("question\n" + "a\n" * 20, "no column 'answer'"),
-        ("question,answer\n" + "a,1\n" * 20, "fewer than 10 different questions"),
+        ("question,answer\n" + "a,1\n" * 20, "fewer than 10 different questions .1.; bring more"),
         ("question,answer\n" + "".join(f"{k},\n" for k in range(20)), "line 2: a question and an answer are needed"),
-        ('question,answer\n"a,1\n', "unexpected end of data"),
-        ("", "no column 'question'"),
+        ('question,answer\n"a,1\n', "line 2: a quotation mark is opened and never closed"),
+        ("", "is empty; it needs a question"),
     ],
 )
 def test_a_bad_table_is_one_sentence(text, sentence, tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 from glassformer.errors import CallError, LimitError
 from glassformer.tasks._task import BoolArray, FloatArray, IntArray
 
+LEAST_CHANCE = 1e-12  # smaller ones are lost among rounding errors
 MOST_STATES = 250_000  # beyond this the exact predictor would take minutes and gigabytes
 
 
@@ -60,9 +61,19 @@ def explore(
     laws: list[FloatArray] = []
     nexts: list[list[int]] = []
     for state in found:  # grows while we walk it
-        chances = law(state)
-        if abs(chances.sum() - 1) > 1e-9 or chances.min() < 0:
+        chances = np.asarray(law(state), dtype=np.float64)
+        if chances.ndim != 1 or chances.size == 0:
+            raise CallError(
+                f"the law of state {state!r} has the shape {chances.shape}; it is one chance for each token"
+            )
+        if laws and len(chances) != len(laws[0]):
+            raise CallError(f"the law of state {state!r} has {len(chances)} chances, that of {start!r} {len(laws[0])}")
+        if not (abs(chances.sum() - 1) <= 1e-9 and chances.min() >= 0):  # nor is what is not a number
             raise CallError(f"the law of state {state!r} is not a set of chances: it sums to {chances.sum():.6g}")
+        if (least := chances[chances > 0].min()) < LEAST_CHANCE:
+            raise CallError(
+                f"the law of state {state!r} has a chance of {least:g}; 0 or {LEAST_CHANCE:g} and more can be told"
+            )
         row = [-1] * len(chances)
         for token in np.flatnonzero(chances).tolist():
             after = advance(state, token)

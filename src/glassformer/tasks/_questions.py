@@ -40,7 +40,11 @@ class Questions(Task):
     @cached_property
     def every(self) -> Listed:
         """All questions, listed once."""
-        return self.listed()
+        found = self.listed()
+        for part, chosen in found.parts.items():
+            if len(chosen) == 0:
+                raise CallError(f"the {part} part has no question; bring more of them, or change the shares")
+        return found
 
     @property
     def length(self) -> int:

@@ -1,23 +1,34 @@
-"""A table of your own: questions and their answers."""
+"""A table of your own: questions and their answers.
 
-import csv
-import io
+A line is a question and its answer, and perhaps a group; with `split = "group"` no group is in two parts. Cells are set
+apart by commas, semicolons, tabs or |, in quotes where they hold one. The first line may name the columns question,
+answer and group, in any order, in any case, among others that are left alone; without names the first column is the
+question, the second the answer, and a third the group.
+"""
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from glassformer import corpora
-from glassformer.errors import CallError
+from glassformer.errors import CallError, LimitError
+from glassformer.settings import setting
 from glassformer.tasks._questions import Listed, Questions, dealt
+from glassformer.tasks._table import Row, Table, read
 from glassformer.tasks._task import IntArray, Part
 
 PAD = "<PAD>"
 TABLE = "text.txt"  # under this name a run keeps it
-COLUMNS = ("question", "answer", "group")
+LEAST = 10  # different questions
+MOST_BYTES = 32_000_000  # of the file
+MOST_VOCABULARY = 65_536  # different answers and tokens of questions
+MOST_LENGTH = 4_096  # tokens of one question
+MOST_TOKENS = 20_000_000  # questions × the length of the longest
+MOST_CHANCES = 10_000_000  # questions × vocabulary: each rung of the ladder holds as many numbers, of eight bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +39,11 @@ class OwnTable(Questions):
     question, or with `split = "group"` no group. Shorter questions are filled up from the left.
     """
 
-    file: str
-    tokens: Literal["characters", "words"] = "characters"
-    split: Literal["question", "group"] = "question"
-    validation: float = field(default=0.1, metadata={"above": 0.0, "below": 0.9})
-    test: float = field(default=0.1, metadata={"above": 0.0, "below": 0.9})
+    file: str = setting("a table: columns question and answer, perhaps group")
+    tokens: Literal["characters", "words"] = setting("what a question is cut into", "characters")
+    split: Literal["question", "group"] = setting("parts share no question, or no group", "question")
+    validation: float = setting("share of the questions to judge by", 0.1, above=0.0, below=0.9)
+    test: float = setting("share of the questions for the test", 0.1, above=0.0, below=0.9)
 
     rungs = {  # noqa: RUF012
         "answer frequencies": lambda question: (),  # noqa: ARG005
@@ -45,34 +56,64 @@ class OwnTable(Questions):
         """The table itself."""
         return {TABLE: self._text.encode()}
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.validation + self.test >= 1:
+            raise CallError(
+                f"data.validation = {self.validation} and data.test = {self.test} leave nothing to train on; "
+                "together they must be below 1"
+            )
+
     @cached_property
     def _text(self) -> str:
         path = self.file if self.folder is None else str(self.folder / TABLE)
-        return corpora.decoded(corpora.read_file(path), path)
+        data = corpora.read_file(path)
+        if len(data) > MOST_BYTES:
+            raise LimitError(f"data.file = {path} has {len(data):,} bytes; the most is {MOST_BYTES:,}")
+        return corpora.decoded(data, path)
 
     @cached_property
-    def rows(self) -> list[dict[str, str]]:
+    def table(self) -> Table:
+        """The file, read."""
+        return read(self._text, self.file, self.split == "group")
+
+    @property
+    def rows(self) -> list[Row]:
         """The lines of the table."""
-        read = csv.DictReader(io.StringIO(self._text), strict=True)
-        try:
-            rows = list(read)
-        except csv.Error as problem:
-            raise CallError(f"{self.file}, line {read.line_num}: {problem}") from None
-        for name in COLUMNS[: 2 if self.split == "question" else 3]:
-            if name not in (read.fieldnames or ()):
-                raise CallError(f"{self.file} has no column {name!r}; its first line must name question and answer")
-        for number, row in enumerate(rows, start=2):
-            if not (row["question"] or "").strip() or not (row["answer"] or "").strip():
-                raise CallError(f"{self.file}, line {number}: a question and an answer are needed, one is empty")
-        if len({row["question"] for row in rows}) < LEAST:
-            raise CallError(f"{self.file} has fewer than {LEAST} different questions; bring more")
-        return rows
+        return self.table.rows
+
+    @cached_property
+    def _counts(self) -> dict[str, Counter[str]]:
+        """Every different question with its answers, if there are neither too few nor too many."""
+        counts: dict[str, Counter[str]] = {}
+        for row in self.rows:
+            counts.setdefault(self._plain(row.question), Counter())[row.answer] += 1
+        if len(counts) < LEAST:
+            raise CallError(f"{self.file} has fewer than {LEAST} different questions ({len(counts)}); bring more")
+        answers = len({answer for each in counts.values() for answer in each})
+        words = {word for question in counts for word in self._cut(question)}
+        if PAD in words:
+            raise CallError(f"{self.file} has the word {PAD}, which fills up short questions; write it otherwise")
+        longest = max(len(self._cut(question)) for question in counts)
+        size = len(counts)
+        for what, value, most in (
+            (f"{answers:,} different answers and {len(words):,} tokens in questions", answers + len(words),
+             MOST_VOCABULARY),
+            (f"a question of {longest:,} tokens", longest, MOST_LENGTH),
+            (f"{size:,} questions of up to {longest:,} tokens, together {size * longest:,}", size * longest,
+             MOST_TOKENS),
+            (f"{size:,} questions × {answers + len(words):,} answers and tokens", size * (answers + len(words)),
+             MOST_CHANCES),
+        ):  # fmt: skip
+            if value > most:
+                raise LimitError(f"data.file = {self.file} has {what}; the most is {most:,}")
+        return counts
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:  # type: ignore[override]
         """Answers first, then the tokens of the questions, then the filler; what is both has one id."""
-        answers = sorted({row["answer"].strip() for row in self.rows})
-        words = sorted({word for row in self.rows for word in self._cut(row["question"])})
+        answers = sorted({answer for each in self._counts.values() for answer in each})
+        words = sorted({word for question in self._counts for word in self._cut(question)})
         return (*dict.fromkeys([*answers, *words]), PAD)
 
     @cached_property
@@ -84,8 +125,8 @@ class OwnTable(Questions):
     @property
     def groups(self) -> Mapping[str, Sequence[int]]:
         """Tokens of questions, of answers, of both, and the filler."""
-        asked = {word for row in self.rows for word in self._cut(row["question"])}
-        answered = {row["answer"].strip() for row in self.rows}
+        asked = {word for question in self._counts for word in self._cut(question)}
+        answered = {answer for each in self._counts.values() for answer in each}
         found: dict[str, list[int]] = {}
         for token, word in enumerate(self.vocabulary):
             both = "in both" if word in answered else "in questions"
@@ -95,9 +136,7 @@ class OwnTable(Questions):
     def listed(self) -> Listed:
         """Every different question of the table."""
         ids = {word: token for token, word in enumerate(self.vocabulary)}
-        counts: dict[str, Counter[str]] = {}
-        for row in self.rows:
-            counts.setdefault(self._plain(row["question"]), Counter())[row["answer"].strip()] += 1
+        counts = self._counts
         longest = max(len(self._cut(question)) for question in counts)
         questions = np.full((len(counts), longest), ids[PAD])
         chances = np.zeros((len(counts), len(ids)))
@@ -121,7 +160,7 @@ class OwnTable(Questions):
         number = {question: k for k, question in enumerate(questions)}
         groups: dict[str, set[int]] = {}
         for row in self.rows:
-            groups.setdefault(row["group"], set()).add(number[self._plain(row["question"])])
+            groups.setdefault(row.group, set()).add(number[self._plain(row.question)])
         taken: set[int] = set()
         units = []
         for group in groups.values():
@@ -141,13 +180,20 @@ class OwnTable(Questions):
     def expectations(self, architecture: Any, train: Any) -> list[str]:  # noqa: ARG002
         """How large the table is, and how far its test can be trusted."""
         leaks, every = self.leaks(), self.every
+        trained, tested = (len(every.parts[part]) for part in ("train", "test"))
+        answers = {answer for each in self._counts.values() for answer in each}
         several = int((np.count_nonzero(every.chances, axis=1) > 1).sum())
         said = [
-            f"{self.file}: {len(self.rows):,} lines, {len(every.questions):,} different questions of up to "
-            f"{self.length} tokens; {len(every.parts['train']):,} to train on, {len(every.parts['test']):,} to test",
+            f"{self.file}: {self.table.how}",
+            f"{len(self.rows):,} lines, {len(every.questions):,} different questions of up to {self.length} tokens, "
+            f"{len(answers):,} answers; {trained:,} questions to train on, {tested:,} to test",
             f"of the test questions {leaks['question']:.0%} occur in training, and {leaks['tokens']:.0%} in any order",
         ]
-        return said + ([f"{several:,} questions have more than one answer"] if several else [])
+        if several:
+            said.append(f"{several:,} questions have more than one answer")
+        if len(answers) == 1:
+            said.append(f"every answer is {next(iter(answers))!r}, so there is nothing to tell apart")
+        return said
 
     def encode(self, text: str) -> IntArray:
         """A question, filled up from the left."""
@@ -169,6 +215,3 @@ class OwnTable(Questions):
 
     def _plain(self, question: str) -> str:
         return question.strip() if self.tokens == "characters" else " ".join(question.split())
-
-
-LEAST = 10  # different questions

@@ -17,7 +17,7 @@ class PlusLastEven(Rule):
     sequences: int = 2000
     shortest: int = 20
     longest: int = 50
-    plus: float = setting("chance of '+' after a number", 0.3, least=0.0, most=1.0)
+    plus: float = setting("chance of '+' after a number", 0.3, least=0.001, most=0.999)
 
     vocabulary = (*map(str, range(11)), "+")
     showcase = ("4 9 + 4 10 7 + 10", "4 1 + 4 6 9 5 +", "10 + 10 6 + 6 4 8")

@@ -50,7 +50,10 @@ class Sort(Task):
         for k, row in enumerate(every.tolist()):
             units.setdefault(tuple(row[:MANY] if self.split == "input" else row[MANY:]), []).append(k)
         held = dealt([np.array(unit) for unit in units.values()], (1 - self.test, self.test), self.seed)
-        return every[held[("train", "validation").index(part)]]
+        chosen = held[("train", "validation").index(part)]
+        if len(chosen) == 0:
+            raise CallError(f"data.test = {self.test} leaves the {part} part without an input; change it")
+        return every[chosen]
 
     def data(self, context: int) -> Data:
         """Every input with its answer, in shuffled passes."""
