@@ -16,7 +16,8 @@ import command
 import glassformer.run
 import small_texts
 from command import QUICK, call
-from glassformer import catalogue, experiment
+from glassformer import catalogue, experiment, terminal
+from glassformer.run import find
 from glassformer.training import begin
 
 MEMBER = ["seed", "loss", "validation_loss", "excess", "rule_error", "rule_error_answerable"]
@@ -95,7 +96,9 @@ def test_train_in_json_and_in_words(here):
     assert (answer.code, answer.err) == (0, "")
     result = answer.json
     assert list(result) == ["status", "run", "experiment", "steps", "seconds", "steps_per_second", "floor", "members"]
-    assert (result["run"], result["experiment"], result["steps"]) == ("runs/plus_last_even-4x2", "plus_last_even", 20)
+    assert (result["run"], result["experiment"], result["steps"]) == (
+        "runs/plus_last_even-4x2-steps_20-judged_50", "plus_last_even", 20,
+    )  # fmt: skip
     assert [list(member) for member in result["members"]] == [MEMBER] * 2
     run = glassformer.run.open(here / result["run"])
     assert [member["seed"] for member in result["members"]] == run.seeds == [4, 5]
@@ -106,13 +109,16 @@ def test_train_in_json_and_in_words(here):
     assert result["seconds"] > 0 < result["steps_per_second"]
 
     quiet = call("train", "plus_last_even", "--steps", 20, "--seed", 4, *QUICK, "--quiet")
-    assert quiet == (0, "runs/plus_last_even-4\n", "")
+    usual = "plus_last_even-4-steps_20-judged_50"
+    assert quiet == (0, f"runs/{usual}\n", "")
     words = call("train", "plus_last_even", "--steps", 20, "--seed", 4, *QUICK)
     assert words.code == 0
     assert "20 steps in" in words.out
-    assert "run: runs/plus_last_even-4-2" in words.out  # the name was taken; nothing is overwritten
+    assert f"run: runs/{usual}-2" in words.out  # the name was taken; nothing is overwritten
+    assert f"runs/{usual} was there before, so this one is runs/{usual}-2\n" in words.out
+    assert "changed settings: train.steps = 20, train.judged = 50\n" in words.out
     assert "step 20/20" in words.err
-    first, second = (glassformer.run.open(here / "runs" / name) for name in ("plus_last_even-4", "plus_last_even-4-2"))
+    first, second = (glassformer.run.open(here / "runs" / name) for name in (usual, f"{usual}-2"))
     assert first.digest() == second.digest()
 
 
@@ -240,7 +246,7 @@ def test_ones_own_file_with_marks_of_other_systems(here):
 def test_a_loss_that_is_no_number_exits_with_1_and_keeps_the_run(here):
     diverging = ("--set", "train.optimiser=sgd", "--set", "train.rate=1e30", "--set", "train.log_every=5")
     refused(call("train", "plus_last_even", "--steps", 50, *QUICK, *diverging, "--quiet"), "train.clip", code=1)
-    assert glassformer.run.open(here / "runs/plus_last_even-18").status == "diverged"
+    assert find("plus", here / "runs").status == "diverged"
     assert call("check", "plus").code == 0
 
 
@@ -250,13 +256,17 @@ def test_a_loss_that_is_no_number_exits_with_1_and_keeps_the_run(here):
 def test_ask_in_json_and_in_words(trained):
     run = glassformer.run.open(trained)
     answer = call("ask", trained, "10 + 10 6 +", "--json", "--top", 12, "--step", int(run.steps[3]), "--member", 1).json
-    assert list(answer) == ["run", "step", "text", "tokens", "probabilities"]
+    assert list(answer) == ["run", "step", "text", "tokens", "probabilities", "exact", "counts"]
     assert (answer["step"], answer["text"]) == (run.steps[3], "10 + 10 6 +")
     expected = run.ask("10 + 10 6 +", step=int(run.steps[3]), member=1)
     assert list(zip(answer["tokens"], answer["probabilities"], strict=True)) == expected
     assert sum(answer["probabilities"]) == pytest.approx(1)
+    assert answer["exact"] == [float(token == "6") for token in answer["tokens"]]
+    assert answer["counts"] is None
     assert call("ask", trained, "10 + 10 6 +", "--json").json["step"] == 60
-    words = call("ask", trained, "10 + 10 6 +", "--top", 12).out.splitlines()
+    spoken = call("ask", trained, "10 + 10 6 +", "--top", 12)
+    assert spoken.err == "plus_last_even-18x2 at step 60, after '10 + 10 6 +'\n"
+    words = spoken.out.splitlines()
     assert words[0].split() == ["token", "model", "exact"]
     exact = {line.split()[0]: line.split()[2] for line in words[1:]}
     assert exact == {token: "100.0%" if token == "6" else "0.0%" for token in run.task.vocabulary}
@@ -280,13 +290,45 @@ def test_runs_are_found_by_the_beginning_of_their_name(here, trained):
     refused(call("ask", "1 2"), "no runs", "glassformer train plus_last_even")
     refused(call("check"), "no runs")
     refused(call("generate", "nothing"), "no runs")
-    for name in ("plus-1", "plus-2", "mary-1"):
+    for k, name in enumerate(("plus-1", "plus-2", "mary-1")):
         shutil.copytree(trained, here / "runs" / name)
-    refused(call("ask", "plus", "1 2"), "plus-1, plus-2")
+        about = here / "runs" / name / "run.json"
+        table = json.loads(about.read_text())
+        about.write_text(json.dumps({**table, "times": {"created": f"2026-01-{9 - k:02}"}}))
+    said = "plus means runs/plus-1, the newest of 2 that begin so\n"
+    for words in (("ask", "plus", "1 2"), ("generate", "plus"), ("score", "plus"), ("check", "plus"),
+                  ("list", "figures", "plus")):  # fmt: skip
+        answer = call(*words)
+        assert (answer.code, answer.err.startswith(said)) == (0, True), answer
+    for words in (("ask", "plus", "1 2"), ("generate", "plus"), ("score", "plus"), ("check", "plus")):
+        answer = call(*words, "--json")
+        assert (answer.err, answer.json["run"]) == ("", "runs/plus-1")
     refused(call("ask", "plsu-1", "1 2"), "did you mean plus-1?", "mary-1")
     assert call("ask", "mary", "1 2", "--json").json["run"] == "runs/mary-1"
-    assert call("ask", "1 2", "--json").code == 0  # the newest
-    refused(call("check", "a" * 5000), "too long", code=1)
+    refused(call("check", "a" * 5000), "nothing called")
+
+
+@pytest.mark.parametrize("verb", ["ask", "generate"])
+def test_a_single_word_is_a_run_if_one_is_called_so_else_the_text(here, trained, verb):
+    for name in ("plus_last_even-18", "4-9"):
+        shutil.copytree(trained, here / "runs" / name)
+    text = "text" if verb == "ask" else "prompt"
+    newest = "runs/plus_last_even-18"  # of two created at once, the later name
+    own = "4 9 + 4 10 7 +" if verb == "ask" else ""  # the task's own example, up to where its rule speaks; none
+    for words, run, said in (
+        ((), newest, own),
+        (("4 9 +",), newest, "4 9 +"),
+        (("plus_last_even",), newest, own),
+        (("4",), "runs/4-9", own),  # a text may be what a run is called: then the run is meant,
+        (("plus_last_even", "4"), newest, "4"),  # unless one is named before it
+        (("4-", "4"), "runs/4-9", "4"),
+        (("p", "4 9 +"), newest, "4 9 +"),
+    ):
+        answer = call(verb, *words, "--json").json
+        assert (answer["run"], answer[text]) == (run, said), words
+    refused(call(verb, "4 nine"), "'nine' at position 1", "asked was the newest run, plus_last_even-18")
+    refused(call(verb, 4, 9, "+"), "3 words are more than a run and a text", "in quotes")
+    assert (call(verb, "").code, call(verb, "plus_last_even", "").code) == ((2, 2) if verb == "ask" else (0, 0))
 
 
 # Writing
@@ -317,12 +359,32 @@ def test_generate_in_words(trained):
     assert answer.code == 0
     assert answer.out.startswith("0 1 2 3 4 5 6 7 8 9 ")
     assert "last 8 tokens" in answer.err
+    assert answer.err.startswith("plus_last_even-18x2 at step 60\n")
     spoken = re.search(r"the rule spoke about (\d+) of these tokens; (\d+) of them are right", answer.out)
     written = call("generate", trained, "0 1 2 3 4 5 6 7 8 9", "--tokens", 12, "--seed", 1, "--json").json["right"][10:]
     judged = [verdict for verdict in written if verdict is not None]
     assert (spoken is None) == (judged == [])
     assert spoken is None or [int(number) for number in spoken.groups()] == [len(judged), sum(judged)]
     assert len(call("generate", trained).out.splitlines()[0].split()) == 30
+
+
+def test_generate_marks_what_is_right_and_what_is_wrong(trained, monkeypatch):
+    """Signs for every reader, colours on a terminal that may show them; never on the text it was given."""
+    words = ("generate", trained, "4 9 + 8 +", "--tokens", 60, "--seed", 1)
+    told = call(*words, "--json").json
+    verdicts = [None] * 5 + told["right"][5:]
+    assert {True, False, None} <= set(verdicts)
+    signs = {True: "✓", False: "✗", None: ""}
+    marked = " ".join(token + signs[verdict] for token, verdict in zip(told["tokens"], verdicts, strict=True))
+    assert call(*words).out.splitlines()[0] == marked
+    colours = []
+    monkeypatch.setattr(terminal, "coloured", lambda text, colour, nl: colours.append((text, colour, nl)))
+    call(*words)
+    assert colours == [
+        (f" {token}{signs[verdict]}", "green" if verdict else "red", False)
+        for token, verdict in zip(told["tokens"], verdicts, strict=True)
+        if verdict is not None
+    ]
 
 
 def test_generate_refuses(trained):
@@ -454,7 +516,8 @@ def test_the_lab_trains_into_a_folder_of_its_own_and_draws_that(monkeypatch):
     assert call("lab", "plus_last_even", "--steps", 4, *QUICK, "--seed", 5, "--no-open").code == 0
     answer = call("lab", "ill_exploding", "--no-open")
     assert (answer.code, "stopped being a number" in answer.err) == (0, True)
-    folders = ["runs/plus_last_even-5", "runs/plus_last_even-5-2", "runs/ill_exploding-18"]
+    usual = "runs/plus_last_even-5-steps_{}-judged_50"
+    folders = [usual.format(3), usual.format(4), "runs/ill_exploding-18"]
     assert drawn == [([folders[0]], True), ([folders[1]], False), ([folders[2]], False)]
     assert [glassformer.run.open(each).experiment.train.steps for each in folders] == [3, 4, 50]
     refused(call("lab", "plus_last_evne"), "plus_last_even")
@@ -463,21 +526,19 @@ def test_the_lab_trains_into_a_folder_of_its_own_and_draws_that(monkeypatch):
 def test_resume_finds_the_interrupted_run_among_others(here, trained):
     """Without --out: the newest one with these settings, whatever else lies there."""
     refused(call("train", "plus_last_even", "--resume"), "no interrupted run of plus_last_even", "leave out --resume")
-    settings = ("--steps", 40, *QUICK, "--seed", 7)
+    settings, usual = ("--steps", 40, *QUICK, "--seed", 7), "runs/plus_last_even-7-steps_40-judged_50"
     assert call("train", "plus_last_even", *settings, "--quiet").code == 0
     shutil.copytree(trained, here / "runs/other")
     (here / "runs/broken").mkdir()
     (here / "runs/broken/run.json").write_text("{")
-    assert call("train", "plus_last_even", *settings, "--resume").out.startswith(
-        "runs/plus_last_even-7 is finished at "
-    )
+    assert call("train", "plus_last_even", *settings, "--resume").out.startswith(f"{usual} is finished at ")
     refused(call("train", "plus_last_even", "--steps", 41, *QUICK, "--resume"), "no interrupted run")
-    about = here / "runs/plus_last_even-7/run.json"  # as if it had been killed before its first safe point
+    about = here / usual / "run.json"  # as if it had been killed before its first safe point
     table = json.loads(about.read_text())
     about.write_text(json.dumps({**table, "status": "running"}))
     for name in ("index.jsonl", "metrics.jsonl", "resume.safetensors", "weights/000000.safetensors"):
         (about.parent / name).unlink()
-    assert call("train", "plus_last_even", *settings, "--resume", "--quiet") == (0, "runs/plus_last_even-7\n", "")
+    assert call("train", "plus_last_even", *settings, "--resume", "--quiet") == (0, f"{usual}\n", "")
     assert glassformer.run.open(about.parent).check() == []
 
 

@@ -15,6 +15,7 @@ from glassformer.architecture import Architecture, nest
 from glassformer.errors import CallError, DivergedError
 from glassformer.generation import Choice, Reader
 from glassformer.tasks.mary import LINES
+from glassformer.words import shown
 from small_texts import random_run
 
 causal = architectures().map(lambda found: replace(found, causal=True))
@@ -212,7 +213,7 @@ def test_writing_stops_after_its_stop_token(mary):
 def test_a_text_is_written_out_as_it_comes_and_without_verdicts(tmp_path):
     run = random_run(tmp_path, "byte_bpe")
     words = ("generate", run.path, "mary", "--tokens", 60, "--top-p", 0.9, "--seed", 4)
-    assert call(*words).out == call(*words, "--json").json["text"] + "\n"
+    assert call(*words).out == shown(call(*words, "--json").json["text"]) + "\n"
     assert set(call(*words, "--json").json["right"]) == {None}
     line = call("generate", random_run(tmp_path / "letters", "characters").path, "mary", "--tokens", 500, "--stop", "⏎")
     assert line.out.count("\n") == 2, "the stop token is the last one, then the command ends its own line"

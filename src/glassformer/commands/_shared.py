@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.commands import _complete
-from glassformer.errors import CallError, MissingError
+from glassformer.errors import CallError, Error, MissingError
 
 if TYPE_CHECKING:
     from glassformer.run import Run
@@ -82,8 +82,14 @@ def run_and_text(words: Sequence[str], *, say: bool = True) -> "tuple[Run, str |
         raise CallError(f"{len(words)} words are more than a run and a text; put the text in quotes")
     if len(words) == 2:
         return opened(words[0], say=say), words[1]
-    name = words[0] if words and called(words[0]) else None
-    return opened(name, say=say), words[0] if words and name is None else None
+    if words and not called(words[0]):
+        newest = opened(None)
+        try:
+            newest.task.encode(words[0])
+        except Error as problem:  # nobody has said which run should understand it
+            raise CallError(f"{problem}; asked was the newest run, {newest.name}") from None
+        return newest, words[0]
+    return opened(words[0] if words else None, say=say), None
 
 
 def run_and_names(words: list[str], kind: str, *, say: bool = True) -> "tuple[Run, list[str]]":

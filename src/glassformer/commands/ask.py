@@ -41,8 +41,6 @@ def ask(
         raise CallError(f"--top {top} shows nothing; the least is 1")
     edits = read(edit)
     at = _shared.kept_step(run, step, member)
-    if not as_json:
-        _shared.speaks_of(run, at, after=given)
     after = run.ask(given, step=at, member=member, edits=edits)
     before = run.ask(given, step=at, member=member) if edits else after
     answers, unedited, truth = after[:top], dict(before), _truth(run, given)
@@ -64,6 +62,7 @@ def ask(
         return
     from glassformer.analyses._pairs import shown
 
+    _shared.speaks_of(run, at, after=given)
     answers += [each for each in after[top:] if each[0] == before[0][0]]  # what it says unedited is always shown
     wide = max(8, *(len(shown(token)) for token, _ in answers))
     edited = f"{'edited':>7}  " if edits else ""

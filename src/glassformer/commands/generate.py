@@ -51,8 +51,6 @@ def generate(
     if not 1 <= samples <= MOST_SAMPLES:
         raise CallError(f"--samples {samples} is not between 1 and {MOST_SAMPLES}")
     at = _shared.kept_step(opened, step, member)
-    if not as_json:
-        _shared.speaks_of(opened, at)
     end = None if stop is None else _token(stop, opened.task.vocabulary)
     start = [int(token) for token in opened.task.encode(prompt)]
     texts = (
@@ -66,12 +64,14 @@ def generate(
             about["edits"] = [str(each) for each in opened.edits]
         _shared.print_json({**about, **(judged[0] if samples == 1 else {"samples": judged})})
         return
-    if len(start) > opened.architecture.context:
-        typer.echo(f"(the model sees the last {opened.architecture.context} tokens at a time)", err=True)
-    if opened.edits:
-        typer.echo(f"(edited: {written(opened.edits)})", err=True)
     for k, new in enumerate(texts):
-        if k:
+        if k == 0:  # from here on the call is known to be right
+            _shared.speaks_of(opened, at)
+            if len(start) > opened.architecture.context:
+                typer.echo(f"(the model sees the last {opened.architecture.context} tokens at a time)", err=True)
+            if opened.edits:
+                typer.echo(f"(edited: {written(opened.edits)})", err=True)
+        else:
             typer.echo("")
         _print(opened, start, new)
 
@@ -96,7 +96,8 @@ def _print(run: "Run", start: list[int], new: Iterable[int]) -> None:
         typer.echo("".join(pieces), nl=False)
     typer.echo("")
     judged = [verdict for verdict in verdicts if verdict is not None]
-    typer.echo(f"the rule spoke about {len(judged)} of these tokens; {sum(judged)} of them are right")
+    if judged:
+        typer.echo(f"the rule spoke about {len(judged)} of these tokens; {sum(judged)} of them are right")
 
 
 def _mark(piece: str, verdict: bool | None) -> None:
