@@ -35,7 +35,7 @@ def say(run: "Run", *without: str) -> None:
 
 def commands(run: "Run") -> list[tuple[list[str], str]]:
     """Three commands, word by word, each with what it is for."""
-    name = run.name if run.path.parent == RUNS else str(run.path)
+    name = run.path.name if run.path.parent == RUNS else str(run.path)
     drawn = (["figures", name], "everything inside it, drawn")
     if run.task.answers == "one" or run.task.measure == "rule_error":
         about = "what it answers" if run.task.answers == "one" else "what it expects next"
@@ -45,15 +45,14 @@ def commands(run: "Run") -> list[tuple[list[str], str]]:
 
 
 def _third(run: "Run", name: str) -> tuple[list[str], str]:
-    """A film of the plane where there is one, else a question that takes many trainings."""
+    """A question that takes many trainings, for those that answer questions; else a film of the tokens' places."""
     from glassformer import catalogue
     from glassformer.experiment import names
 
-    film = catalogue.entry("films", "embeddings")
-    if catalogue.why_not(film, run) is None:
+    if run.task.answers == "one" and run.experiment.name in names() and not run.experiment.changed:
+        return ["study", "ablation", run.experiment.name], "what each part is needed for; takes minutes"
+    if catalogue.why_not(catalogue.entry("films", "embeddings"), run) is None:
         return ["film", name, "embeddings"], "how it came about"
-    if run.experiment.name in names() and not run.experiment.changed:
-        return ["study", "ablation", run.experiment.name], "what each part is needed for"
     return ["check", name], "whether all is well with it"
 
 
