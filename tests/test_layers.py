@@ -17,8 +17,8 @@ MODULES = tuple(path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/"
 ANALYSES = tuple(name.removesuffix(".__init__") for name in MODULES if name.startswith("analyses."))
 WITHOUT_JAX = (
     "__init__", "_discover", "architecture", "canonical", "catalogue", "cli", "counted", "errors", "experiment",
-    "folder", "generation", "given", "glossary", "lock", "notebook", "plain", "record", "reference", "run", "score", "session", "settings",
-    "storage", "study", "summary", "tensors", "trace", "words",
+    "folder", "generation", "given", "glossary", "lock", "notebook", "plain", "record", "reference", "run", "score",
+    "session", "settings", "storage", "study", "summary", "tensors", "trace", "words",
     *(name for name in MODULES if name.startswith(("tasks.", "commands."))),
 )  # fmt: skip
 HEAVY = {"jax", "jaxlib", "optax", "matplotlib"}

@@ -3,6 +3,7 @@
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 from warnings import warn
 
-from glassformer.errors import unknown
+from glassformer.errors import CallError, unknown
 
 RENAMED = {  # what a piece was called → what it is called now
     "aligned": "seeds_aligned",
@@ -78,7 +79,11 @@ def file(folder: ModuleType, name: str) -> ModuleType:
 
 def piece(folder: ModuleType, name: str, attribute: str) -> Any:
     """One thing from one file: `piece(tasks, "lucky7", "Lucky7")` imports tasks/lucky7.py and nothing beside it."""
-    return getattr(file(folder, name), attribute)
+    try:
+        return getattr(file(folder, name), attribute)
+    except AttributeError:
+        where = places(folder)[name].removeprefix("glassformer.").replace(".", "/")
+        raise CallError(f"{where}.py holds no {attribute}; what it holds is called after the file") from None
 
 
 class _Folder(ModuleType):
@@ -88,6 +93,15 @@ class _Folder(ModuleType):
         inside = getattr(value, "__path__", ()) if isinstance(value, ModuleType) else ()
         if not any(Path(path, f"{name}.py").exists() for path in inside):
             super().__setattr__(name, value)
+
+
+def _hint(name: str, prefix: str, there: list[str]) -> str:
+    """What was perhaps meant by a name that is not there."""
+    if name.startswith("_"):
+        return ""
+    bare = next((name.removeprefix(each) for each in ("plot_", "film_") if name.startswith(each)), name)
+    near = [bare] if bare in there else get_close_matches(bare, there, n=1)
+    return f"; did you mean {prefix}{near[0]}?" if near else f"; dir() lists its {len(there)} names"
 
 
 def public(
@@ -104,6 +118,6 @@ def public(
             new = current(here, name.removeprefix(prefix))
             if new in places(here):
                 return make(here, new)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{_hint(name, prefix, names(here))}")
 
     return found, lambda: [prefix + name for name in names(sys.modules[package])]

@@ -5,7 +5,7 @@ analyses whose numbers they show, and what is said of them stands in the files o
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module, resources
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from glassformer import _discover
+from glassformer import _discover, given
 from glassformer.analyses._options import Option
 from glassformer.errors import CallError, unknown
 
@@ -55,6 +55,27 @@ class Choice:
             raise self._wrong(value)
         return tuple(found) if several else found[0]
 
+    def meant(self, value: Any) -> Any:
+        """A value as Python gives it: a number is a number, and is not read from a text. Texts are as they are."""
+        several, kind = self.type.startswith("list of "), self.type.removeprefix("list of ").removesuffix("s")
+        if kind not in ("whole number", "number") or (value is None and self.optional):
+            return value
+        if several and (isinstance(value, str | bytes) or not isinstance(value, Iterable)):
+            raise self._wrong(value)
+        found = tuple(self._number(each, kind) for each in (value if several else (value,)))
+        return found if several else found[0]
+
+    def _number(self, value: Any, kind: str) -> int | float:
+        if self.name in ("step", "steps"):
+            return given.step(value)
+        found = given.whole(self.name, value) if kind == "whole number" else given.number(self.name, value)
+        if not self._allowed(found):
+            raise self._wrong(value)
+        return found
+
+    def _allowed(self, value: float) -> bool:
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
     def _one(self, value: Any, kind: str) -> Any:
         if kind == "text":
             found: Any = value if isinstance(value, str) else json.dumps(value)
@@ -69,8 +90,7 @@ class Choice:
                 raise self._wrong(value) from None
             if isinstance(value, bool) or (isinstance(value, float) and found != value):
                 raise self._wrong(value)
-            inside = (self.least is None or found >= self.least) and (self.most is None or found <= self.most)
-            if not inside:
+            if not self._allowed(found):
                 raise self._wrong(value)
         if self.choices and found not in self.choices:
             raise unknown(str(value), f"the choices of {self.name}", map(str, self.choices))
@@ -266,6 +286,7 @@ def opened(path: str | Path) -> "Run | Study":
     return study.open(path) if (Path(path) / study.ABOUT).is_file() else run.open(path)
 
 
+@cache
 def choices(asked: Callable[..., Any]) -> tuple[Choice, ...]:
     """What people may choose of a function's parameters: those whose types carry an `Option`."""
     hints = get_type_hints(asked, include_extras=True)

@@ -49,7 +49,7 @@ class DivergedError(Error):
 def unknown(name: str, where: str, known: Iterable[str]) -> MissingError:
     """Nothing has this name; the nearest one, and the list of those that exist."""
     known = sorted(known)
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(str(name), known, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     more = f" and {len(known) - MOST_NAMED:,} others" if len(known) > MOST_NAMED else ""
     there = f"there are: {', '.join(known[:MOST_NAMED])}{more}" if known else "there are none"

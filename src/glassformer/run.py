@@ -1,6 +1,5 @@
 """A run's folder, opened: the one way to read what training left. Nothing here needs JAX, or a lock, or to write."""
 
-import html
 import json
 import os
 import re
@@ -21,10 +20,11 @@ from glassformer.experiment import Experiment
 from glassformer.folder import Entry
 from glassformer.tasks import Task
 from glassformer.tensors import Array, Layout
-from glassformer.trace import Trace
+from glassformer.trace import Trace, library
 from glassformer.words import shown
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 MOST_TEXT = 64_000  # characters of one input
@@ -175,17 +175,24 @@ class Run:
         losses, steps = self.metrics.get("validation_loss"), self.metrics["step"]
         if losses is None or not len(losses):
             raise MissingError(f"nothing is logged yet in {self.path}, so no step is known to be the best; name one")
-        place = self._place(member)
+        place = self.place(member)
         of_member = losses if losses.ndim == 1 else losses[:, place]
         there = np.isfinite(of_member) & np.isin(steps, self.steps)
         if not there.any():
             raise MissingError(f"no kept step of {self.path} has a validation loss that is a number; name one")
         return int(steps[there][np.argmin(of_member[there])])
 
+    def place(self, member: int) -> int:
+        """The place of a member among all, if there is one."""
+        found = given.whole("member", member)
+        if not 0 <= found < self.members:
+            raise MissingError(f"there is no member {found} in {self.path}; there are 0 to {self.members - 1}")
+        return found
+
     @property
     def lines(self) -> list[dict[str, Any]]:
         """The metrics as logged, one table per line; what is not a number stands there as a text."""
-        return self._logged.read
+        return self.logged.read
 
     @cached_property
     def metrics(self) -> dict[str, Array]:
@@ -209,8 +216,8 @@ class Run:
     @cached_property
     def problems(self) -> list[str]:
         """What is wrong with the folder, as far as a glance tells; `check` looks at every number."""
-        problems = [*self._listed.problems(folder.INDEX), *self._logged.problems(folder.METRICS)]
-        if (twice := len(self._listed.read) - len(self._index)) > 0:
+        problems = [*self.listed.problems(folder.INDEX), *self.logged.problems(folder.METRICS)]
+        if (twice := len(self.listed.read) - len(self._index)) > 0:
             problems.append(f"{folder.INDEX} lists {twice} steps more than once; the first line of each counts")
         for number in sorted({entry.file for entry in self._index.values()}):
             if not (self.path / folder.weights_file(number)).exists():
@@ -265,7 +272,7 @@ class Run:
         Weights and metrics stay what was trained, and what has been read of the folder is shared.
         """
         if edits and editing.is_functions(edits):
-            raise CallError("edited takes written edits, as zero(mixed, head=0); functions go to trace, ask or generate")
+            raise CallError("edited takes written edits, as zero(mixed, head=0); functions go to trace, ask, generate")
         found = (*self.edits, *read(edits))
         for edit in found:
             editing.check(edit, self)
@@ -326,19 +333,34 @@ class Run:
         if ids.ndim != 1:
             raise CallError("generate goes on from one text at a time; call it once for each of a batch")
         before = ids.tolist()
-        params = nest(self.unedited.weights(step, self._place(member)))
+        params = nest(self.unedited.weights(step, self.place(member)))
         first = [] if before else [int(self.task.sample(rng, 1)[0])]
         more = 0 if first == [end] else tokens - len(first)
         changes = editing.while_writing(self, step, member, edits)
         new = generation.go_on(params, self.architecture, before + first, more, choice, rng, end, changes)
         return generation.Written(before, chain(first, new), self.task)
 
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The metrics as a tidy table: a row for each logged step of each member, with its seed, a column for each.
+
+        What is one number for all members stands in the rows of each; what is several numbers has a column for each.
+        """
+        steps = self.metrics["step"]
+        shape = (len(steps), self.members)
+        columns: dict[str, Any] = {"step": np.repeat(steps, self.members), "seed": np.tile(self.seeds, len(steps))}
+        for name, values in self.metrics.items():
+            if name == "step":
+                continue
+            by_member = values.ndim > 1 and self.members > 1 and values.shape[1] == self.members
+            rows = values if by_member else np.repeat(values[:, None], self.members, axis=1)
+            flat = rows.reshape(shape[0] * shape[1], -1)
+            many = flat.shape[1] > 1
+            columns |= {f"{name}.{k}" if many else name: flat[:, k] for k in range(flat.shape[1])}
+        table: pandas.DataFrame = library("pandas").DataFrame(columns)
+        return table
+
     def to_xarray(self) -> "xarray.Dataset":
         """The whole run as one labelled data set: weights over `step`, metrics over `logged_step`."""
-        try:
-            import xarray
-        except ImportError:
-            raise MissingError("to_xarray needs xarray; `pip install 'glassformer[analysis]'` brings it") from None
         member = ("member",) if self.members > 1 else ()
         life = [self.weights(step) for step in self.steps]
         variables: dict[str, Any] = {}
@@ -352,14 +374,16 @@ class Run:
         coordinates["answer"] = words[: self.architecture.answers]
         if member:
             coordinates["member"] = np.array(self.seeds)
-        return xarray.Dataset(variables, coordinates, {"name": self.name, "digest": self.digest()})
+        about = {"name": self.name, "digest": self.digest()}
+        made: xarray.Dataset = library("xarray").Dataset(variables, coordinates, about)
+        return made
 
     def digest(self) -> str:
         """One sha256 of all that was trained: experiment, seeds, weights and metrics; no times, no hardware."""
         found = sha256(json.dumps([self.about["experiment"], self.seeds], sort_keys=True).encode())
         for step in self.steps.tolist():
             found.update(f"{step} {self._index[step].sha256}\n".encode())
-        for raw in self._logged.raw:
+        for raw in self.logged.raw:
             found.update(raw)
         return found.hexdigest()
 
@@ -419,21 +443,24 @@ class Run:
         for name in ("validation_loss", "excess"):
             values = self.metrics.get(name)
             if values is not None and len(values):
-                rows[name] = _span(np.atleast_1d(values[-1]))
-        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
-        return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
+                rows[name] = f"{notebook.span(values[-1])} nats"
+        if self.edits:
+            rows["edited"] = written(self.edits)
+        return notebook.table(list(rows.items()), caption=self.name)
 
     @cached_property
-    def _listed(self) -> folder.Lines[Entry]:
+    def listed(self) -> folder.Lines[Entry]:
+        """The index, as read."""
         return folder.index(self.path)
 
     @cached_property
-    def _logged(self) -> folder.Lines[dict[str, Any]]:
+    def logged(self) -> folder.Lines[dict[str, Any]]:
+        """The metrics, as read."""
         return folder.metrics(self.path)
 
     @cached_property
     def _index(self) -> dict[int, Entry]:
-        return {entry.step: entry for entry in reversed(self._listed.read)}  # of two for one step, the first counts
+        return {entry.step: entry for entry in reversed(self.listed.read)}  # of two for one step, the first counts
 
     @cached_property
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -462,14 +489,8 @@ class Run:
         return found
 
     def _of(self, weights: dict[str, Array], member: int) -> dict[str, Array]:
-        place = self._place(member)
+        place = self.place(member)
         return weights if self.members == 1 else {name: array[place] for name, array in weights.items()}
-
-    def _place(self, member: int) -> int:
-        found = given.whole("member", member)
-        if not 0 <= found < self.members:
-            raise MissingError(f"there is no member {found} in {self.path}; there are 0 to {self.members - 1}")
-        return found
 
 
 class _Edited(Run):
@@ -506,16 +527,6 @@ def _ids(given: Any) -> Array:
             f"tokens of shape {tokens.shape} and type {tokens.dtype} are neither one sequence of ids nor a batch"
         )
     return tokens
-
-
-def _span(values: Array) -> str:
-    """`2.343 to 2.346 nats`, of the members whose loss is a number."""
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return "not a number"
-    ends = dict.fromkeys(f"{value:.3f}" for value in (known.min(), known.max()))
-    lost = f", {len(values) - len(known)} not a number" if len(known) < len(values) else ""
-    return f"{' to '.join(ends)} nats{lost}"
 
 
 def _created(path: str) -> str:

@@ -98,8 +98,8 @@ def _there(wanted: Experiment, seeds: int, out: str | Path | None) -> Run | None
         with suppress(Error):  # a damaged run beside the one we look for
             if own.fullmatch(each) and _same(found := open_run(ROOT / each), wanted, seeds):
                 runs.append(found)
-    order = ("finished", "interrupted", "running", "diverged")
-    return min((run for run in runs if run.status in order), key=lambda run: order.index(run.status), default=None)
+    worse = ("interrupted", "running", "diverged")  # than one that has come to its end
+    return min(runs, key=lambda run: worse.index(run.status) if run.status in worse else -1, default=None)
 
 
 def _same(run: Run, wanted: Experiment, seeds: int) -> bool:
@@ -107,7 +107,7 @@ def _same(run: Run, wanted: Experiment, seeds: int) -> bool:
     first = wanted.train.seed
     if run.seeds != list(range(first, first + seeds)) or run.experiment.tables() != wanted.tables():
         return False
-    files = {name: sha256(data).hexdigest() for name, data in wanted.task.files().items()}
+    files = {name: sha256(data).hexdigest() for name, data in wanted.files().items()}
     return bool(run.about.get("files", {}) == files)
 
 

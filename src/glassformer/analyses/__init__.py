@@ -5,6 +5,7 @@ A folder is a section of the story that they tell together.
 
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
+from pathlib import PurePath
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,25 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
     def asked(*subject: Any, **options: Any) -> "Result":
         if subject and isinstance(subject[0], Run) and (why := reason(file, subject[0])):
             raise CallError(why)
-        return analyse(*subject, **options)
+        return analyse(*subject, **meant(analyse, subject, options))
 
     return asked
+
+
+def meant(analyse: "Callable[..., Any]", subject: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as Python gives them, their numbers checked: `step=1.5` and `member=True` are refused, not rounded."""
+    from glassformer import given
+    from glassformer.catalogue import choices
+    from glassformer.errors import CallError
+    from glassformer.run import Run
+
+    if subject and isinstance(subject[0], str | PurePath):
+        raise CallError(f"{given.written(str(subject[0]))} is a name, not a run; gf.open(...) opens the run")
+    known = {each.name: each for each in choices(analyse)}
+    found = {name: known[name].meant(value) if name in known else value for name, value in options.items()}
+    if "member" in found and subject and isinstance(subject[0], Run):
+        found["member"] = subject[0].place(found["member"])
+    return found
 
 
 __getattr__, __dir__ = _discover.public(__name__, make=_analysis)

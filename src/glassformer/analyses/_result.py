@@ -12,12 +12,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer import glossary
+from glassformer import glossary, notebook
 from glassformer import plain as codec
-from glassformer.errors import MissingError, unknown
+from glassformer.errors import unknown
+from glassformer.trace import library
 from glassformer.words import listed as listed
 from glassformer.words import percent as percent
 from glassformer.words import power as power
+from glassformer.words import shown
 from glassformer.words import thousands as thousands
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ Table = tuple[list[str], Iterator[tuple[Any, ...]]]
 P = ParamSpec("P")
 R = TypeVar("R")
 
+MOST_FACT = 200  # characters of a fact that a notebook shows
 REMEMBERED = 64  # results per run that `shared` keeps
 
 
@@ -84,6 +87,11 @@ class Labelled:
     def __repr__(self) -> str:
         return f"Labelled({' × '.join(f'{name} {len(axis)}' for name, axis in self.axes.items())})"
 
+    def _repr_html_(self) -> str:
+        axes = {name: axis.labels for name, axis in self.axes.items()}
+        unit = f"<p>{notebook.text(self.unit)}</p>" if self.unit else ""
+        return notebook.array(np.asarray(self.values), axes) + unit
+
     def plain(self) -> dict[str, Any]:
         """Everything, as JSON values; the numbers in one row, the last axis fastest (see `plain.row`)."""
         values = np.asarray(self.values)
@@ -123,7 +131,7 @@ def result(kind: type[R]) -> type[R]:
     for name in get_annotations(kind):
         if any(name in vars(above) and name not in above.__annotations__ for above in kind.__mro__[1:-1]):
             raise TypeError(f"{kind.__name__}.{name}: every result has something of this name")
-    made = dataclass(frozen=True, kw_only=True, eq=False)(kind)
+    made = dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
     for name, each in codec.hints(made).items():
         if wrong := codec.untold(each):
             raise TypeError(f"{kind.__name__}.{name}: {wrong} cannot be given as plain values")
@@ -161,6 +169,18 @@ class Result:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result) and type(self) is type(other) and self.plain() == other.plain()
+
+    def __repr__(self) -> str:
+        """What it says and what it holds; the numbers themselves are in its arrays."""
+        lines = [f"  {name}: {array!r}" for name, array in self.arrays().items()]
+        clock = f" ({shown(self.clock)})" if self.clock else ""
+        return "\n".join([f"<{type(self).__name__}: {shown(self.title)}{clock}", *lines]) + ">"
+
+    def _repr_html_(self) -> str:
+        facts = notebook.table([(name, _short(value)) for name, value in self.facts().items()], caption="facts")
+        arrays = [notebook.details(f"{name}: {array!r}", array._repr_html_()) for name, array in self.arrays().items()]
+        told = f"<p>{notebook.text(self.title)}</p><p><small>{notebook.text(self.clock)}</small></p>"
+        return f"{told}{''.join(arrays)}{facts}"
 
     __hash__ = object.__hash__  # by identity: results are large, and remembered by what they were asked
 
@@ -220,7 +240,7 @@ class Result:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The arrays in long form, one row per number."""
-        pandas = _library("pandas")
+        pandas = library("pandas")
         columns, rows = self.table()
         return pandas.DataFrame(rows, columns=columns)
 
@@ -229,7 +249,7 @@ class Result:
 
         Where two arrays use one axis for different places, the second's is `ARRAY.AXIS`. The facts are attributes.
         """
-        dataset: type[xarray.Dataset] = _library("xarray").Dataset
+        dataset: type[xarray.Dataset] = library("xarray").Dataset
         coordinates: dict[str, Axis] = {}
         variables = {}
         for panel, each in self.arrays().items():
@@ -253,6 +273,11 @@ class Result:
         return dataset(variables, known, facts)
 
 
+def _short(value: Any) -> str:
+    said = str(value)
+    return said if len(said) <= MOST_FACT else f"{said[:MOST_FACT]}…"
+
+
 def _arrays(value: Any, above: str) -> Iterator[tuple[str, Labelled]]:
     """Every labelled array in a value, under the name of its way there."""
     if isinstance(value, Labelled):
@@ -268,15 +293,6 @@ def _arrays(value: Any, above: str) -> Iterator[tuple[str, Labelled]]:
         return
     for name, each in inside:
         yield from _arrays(each, f"{above}.{name}" if above else str(name))
-
-
-def _library(name: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingError(f"this needs {name}; `pip install 'glassformer[analysis]'` brings it") from None
 
 
 FATES = {

@@ -31,6 +31,7 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
     rate = getattr(file, "FPS", FPS)  # a film may have a pace of its own
 
     def film(subject: Any, *, theme: str = "light", fps: int | None = None, **options: Any) -> "Film":
+        options = analyses.meant(reel, (subject,), options)
         recipe = None  # what is no run cannot be opened in a second process
         if isinstance(subject, Run):
             if why := reason(analysis, subject, film=True):

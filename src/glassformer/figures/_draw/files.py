@@ -42,6 +42,17 @@ def data(figure: Figure, kind: str) -> bytes:
     return out.getvalue()
 
 
+class Displayed(Figure):  # type: ignore[misc]
+    """A figure that a notebook shows by itself; Matplotlib's own wait for pyplot to be loaded."""
+
+    def _repr_png_(self) -> bytes:
+        return data(self, "png")
+
+    def __repr__(self) -> str:
+        words = getattr(self, "glassformer", None)
+        return f"<Figure: {shown(words.words.title)}>" if words is not None else super().__repr__()
+
+
 def save(figure: Figure, path: Path | str) -> Path:
     """Write a figure; the suffix says how: as a picture, or as csv its numbers in long form."""
     path = Path(path)

@@ -16,6 +16,7 @@ from glassformer.analyses._result import Array, Result, Words
 from glassformer.errors import CallError
 from glassformer.figures import _style
 from glassformer.figures._draw.drawn import Drawn
+from glassformer.figures._draw.files import Displayed
 from glassformer.figures._draw.glyphs import Canvas, drawable
 from glassformer.figures._draw.legend import handle
 from glassformer.figures._draw.text import text_width, wrap
@@ -173,7 +174,7 @@ class Sheet:
 
     def _new(self, height: float) -> Figure:
         s = self.size
-        figure = Figure(figsize=(s.width, s.fixed or min(height * s.tall, s.most)), dpi=s.dpi, layout=None)
+        figure = Displayed(figsize=(s.width, s.fixed or min(height * s.tall, s.most)), dpi=s.dpi, layout=None)
         Canvas(figure)
         return figure
 

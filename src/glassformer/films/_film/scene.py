@@ -2,7 +2,9 @@
 
 import json
 import tempfile
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from glassformer import storage
+from glassformer import given, notebook, storage
 from glassformer.analyses._reel import Reel
 from glassformer.analyses._result import Array, Result, Words
 from glassformer.errors import CallError
@@ -38,6 +40,7 @@ Progress = Callable[[int, int], None]  # frames drawn, frames in all
 
 FPS = 20
 REACH = 15  # frames that a trail may reach back
+MOST_INLINE = 10_000_000  # bytes of a film inside a notebook
 NEAR = 8  # of 255: colours of a GIF that are no farther apart are taken for each other
 
 
@@ -58,9 +61,11 @@ class Film:
         recipe: dict[str, Any] | None = None,
     ) -> None:
         _style.theme(theme)
+        fps = given.whole("fps", fps, 1, 100)
         self.reel, self.scene, self.theme, self.fps = reel, scene, theme, fps
         self.words = Words(reel.title, caption, f"Film. {reel.title}.")
         self.steps = list(reel.frames)
+        self._inline: str | None = None  # as a notebook shows it
         self.recipe = recipe  # how it was asked for, so that a second process can make the same one and draw half of it
 
     def __len__(self) -> int:
@@ -81,15 +86,33 @@ class Film:
                 raise CallError(
                     f"a film is written as {' or '.join(FORMATS)}, not as {kind or 'a file without suffix'!r}"
                 )
-        rate = fps if fps is not None else self.fps
-        if not 1 <= rate <= 100:
-            raise CallError(f"fps = {rate} is not between 1 and 100")
+        rate = given.whole("fps", fps, 1, 100) if fps is not None else self.fps
         if "mp4" in targets:
             ffmpeg()
         stem = Path(paths[0]).with_suffix("")
         with tempfile.TemporaryDirectory() as folder:
             written = self._encode(targets, rate, progress or (lambda _, __: None), processes, Path(folder), stem)
         return [*written, *self._words(stem)]
+
+    def __repr__(self) -> str:
+        return f"<Film of {len(self)} frames: {shown(self.words.title)}>"
+
+    def _repr_html_(self) -> str:
+        """The film itself, as a video or where nothing writes one as a GIF; made when it is first looked at."""
+        if self._inline is None:
+            kind = "mp4" if ffmpeg(needed=False) else "gif"
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / f"film.{kind}"
+                self.save(path)
+                large = path.stat().st_size > MOST_INLINE
+                content = b64encode((path.with_suffix(".png") if large else path).read_bytes()).decode()
+            if large:
+                told = f"The last frame of a film of more than {MOST_INLINE // 10**6} MB; film.save(...) writes it."
+                self._inline = f"{notebook.picture(content, 'png', self.words.alt)}<p>{told}</p>"
+            else:
+                shows = notebook.video if kind == "mp4" else partial(notebook.picture, kind="gif")
+                self._inline = shows(content, words=self.words.alt)
+        return f"<figure>{self._inline}<figcaption>{notebook.text(self.words.title)}</figcaption></figure>"
 
     # ---- drawing
 
