@@ -463,7 +463,7 @@ def test_ctrl_c_stops_at_a_safe_point_and_the_command_it_names_goes_on_to_the_sa
     assert run.status == "interrupted"
     assert 0 < int(stopped) == run.last_step < 20_000
     assert run.check() == []
-    assert again == "glassformer train plus_last_even --resume --out 'my run'"
+    assert again == "glassformer train --resume --out 'my run'"
     resume = ("train", "plus_last_even", "--resume", "--out", "my run")
 
     refused(call("train", "lucky7", "--resume", "--out", "my run"), "a run of plus_last_even, not of lucky7")

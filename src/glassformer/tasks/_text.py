@@ -127,9 +127,12 @@ class Text(Task):
         ]
         best = self.best(context)
         price = exp(self.prices(context)[best])
-        said.append(
-            f"counting alone ({NAMES[best]}) has a validation perplexity of {price:,.1f}: a model should beat that"
-        )
+        if len(self.vocabulary) == 1:
+            said.append("every token of it is the same, so the floor is 0 and there is nothing to learn")
+        else:
+            said.append(
+                f"counting alone ({NAMES[best]}) has a validation perplexity of {price:,.1f}: a model should beat that"
+            )
         if len(rare := np.flatnonzero(np.array(self.vocabulary) == "<RARE>")):
             share = float(np.mean(self.stream == rare[0]))
             said.append(f"{share:.1%} of the words are beyond the vocabulary and read as <RARE>")
