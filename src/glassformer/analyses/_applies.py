@@ -41,6 +41,11 @@ def plane(run: Run) -> str | None:
     return "a model with one feature has a line and no plane" if run.architecture.width == 1 else None
 
 
+def choice(run: Run) -> str | None:
+    """That more than one answer is possible: else every probability is 1 and every loss 0."""
+    return "there is one token to answer with, so there is nothing to choose" if run.architecture.answers < 2 else None
+
+
 def next_token(run: Run) -> str | None:
     """That the task goes on token by token."""
     return None if run.task.answers == "next" else "this task has one answer, so nothing is written token by token"

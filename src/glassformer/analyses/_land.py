@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _counted, _decide
+from glassformer.analyses import _applies, _clock, _counted, _decide
 from glassformer.analyses._pairs import Pairs, at_position, paired, pairs, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._plane import plane as plane_of
@@ -145,7 +145,9 @@ class Land(Result):
 def few_answers(run: Run) -> str | None:
     """That there is room for who wins where."""
     many = run.architecture.answers
-    return f"{many:,} tokens are too many to draw where each would be said" if many > MOST_ANSWERS else None
+    if many > MOST_ANSWERS:
+        return f"{many:,} tokens are too many to draw where each would be said"
+    return _applies.choice(run)
 
 
 def upper(title: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @cache
 def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
     """The public function of a film: the reel of its analysis, then its scene."""
-    from glassformer import analyses
+    from glassformer import analyses, own
     from glassformer.analyses._applies import reason
     from glassformer.errors import CallError
     from glassformer.films._film import FPS, Film
@@ -38,6 +38,7 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
                 raise CallError(why)
             recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options,
                       "edits": [str(edit) for edit in subject.edits]}  # fmt: skip
+            recipe = recipe if own.portable(type(subject.task)) else None
         made = reel(subject, **options)
         return Film(made, file.scene, file.caption(made), theme=theme, fps=rate if fps is None else fps, recipe=recipe)
 

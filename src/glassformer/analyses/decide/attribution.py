@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _decide
+from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Member, Position, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, result
@@ -13,6 +13,7 @@ from glassformer.run import Run
 ORDER = 90
 ANSWERS = ("new",)
 COST = "a"
+APPLIES = (_applies.choice,)
 
 SLIGHT = 0.05  # of the largest vote: one that is smaller is not worth a name in the title
 LITTLE = 0.005  # logits: a smaller vote is written as 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _counted, _judged, _passage
+from glassformer.analyses import _applies, _clock, _counted, _judged, _passage
 from glassformer.analyses._options import Member, Step, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, thousands
 from glassformer.glossary import WHOLE
@@ -17,6 +17,7 @@ from glassformer.trace import Trace
 ORDER = 70
 ANSWERS = ("1.P3", "1.Q44")
 COST = "c"
+APPLIES = (_applies.choice,)
 
 PLAIN = {  # the points that are read, in words
     "embedded": "after embedding", "attended": "attention's output", "middle": "after attention", "hidden": "neurons",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _passage
+from glassformer.analyses import _applies, _clock, _passage
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import placed
 from glassformer.analyses._result import Labelled, Result, fate, percent, result, thousands
@@ -11,7 +11,7 @@ from glassformer.run import Run
 ORDER = 82
 ANSWERS = ("new",)
 COST = "c"
-APPLIES = (_passage.reason,)
+APPLIES = (_passage.reason, _applies.choice)
 LONG = 240  # tokens of the passage
 ENOUGH = 0.02  # nats per token below which two prices are called equal
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _counted, _decide, _judged, _logged
+from glassformer.analyses import _applies, _clock, _counted, _decide, _judged, _logged
 from glassformer.analyses._life import flat, tensors
 from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, StepAxis
 from glassformer.analyses._plane import DIRECTIONS
@@ -17,6 +17,7 @@ from glassformer.run import Run
 ORDER = 90
 ANSWERS = ("1.P8", "3.§3.1.4.1")
 COST = "c"
+APPLIES = (_applies.choice,)
 
 MOST = 3_000_000  # parameters; the whole path is held at once
 LARGE = 5000  # parameters; above, the grid is coarser and fewer windows are judged

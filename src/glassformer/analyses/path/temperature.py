@@ -1,5 +1,6 @@
 """What a temperature does to it: entropy, loss and specific heat against temperature."""
 
+from glassformer.analyses import _applies
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import result
 from glassformer.analyses._uncertain import Subject, Uncertainty, part, place
@@ -8,6 +9,7 @@ from glassformer.analyses._uncertain_run import uncertainty
 ORDER = 120
 ANSWERS = ("0.4",)
 COST = "b"
+APPLIES = (_applies.choice,)
 QUANTITIES = ("entropy", "loss", "heat")
 
 

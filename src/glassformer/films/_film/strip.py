@@ -33,6 +33,7 @@ def loss_curves(ax: Axes, life: Strip, theme: _style.Theme) -> tuple[Array, Arra
     finite, own = curve[np.isfinite(curve)], life.own_floor
     top = max([rungs[0], *finite[:1]])
     low = min([rungs[-1], *finite])
+    top = top if top > low else low + 1.0  # a loss that has nowhere to go
     ax.set_ylim(low - 0.12 * (top - low), top + 0.08 * (top - low))
     told = [(float(rungs[-1]), str(names[-1]), theme.ink)]
     if abs(own - rungs[-1]) > APART * (top - low):

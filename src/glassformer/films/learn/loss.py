@@ -49,6 +49,7 @@ def _ladder(ax: Axes, seen: Loss, stage: Stage, wide: float) -> list[Line2D]:
     ax.set_ylabel("loss (nats per token)")
     finite = [v for part in PARTS if part in seen.curves for v in seen.curves[part].values if np.isfinite(v)]
     low, high = min([*finite, *prices]), max([*finite, *prices])
+    high = high if high > low else low + 1.0  # a loss that has nowhere to go
     ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     floor, said = seen.lowest, []
     for k, (name, price) in enumerate(zip(names, prices, strict=True)):
