@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from glassformer import editing, folder, generation, given, glance, notebook, reference, tensors
+from glassformer import editing, folder, generation, given, glance, notebook, own, reference, tensors
 from glassformer.architecture import Architecture, nest
 from glassformer.edits import Edit, Given, read, written
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError, unknown
@@ -33,12 +33,15 @@ FIRST = "`glassformer train plus_last_even` makes one"
 CREATED = re.compile(rb'"created": ?"([0-9T:.+-]{10,40})"')  # a time; inside a text of JSON its quotes would be escaped
 
 
-def open(path: str | Path | None = None) -> "Run":
+def open(path: str | Path | None = None, *, task: Task | type[Task] | None = None) -> "Run":
     """The run in this folder, or the one that the beginning of a name under `runs/` means; None: the newest there.
 
     It is the run as it is now; `run.newer()` is what a training has made of it since. Of several that a name could mean
-    it is the newest, and that is said.
+    it is the newest, and that is said. A run of a task from outside Glassformer needs its class, `task`, unless this
+    process knows it already: what a folder holds is never executed.
     """
+    if task is not None:
+        own.remember(task)
     if isinstance(path, Path) or (isinstance(path, str) and os.path.basename(path) != path):
         return Run(Path(path))
     if not isinstance(path, str | None):
@@ -68,6 +71,8 @@ def meant(name: str | None = None, root: Path = Path("runs")) -> Meant:
     """
     if name is not None and os.path.isfile(os.path.join(name, folder.ABOUT)):
         return Meant(Path(name), 1)
+    if name is not None and name.endswith(".py") and os.path.isfile(name):
+        return Meant(root / _trained_on(name, root), 1)
     if name == "":
         raise CallError("the name of the run is empty; leave it out for the newest one")
     if name is not None and os.path.isfile(root / name / folder.ABOUT):
@@ -94,9 +99,31 @@ def names(root: Path = Path("runs"), beginning: str = "") -> list[str]:
     return sorted(each for each in fitting if os.path.isfile(f"{root}/{each}/{folder.ABOUT}"))
 
 
+def newest_first(root: Path = Path("runs"), beginning: str = "") -> list[str]:
+    """The same in the order of their creation, the newest first."""
+    return sorted(names(root, beginning), key=lambda each: (_created(f"{root}/{each}"), each), reverse=True)
+
+
+def _trained_on(file: str, root: Path) -> str:
+    """The newest run of the task in a file, which is executed, as its name was given for that."""
+    kind = own.load(file).__name__
+    found = [each for each in names(root) if _class(root / each) == kind]
+    if not found:
+        raise MissingError(f"no run in {root} was trained on {kind} of {file}; `glassformer train {file}` makes one")
+    return max(found, key=lambda each: (_created(f"{root}/{each}"), each))
+
+
+def _class(path: Path) -> Any:
+    """The class from outside that a run was trained on, if it was on one."""
+    try:
+        return folder.about(path)["experiment"]["code"]["class"]
+    except (Error, KeyError, TypeError):
+        return None
+
+
 def called(word: str, root: Path = Path("runs")) -> bool:
     """Whether a run is called so: by its folder, by its name, or by its name up to a hyphen, as plus_last_even."""
-    if os.path.isfile(os.path.join(word, folder.ABOUT)):
+    if os.path.isfile(os.path.join(word, folder.ABOUT)) or (word.endswith(".py") and os.path.isfile(word)):
         return True
     return bool(word) and any(each[len(word) :][:1] in ("", "-") for each in names(root, word))
 

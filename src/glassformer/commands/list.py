@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.commands import _complete, _shared
+from glassformer.commands import _complete, _runs, _shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,12 +15,12 @@ ORDER = 10
 
 
 def list(
-    kind: Annotated[str | None, typer.Argument(help="experiments, tasks, figures, ...; none: all of them.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="runs, experiments, tasks, figures …; none: all but runs.")] = None,
     subject: Annotated[
         str | None,
         typer.Argument(
             metavar="[RUN]",
-            help="A run or a study: what of this kind it can be asked for.",
+            help="A run or a study: what of this kind it can be asked for; of runs, how their names begin.",
             autocompletion=_complete.runs,
         ),
     ] = None,
@@ -31,9 +31,14 @@ def list(
     from glassformer import catalogue
     from glassformer.errors import CallError, unknown
 
+    if kind == "runs" and options:
+        raise CallError("--options is for analyses, figures, films and studies; runs have none, leave it out")
+    if kind == "runs":
+        _runs.listed(subject, as_json)
+        return
     kinds = catalogue.kinds()
     if kind is not None and kind not in kinds:
-        raise unknown(kind, "the things that can be listed", kinds)
+        raise unknown(kind, "the things that can be listed", (*kinds, "runs"))
     known = [each for each in (kinds if kind is None else [kind]) if each in catalogue.SHOWN]
     if (subject is not None or options) and (kind is None or not known):
         raise CallError(f"{kind or 'everything'} cannot be listed for a run or with options; name one of "
