@@ -1,0 +1,200 @@
+"""Wrong, extreme and hostile values for every option of every command, and run folders with every file spoilt.
+
+Whatever is typed, and whatever a folder holds: an exit code of 0, 1 or 2, never a traceback, never a character that a
+terminal would obey, and the folder as it was. The cases are drawn with a seed; GLASSFORMER_FUZZ=20 tries twenty times
+as many, with another seed for each twenty.
+"""
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+import typer
+
+from command import Answer, call
+from glassformer import words
+from glassformer.app import app
+from small_runs import NAN, POPULATION, TEXT, run_of
+
+TIMES = int(os.environ.get("GLASSFORMER_FUZZ", "1"))
+SEED = 18 + TIMES
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+HOSTILE = (
+    "", " ", "-1", "0", "1.5", "nan", "inf", "-inf", "1e309", "-1e-320", "9" * 30, "2147483648", "true", "none", "last",
+    "\x1b[31mred\x1b[0m", "\x07", "\u202egnp.exe", "\r", "a\nb", "\x9b2J", "\udcff", "💣", "../..", "/dev/null", ".",
+    "x" * 5000, "=", "x=1", "x=", "=1", "train.rate=-1", "train.rate=\x1b", "data.seed=1e9", "architecture.width=4096",
+    "[[[[", "{}", "$(touch pwned)", "%s%n", "\\", "'\"", "--json", "-", "CON", "zero(", "zero(\x07)", "a/b", "0,1,,2",
+    "svg,\u202e", "1e3", "0x10", "١٢", "1_000", "best", "plus_last_even", "attention", "run", "＋", "\u2028", "None",
+)  # fmt: skip
+BASES = {
+    "list": ("list",),
+    "show": ("show", "plus_last_even"),
+    "lab": ("lab", "plus_last_even", "--set", "nothing=1"),  # refused whatever else is said: a gallery takes long
+    "train": ("train", "plus_last_even", "--steps", "2", "--set", "train.judged=20", "--out", "new"),
+    "ask": ("ask", "run", "10 + 4"),
+    "generate": ("generate", "run", "10 +", "--tokens", "3"),
+    "score": ("score", "run", "--windows", "5"),
+    "check": ("check", "run"),
+    "figures": ("figures", "run", "attention", "--format", "csv", "--out", "drawn"),
+    "film": ("film", "run", "phase_path", "--frames", "2", "--format", "gif", "--out", "filmed"),
+    "study": ("study", "ablation", "five_operations", "--steps", "1", "--seeds", "1", "--without", "nothing"),
+    "physics": ("physics", "one_layer", "--steps", "3", "--set", "nothing=1"),
+    "data": ("data", "list"),
+}
+SLOW = {"train": 0.35, "film": 0.2}  # the share of their cases that is tried: a case may begin to work
+
+
+def sound(answer: Answer, typed: object) -> None:
+    """An answer as every command promises it."""
+    said = answer.out + answer.err
+    assert answer.code in (0, 1, 2), (typed, answer)
+    assert "Traceback" not in said, (typed, said)
+    assert words.shown(said) == said, (typed, said)
+    assert answer.code == 0 or answer.err.strip() or answer.out.strip(), (typed, answer)
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Everything below a folder."""
+    return {
+        each.relative_to(folder).as_posix(): each.read_bytes() if each.is_file() else None
+        for each in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of one's own, with one run in it."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(run_of("plus_last_even").path, tmp_path / "runs" / "run")
+    return tmp_path
+
+
+def calls(name: str) -> list[tuple[str, ...]]:
+    """One hostile value for each option and argument of a command, the rest as it should be."""
+    base, found = BASES[name], []
+    for parameter, value in product(COMMANDS[name].params, HOSTILE):
+        option = next((each for each in parameter.opts if each.startswith("-")), None)
+        if option is None:
+            found += [(name, value), (*base, value), (*base[:-1], value)]
+        elif getattr(parameter, "is_flag", False):
+            found.append((*base, option, value))
+        else:
+            found.append((*base, option, value))
+            found.append((*base, f"{option}={value}"))
+    return found
+
+
+def some(cases: list[tuple[str, ...]], name: str, most: int) -> Iterator[tuple[str, ...]]:
+    """So many of the cases, drawn with the seed."""
+    rng = random.Random(f"{SEED} {name}")
+    yield from rng.sample(cases, min(len(cases), int(most * TIMES * SLOW.get(name, 1.0))))
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_whatever_is_typed_is_answered_in_words(name: str, place: Path) -> None:
+    before = tree(place / "runs")
+    for typed in some(calls(name), name, 60):
+        sound(call(*typed), typed)
+        for made in ("new", "drawn", "filmed"):
+            shutil.rmtree(place / made, ignore_errors=True)
+    after = tree(place / "runs")
+    assert {path: after.get(path) for path in before} == before
+    assert not (place / "pwned").exists()
+
+
+def test_every_command_is_tried() -> None:
+    assert set(BASES) == set(COMMANDS)
+
+
+# ---- folders ---------------------------------------------------------------------------------------------------------
+
+READERS = (
+    ("ask", "run", "10 + 4"), ("ask", "run"), ("generate", "run", "--tokens", "3"), ("score", "run", "--windows", "3"),
+    ("check", "run"), ("check", "run", "--json"), ("list", "figures", "run"),
+    ("figures", "run", "attention", "--out", "drawn", "--format", "csv"),
+    ("figures", "run", "loss", "--out", "drawn", "--format", "csv"), ("train", "--resume", "--out", "run", "--quiet"),
+)  # fmt: skip
+
+
+def cut(path: Path, rng: random.Random) -> None:
+    """To a length that is drawn."""
+    data = path.read_bytes()
+    path.write_bytes(data[: rng.randrange(len(data) + 1)])
+
+
+def flip(path: Path, rng: random.Random) -> None:
+    """One bit, three times."""
+    data = bytearray(path.read_bytes())
+    for _ in range(3 if data else 0):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    path.write_bytes(bytes(data))
+
+
+def line(path: Path, rng: random.Random) -> None:
+    """A line less, or all that come after it."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    at = rng.randrange(len(lines)) if lines else 0
+    path.write_bytes(b"".join(lines[:at] if rng.random() < 0.5 else lines[:at] + lines[at + 1 :]))
+
+
+def swap(path: Path, rng: random.Random) -> None:
+    """With another file of the run."""
+    others = sorted(each for each in path.parents[0].rglob("*") if each.is_file())
+    other = rng.choice(others)
+    mine, theirs = path.read_bytes(), other.read_bytes()
+    path.write_bytes(theirs), other.write_bytes(mine)
+
+
+def word(path: Path, rng: random.Random) -> None:
+    """Numbers and texts put in the place of others, so that it may stay JSON."""
+    import re
+
+    data = path.read_bytes()[:200_000].decode("utf-8", errors="replace")
+    places = list(re.finditer(r'-?\d+(\.\d+)?|"[^"\n]*"|true|false|null', data))
+    if places:
+        here = rng.choice(places)
+        new = rng.choice(['"\\u001b[2J"', '"\\u202e"', "-1", "1e999", "99999999999", "null", "[]", "{}", '"x"', "0.5"])
+        path.write_text(data[: here.start()] + new + data[here.end() :], encoding="utf-8")
+
+
+SPOILT: dict[str, Callable[[Path, random.Random], object]] = {
+    "cut": cut,
+    "flipped": flip,
+    "without a line": line,
+    "swapped": swap,
+    "another word": word,
+    "emptied": lambda path, _: path.write_bytes(b""),
+    "removed": lambda path, _: path.unlink(),
+    "a folder": lambda path, _: (path.unlink(), path.mkdir()),
+    "noise": lambda path, rng: path.write_bytes(rng.randbytes(300)),
+    "garbage behind": lambda path, rng: path.write_bytes(path.read_bytes() + rng.randbytes(20)),
+}
+
+
+@pytest.mark.parametrize("name", ["plus_last_even", POPULATION, TEXT, NAN, "five_operations"])
+def test_whatever_a_folder_holds_is_answered_in_words(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reading leaves the folder as it found it, to the byte."""
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(f"{SEED} {name}")
+    source = run_of(name).path
+    files = sorted(each.relative_to(source) for each in source.rglob("*") if each.is_file())
+    for file, (how, spoil) in rng.sample(
+        list(product(files, SPOILT.items())), min(24 * TIMES, len(files) * len(SPOILT))
+    ):
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        shutil.copytree(source, tmp_path / "run")
+        spoil(tmp_path / "run" / file, rng)
+        before = tree(tmp_path / "run")
+        for typed in rng.sample(READERS, 4):
+            answer = call(*typed)
+            sound(answer, (how, file, typed))
+            after = tree(tmp_path / "run")
+            resumed = typed[0] == "train" and answer.code == 0
+            assert resumed or after == before, (how, file, typed, answer)
+            before = after
