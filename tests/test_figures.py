@@ -111,7 +111,7 @@ def test_the_picture_is_made_of_the_result_alone_and_keeps_its_promises(name, ru
     """The heart of the matter: analysis → JSON → result → picture gives the same bytes as analysis → picture."""
     if catalogue.entry("figures", name).cost == "d" and run != home_of(name):
         pytest.skip("it compiles for long; one kind of task is enough")
-    subject, again = subject_of(name, run), subject_of(name, run, reopen=True)
+    subject = subject_of(name, run)
     if reason := refused(name, subject):
         pytest.skip(reason)
     size, theme = RUNS[run]
@@ -119,7 +119,9 @@ def test_the_picture_is_made_of_the_result_alone_and_keeps_its_promises(name, ru
     analyse = getattr(analyses, name)
     seen = analyse(*subject)
     told = json.dumps(seen.plain(), allow_nan=False)
-    assert json.dumps(analyse(*again).plain(), allow_nan=False) == told, "the same subject gives the same numbers"
+    if run == home_of(name):
+        again = analyse(*subject_of(name, run, reopen=True))
+        assert json.dumps(again.plain(), allow_nan=False) == told, "the same subject gives the same numbers"
     back = analyses.from_plain(json.loads(told))
     assert back == seen
     before = dict(matplotlib.rcParams)
