@@ -18,15 +18,18 @@ from numpy.typing import NDArray
 
 from glassformer.errors import CallError, DamagedError, Error
 from glassformer.experiment import Experiment, from_tables
+from glassformer.own import SOURCE, NeededError
 
 SCHEMA = 1
 ABOUT, METRICS, INDEX, WEIGHTS, RESUME = "run.json", "metrics.jsonl", "index.jsonl", "weights", "resume.safetensors"
 TIMES = "times.jsonl"
 TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # of runs that learn a text
+FILES = (TEXT, TOKENIZER, SOURCE)  # what a run may keep for its task
 MOST_TEXT = 256_000_000  # bytes of one of these
 MOST_ABOUT = 4_000_000  # bytes of run.json
 MOST_LINE = 64_000_000  # bytes of one line
 MOST_INDEX = 256_000_000  # bytes of an index that is read in one go
+TORN = "torn off, so not counted"  # said of a last line without its end
 MOST_DEPTH = 32  # objects and lists within each other
 TAIL = 1 << 16  # bytes at the end of the metrics in which the newest line is looked for first
 T = TypeVar("T")
@@ -124,6 +127,8 @@ def experiment(about: dict[str, Any], run: Path) -> Experiment:
     _verify_files(about, run)
     try:
         found = from_tables(tables, tables["name"], run)
+    except NeededError:
+        raise
     except Error as problem:
         raise DamagedError(f"{where} tells of an experiment this version cannot make: {problem}") from None
     if about.get("members") != len(seeds) or about.get("parameters") != found.architecture.parameters:
@@ -144,7 +149,7 @@ def _verify_files(about: dict[str, Any], run: Path) -> None:
     if not isinstance(files, dict):
         raise DamagedError(f"{run / ABOUT} is damaged: files = {files!r:.60} is not a table")
     for name, digest in files.items():
-        if name not in (TEXT, TOKENIZER):
+        if name not in FILES:
             raise DamagedError(f"{run / ABOUT} is damaged: {name!r:.60} is not a file that a run keeps")
         try:
             data = content(run / name, MOST_TEXT)
@@ -195,7 +200,7 @@ def lines(path: Path, read: Callable[[bytes], T], begin: int = 0) -> Lines[T]:
             if length > MOST_LINE:
                 raise ValueError("longer than a line may be")
             if not whole:
-                raise ValueError("torn off, so not counted")
+                raise ValueError(TORN)
             good.append(read(line))
             raw.append(line)
         except ValueError as problem:

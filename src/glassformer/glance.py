@@ -3,12 +3,13 @@
 For lists of many runs. It costs a fraction of a millisecond, whatever the length of the training.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from glassformer import folder, lock
-from glassformer.errors import LockedError
+from glassformer.errors import Error, LockedError
 
 
 @dataclass(frozen=True)
@@ -47,4 +48,8 @@ def status(about: dict[str, Any], path: Path) -> str:
         holder = lock.read(path)
     except LockedError:
         return "running"  # somebody's lock, not for us to judge
-    return "running" if holder and holder.alive else "interrupted"
+    if holder and holder.alive:
+        return "running"
+    with suppress(Error):  # it may have ended, and let go, since run.json was read
+        said = str(folder.about(path).get("status"))
+    return "interrupted" if said == "running" else said

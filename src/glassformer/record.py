@@ -6,7 +6,6 @@ computes the same numbers again and hands them over again; what is already there
 """
 
 import json
-import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,6 +26,22 @@ from glassformer.lock import read as read_lock
 from glassformer.plain import plain
 from glassformer.tensors import Array
 
+LINES = (folder.INDEX, folder.METRICS)  # files of which run.json tells how much was written
+
+
+class _Written:
+    """How much has been written to a file of lines, and its digest."""
+
+    def __init__(self) -> None:
+        self.lines, self.digest = 0, sha256()
+
+    def add(self, data: bytes) -> None:
+        self.lines += data.count(b"\n")
+        self.digest.update(data)
+
+    def table(self) -> dict[str, Any]:
+        return {"lines": self.lines, "sha256": self.digest.hexdigest()}
+
 
 class Recorder:
     """One run's folder, held for writing. `notices` says what was found and mended on the way in."""
@@ -38,6 +53,7 @@ class Recorder:
         self._listed: dict[int, Entry] = {}
         self._logged: set[int] = set()
         self._length = {folder.INDEX: 0, folder.METRICS: 0, folder.TIMES: 0}
+        self._written = {name: _Written() for name in LINES}
         self._files = 0  # weights files listed so far
         self._since = time.monotonic()
 
@@ -51,7 +67,7 @@ class Recorder:
         lock = Lock(path)
         try:
             # A creation that failed leaves at most its lock, the task's files and temporary ones behind.
-            files = experiment.task.files()
+            files = experiment.files()
             names = sorted(each.name for each in path.iterdir() if each.name not in (LOCK, *files))
             if found := [name for name in names if not storage.is_temporary(name)]:
                 raise CallError(f"{path} is not empty (it holds {found[0]}); choose another folder, or --resume")
@@ -68,6 +84,7 @@ class Recorder:
                 "parameters": experiment.architecture.parameters,
                 "last_step": 0,
                 "kept": 0,
+                "written": {name: _Written().table() for name in LINES},
             }
             if experiment.changed:
                 about["changed"] = list(experiment.changed)
@@ -115,7 +132,8 @@ class Recorder:
         if slow := "".join(json.dumps(plain(line)) + "\n" for line in times):
             self._append(folder.TIMES, slow)
         self._save(int(step), state)
-        self._about |= {"last_step": int(step), "kept": len(self._listed)}
+        written = {name: each.table() for name, each in self._written.items()}
+        self._about |= {"last_step": int(step), "kept": len(self._listed), "written": written}
         self._describe()
 
     def finish(self, status: str = "finished", **facts: Any) -> None:
@@ -196,21 +214,17 @@ class Recorder:
 
     def _append(self, name: str, text: str) -> None:
         self._length[name] = storage.append(self.path / name, text, at=self._length[name])
+        if name in self._written:
+            self._written[name].add(text.encode())
 
     def _newest(self) -> tuple[dict[str, Array] | None, dict[str, int]]:
         path = self.path / folder.RESUME
         try:
-            arrays, metadata = tensors.read(path)
+            return tensors.saved(path)
         except FileNotFoundError:
             return None, {"step": 0, "files": 0, "index": 0, "metrics": 0}
         except OSError as problem:
             raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
-        given = {name: metadata.get(name, "") for name in ("step", "files", "index", "metrics")}
-        if not all(re.fullmatch(r"[0-9]{1,15}", number) for number in given.values()):
-            raise tensors.damaged(path, "it does not say at which step it was saved")
-        if metadata.get("sha256") != tensors.digest({name: arrays[name] for name in sorted(arrays)}):
-            raise tensors.damaged(path, "its numbers are not those that were saved")
-        return arrays, {name: int(number) for name, number in given.items()}
 
     def _mend(self, saved: Mapping[str, int]) -> None:
         """Cut off what a write left unfinished, and learn what is there already."""
@@ -224,6 +238,17 @@ class Recorder:
         self._files = max([saved["files"], *(entry.file + 1 for entry in self._listed.values())])
         self._about["last_step"] = max(saved["step"], _count(self._about.get("last_step")))
         self._about["kept"] = len(self._listed)
+        for name, written in self._written.items():
+            written.add(self._content(name))
+        self._about["written"] = {name: written.table() for name, written in self._written.items()}
+
+    def _content(self, name: str) -> bytes:
+        """A file of lines as it stands, without what lies beyond the last whole one."""
+        try:
+            with folder.reading(self.path / name) as file:
+                return file.read(self._length[name])
+        except FileNotFoundError:
+            return b""
 
     def _cut(self, name: str, found: folder.Lines[Any], relied: int) -> None:
         """Cut off a torn end; bad lines before the place the state relied on are damage, and stay as they are."""

@@ -7,6 +7,7 @@ both are done here, and the tests hold them against the library.
 
 import json
 import math
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -130,3 +131,14 @@ def _tensor(given: Any, name: str, path: Path) -> tuple[np.dtype[Any], tuple[int
     if end - begin != kind.itemsize * math.prod(shape):
         raise damaged(path, f"{name!r:.60} has {end - begin} bytes, which is not what its shape needs")
     return kind, tuple(shape), begin, end
+
+
+def saved(path: Path) -> tuple[dict[str, Array], dict[str, int]]:
+    """The state of a resume point, and at which step, with how many files and bytes of lines, it was saved."""
+    arrays, metadata = read(path)
+    given = {name: metadata.get(name, "") for name in ("step", "files", "index", "metrics")}
+    if not all(re.fullmatch(r"[0-9]{1,15}", number) for number in given.values()):
+        raise damaged(path, "it does not say at which step it was saved")
+    if metadata.get("sha256") != digest({name: arrays[name] for name in sorted(arrays)}):
+        raise damaged(path, "its numbers are not those that were saved")
+    return arrays, {name: int(number) for name, number in given.items()}

@@ -17,13 +17,15 @@ SHOWN = 12  # findings of a population that are written out
 def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
     """Whether a run's folder is whole, and whether its training is healthy: illness, evidence, what to try.
 
-    The exit code is about the folder alone: 0 when everything listed verifies, 1 when something is damaged.
-    Where nothing is logged yet, `healthy` is null.
+    The exit code is about the folder alone: 0 when everything listed verifies, 1 when something is damaged or missing.
+    Where nothing is logged yet, `healthy` is null; `whole` is null where the folder does not tell how much there
+    should be.
     """
+    from glassformer import whole
     from glassformer.changed import told
 
     opened = _shared.opened(run, say=not as_json)
-    problems = opened.check()
+    problems, known = opened.check(), whole.told(opened)
     found = _diagnosed(opened)
     healthy = not any(finding.serious for _, finding in found) if len(opened.lines) else None
     if as_json:
@@ -34,6 +36,7 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
                 "kept_steps": len(opened.steps),
                 "bytes": opened.size,
                 "problems": problems,
+                "whole": not problems if known else None,
                 "healthy": healthy,
                 "findings": [_plain(opened, *each) for each in found],
             }
@@ -47,7 +50,9 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
             typer.echo(changes)
         typer.echo(f"{_shared.megabytes(opened.size)} on disk; the budget for weights is {_shared.megabytes(budget)}")
         _say(opened, found, healthy)
-        typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else "everything listed verifies")
+        lost = "nothing is missing" if known else "this folder does not tell whether anything is missing"
+        fine = f"everything listed verifies, and {lost}"
+        typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else fine)
     if problems:
         raise typer.Exit(1)
 
