@@ -71,15 +71,15 @@ def number(value: Any) -> str:
     return f"{value:.4g}".replace("-", "\u2212") if isinstance(value, float) else str(value)
 
 
-def span(values: Any) -> str:
-    """`2.343`, or of several members `2.343 to 2.346`; those that are not numbers are counted."""
+def span(values: Any, unit: str = "") -> str:
+    """`2.343 nats`, or of several members `2.343 to 2.346 nats`; those that are not numbers are counted."""
     many = np.atleast_1d(np.asarray(values, dtype=np.float64))
     known = many[np.isfinite(many)]
     if not len(known):
         return "not a number"
     ends = dict.fromkeys(f"{value:.3f}" for value in (known.min(), known.max()))
-    lost = f" ({len(many) - len(known)} not a number)" if len(known) < len(many) else ""
-    return " to ".join(ends) + lost
+    lost = f", {len(many) - len(known)} not a number" if len(known) < len(many) else ""
+    return " to ".join(ends) + (f" {unit}" if unit else "") + lost
 
 
 def details(summary: str, inside: str) -> str:

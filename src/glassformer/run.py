@@ -470,7 +470,7 @@ class Run:
         for name in ("validation_loss", "excess"):
             values = self.metrics.get(name)
             if values is not None and len(values):
-                rows[name] = f"{notebook.span(values[-1])} nats"
+                rows[name] = notebook.span(values[-1], "nats")
         if self.edits:
             rows["edited"] = written(self.edits)
         return notebook.table(list(rows.items()), caption=self.name)

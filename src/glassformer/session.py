@@ -223,6 +223,5 @@ def _in_notebook() -> Iterator[tuple[Show, Callable[[str], None]]]:
 
     try:
         yield show, line.change
-    except BaseException as problem:
-        line.change(f"ended by {type(problem).__name__}")
-        raise
+    finally:
+        line.change(line.words)  # without a bar
