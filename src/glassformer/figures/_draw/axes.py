@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from glassformer.analyses._pairs import drawn
 from glassformer.analyses._result import Axis, thousands
 from glassformer.analyses._scale import Scale
-from glassformer.figures._draw.glyphs import drawable
+from glassformer.figures._draw.glyphs import drawable, legible
 from glassformer.figures._draw.text import text_width, wrap
 
 MOST_LABELS = 48  # places along an axis; beyond, every n-th is labelled
@@ -69,7 +69,7 @@ def places(ax: Axes, labels: Axis | Sequence[str], which: str, *, most: int = MO
     if not labels:
         axis.set_ticks([])
         return
-    shown_labels = [drawable(label) for label in drawn(labels)]
+    shown_labels = drawn(labels) if legible(ax) else [drawable(label) for label in drawn(labels)]
     box, em = ax.get_window_extent(), float(matplotlib.rcParams["font.size"]) * ax.figure.dpi / 72
     fit = int((box.width if which == "x" else box.height) / (1.12 * em))  # lines of text side by side
     every = max(1, -(-len(labels) // most), -(-len(labels) // max(fit, 2)))

@@ -68,3 +68,8 @@ class Canvas(FigureCanvasAgg):  # type: ignore[misc]
         if found is None or (found.width, found.height, found.dpi) != (wide, high, self.figure.dpi):
             found = self.renderer = LegibleAgg(wide, high, self.figure.dpi)
         return found
+
+
+def legible(host: Any) -> bool:
+    """Whether a figure, or the one that something is part of, is ours; another is drawn as Matplotlib draws."""
+    return isinstance(host.get_figure(root=True).canvas, Canvas)

@@ -17,7 +17,7 @@ from glassformer.errors import CallError
 from glassformer.figures import _style
 from glassformer.figures._draw.drawn import Drawn
 from glassformer.figures._draw.files import Displayed
-from glassformer.figures._draw.glyphs import Canvas, drawable
+from glassformer.figures._draw.glyphs import Canvas, drawable, legible
 from glassformer.figures._draw.legend import handle
 from glassformer.figures._draw.text import text_width, wrap
 
@@ -163,7 +163,7 @@ class Sheet:
             told = f"{self.words.caption} Page {drawn.page + 1} of {pages}."
             drawn = replace(drawn, words=replace(self.words, caption=told))
         setattr(self.figure, "glassformer", drawn)  # noqa: B010
-        if not isinstance(self.figure.canvas, Canvas):  # somebody else's, drawn as Matplotlib draws
+        if not legible(self.host):
             for text in self.host.findobj(Text):
                 text.set_text(drawable(text.get_text()))
         for ax in self.figure.axes:
