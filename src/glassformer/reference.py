@@ -91,10 +91,11 @@ def linear(x: Array, w: Params, name: str) -> Array:
 
 def product(x: Array, matrix: Array) -> Array:
     """x @ matrix as one product: NumPy would make one of each example, each waiting for all threads."""
-    if x.ndim < 3:
-        return x @ matrix
-    flat = x.reshape(-1, x.shape[-1]) @ matrix
-    return flat.reshape(*x.shape[:-1], -1)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a training that diverged: infinite, as in the model
+        if x.ndim < 3:
+            return x @ matrix
+        flat = x.reshape(-1, x.shape[-1]) @ matrix
+        return flat.reshape(*x.shape[:-1], -1)
 
 
 def split_heads(x: Array, heads: int) -> Array:

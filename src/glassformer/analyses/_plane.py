@@ -48,7 +48,8 @@ class Plane:
 
     def points(self, values: Array, spread: Array | None = None) -> Array:
         """(..., feature) → (..., 2). One feature is a line; `spread` (0 to 1 per point) then fans the points out."""
-        drawn: Array = (np.asarray(values, dtype=np.float64) - self.origin) @ self.basis
+        with np.errstate(invalid="ignore"):  # what is not a number has no place
+            drawn: Array = (np.asarray(values, dtype=np.float64) - self.origin) @ self.basis
         if self.width == 1 and spread is not None:
             drawn[..., 1] = spread
         return drawn

@@ -81,8 +81,11 @@ def together(scores: Labelled) -> Labelled:
     flat = scores.values.reshape(tokens * context, tokens * context)
     place, own = np.arange(tokens * context) % context, np.eye(tokens * context, dtype=bool)
     known = np.where((place[:, None] == place) & ~own, np.nan, flat)
-    weights = np.exp(known - np.nanmax(known, axis=1, keepdims=True))
-    shares = weights / np.nansum(weights, axis=1, keepdims=True) * np.isfinite(known).sum(axis=1, keepdims=True)
+    seen = ~np.isnan(known)
+    with np.errstate(invalid="ignore"):  # a query whose scores are no numbers shares nothing out
+        weights = np.exp(known - known.max(axis=1, keepdims=True, where=seen, initial=-np.inf))
+        shares = weights / weights.sum(axis=1, keepdims=True, where=seen)
+        shares *= np.isfinite(known).sum(axis=1, keepdims=True)
     return Labelled(shares.reshape(scores.values.shape), scores.axes, "times an even share")
 
 
@@ -104,6 +107,7 @@ def reel(
     every = frames_of(run, frames, pace, steps, member)
     some = [at(step) for step in glance(every, GLANCE)]
     coloured = [each.scores.values for each in some if each.scores]
-    coloured += [np.nanpercentile(each.shares.values, BRIGHT, keepdims=True) for each in some if each.shares]
+    bright = [found[np.isfinite(found)] for each in some if each.shares for found in [each.shares.values]]
+    coloured += [np.percentile(found, BRIGHT, keepdims=True) for found in bright if len(found)]
     still = {"last": last, "map": at(every[-1]), "extent": extent({"space": clouds(space, every)}, coloured)}
     return Reel(grown(space(int(run.steps[0])), last), every, at, strip(run, member), still)

@@ -125,9 +125,9 @@ def pair_scores(
     whole = None
     if many <= MOST_PAIRS or rows is not None or not terms:
         own = slice(None) if rows is None else slice(words.index(rows), words.index(rows) + 1)
-        whole = Labelled(
-            np.where(mask, scores, np.nan)[own].astype(np.float32), axes | {"query_token": words[own]}, "score"
-        )
+        with np.errstate(over="ignore"):
+            kept = np.where(mask, scores, np.nan)[own].astype(np.float32)
+        whole = Labelled(kept, axes | {"query_token": words[own]}, "score")
     row = {token: k for k, token in enumerate(every.ids)}
     kinds = {name: [row[t] for t in tokens if t in row] for name, tokens in run.task.groups.items()}
     kinds = {name: rows_of for name, rows_of in kinds.items() if rows_of}
