@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -45,10 +46,10 @@ def _install_completion(asked: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
     ] = False,
-    install_completion: Annotated[
+    install_completion: Annotated[  # noqa: ARG001
         bool,
         typer.Option(
             "--install-completion",
@@ -57,11 +58,19 @@ def _options(
             help="Let Tab complete commands, runs and experiments: bash, zsh, fish, PowerShell.",
         ),
     ] = False,
+    task: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE.py", help="Run this file, which holds a task of your own; repeatable."),
+    ] = None,
 ) -> None:
     """A laboratory for tiny transformers: train one in seconds, and look at every number inside it.
 
     Begin with `glassformer lab`, or `glassformer list` for what there is; `glassformer COMMAND --help` tells the rest.
     """
+    for file in task or ():
+        from glassformer import own
+
+        own.load(file)
 
 
 class StoppedError(Error):

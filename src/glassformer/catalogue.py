@@ -334,8 +334,7 @@ def _about(subject: Subject) -> dict[str, Any] | None:
     if subject is None:
         return None
     a, task = subject.experiment.architecture, subject.experiment.task
-    titles = pieces("tasks")
-    known = {"name": subject.name, "experiment": subject.experiment.name, "title": titles[subject.experiment.task_name]}
+    known = {"name": subject.name, "experiment": subject.experiment.name, "title": subject.experiment.title}
     if not isinstance(subject, Run):
         return {"kind": "study", **known}
     return {"kind": "run", **known, "status": subject.status, "steps": subject.steps.tolist(), "seeds": subject.seeds,

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from glassformer import changed, settings, tasks
+from glassformer import changed, own, settings, tasks
 from glassformer.architecture import Architecture
 from glassformer.errors import CallError, MissingError, unknown
 from glassformer.settings import setting
@@ -69,6 +69,7 @@ class Experiment:
     task: Task
     architecture: Architecture
     train: Training
+    code: own.Code | None = None  # of a task from outside the package
     changed: tuple[str, ...] = field(default=(), compare=False)  # settings that are not those of the recipe: train.rate
 
     @cached_property
@@ -78,15 +79,24 @@ class Experiment:
 
     @property
     def title(self) -> str:
-        """The first sentence of the task's file."""
+        """The first sentence of the task's file, or of its class where it stands in none."""
         import sys
 
-        return (sys.modules[type(self.task).__module__].__doc__ or "").strip().split("\n")[0]
+        kind = type(self.task)
+        said = sys.modules[kind.__module__].__doc__ if kind.__module__ != "__main__" else kind.__doc__
+        return (said or kind.__name__).strip().split("\n")[0]
 
     def tables(self) -> dict[str, Any]:
         """The experiment as plain values; `from_tables` gives it back."""
         train, data, architecture = (_plain(part) for part in (self.train, self.task, self.architecture))
-        return {"name": self.name, "task": self.task_name, "data": data, "architecture": architecture, "train": train}
+        code = {} if self.code is None else {"code": self.code.table()}
+        return {"name": self.name, "task": self.task_name, **code, "data": data, "architecture": architecture,
+                "train": train}  # fmt: skip
+
+    def files(self) -> dict[str, bytes]:
+        """What a run must keep beside its weights: what its task needs, and for reading the source of one's own."""
+        source = self.code.source if self.code else None
+        return self.task.files() | ({own.SOURCE: source} if source is not None else {})
 
 
 def _plain(part: Any) -> dict[str, Any]:
@@ -108,19 +118,68 @@ def text(name: str) -> str:
     return found
 
 
-def load(experiment: str | Path | Experiment, assignments: Iterable[str] = (), **train: Any) -> Experiment:
-    """An experiment by name, by the path of one's own TOML file, or as it is; then settings changed by name."""
-    own, assignments = experiment if isinstance(experiment, Experiment) else None, list(assignments)
-    begun, name = (own.tables(), own.name) if own else _tables(str(experiment))
+def load(
+    experiment: str | Path | Experiment | Task | type[Task], assignments: Iterable[str] = (), **train: Any
+) -> Experiment:
+    """An experiment by name, by the path of one's own TOML file, or as it is; then settings changed by name.
+
+    A task of one's own, as a class, an object or a .py file, gets the model and the training of `like(it)`.
+    """
+    if isinstance(experiment, Task | type) or str(experiment).endswith(".py"):
+        return _of_task(experiment, list(assignments), train)  # type: ignore[arg-type]
+    given_as, assignments = experiment if isinstance(experiment, Experiment) else None, list(assignments)
+    begun, name = (given_as.tables(), given_as.name) if given_as else _tables(str(experiment))
     tables = settings.assign(begun, assignments)
     if experiment == OWN_TEXT and isinstance(file := settings.table(tables, "data").get("file"), str):
         return _of_text({"file": file}, name, assignments, train)
     given = {key: value for key, value in train.items() if value is not None}
     tables["train"] = {**settings.table(tables, "train"), **given}
-    if own is not None and tables == begun:
-        return own
-    kept = own.task.folder if own is not None and tables["data"] == begun["data"] else None  # the same data
-    return _named(from_tables(tables, name, kept), begun, tables, own.changed if own else ())
+    if given_as is not None and tables == begun:
+        return given_as
+    kept = given_as.task.folder if given_as is not None and tables["data"] == begun["data"] else None  # the same data
+    return _named(from_tables(tables, name, kept), begun, tables, given_as.changed if given_as else ())
+
+
+def like(kind: type[Task]) -> str:
+    """The ready-made experiment whose model and training a task without one gets."""
+    from glassformer.tasks._text import Text
+
+    if kind.__module__.startswith(own.PACKAGE) and own.word(kind) in names():
+        return own.word(kind)
+    return "own_table" if kind.answers == "one" else OWN_TEXT if issubclass(kind, Text) else "plus_last_even"
+
+
+def _of_task(given: Task | type[Task] | str | Path, assignments: list[str], train: Mapping[str, Any]) -> Experiment:
+    """An experiment for a task: settings that its own sizes leave open are those of `like`."""
+    from glassformer import contract
+
+    kind = own.load(given) if isinstance(given, str | Path) else own.remember(given)
+    contract.check_class(kind)
+    name = name_of_text(Path(given)) if isinstance(given, str | Path) else own.word(kind)
+    recipe, code = tomllib.loads(text(like(kind))), own.code(kind)
+    begun: dict[str, Any] = {"task": own.word(kind), **({"code": code.table()} if code else {}), "data": {}, **{
+        table: dict(recipe.get(table, {})) for table in ("architecture", "train")}}  # fmt: skip
+    data = _changed_data(given) if isinstance(given, Task) else {}
+    tables = settings.assign({**begun, "data": data}, assignments)
+    with own.blamed(kind):
+        task = settings.read(kind, settings.table(tables, "data"), "data")
+        contract.check_words(task)
+        sizes = task.sizes()
+    for table in (begun, tables):
+        table["architecture"] = {**sizes, **{
+            key: value for key, value in table["architecture"].items()
+            if key not in sizes or value != recipe["architecture"].get(key)}}  # fmt: skip
+    tables["train"] |= {key: value for key, value in train.items() if value is not None}
+    made = from_tables(tables, name)
+    if code:
+        contract.check(made.task, made.architecture.context)
+    return _named(made, begun, tables)
+
+
+def _changed_data(task: Task) -> dict[str, Any]:
+    """The settings of a task that are not its usual ones."""
+    usual = settings.described(type(task))
+    return {key: value for key, value in _plain(task).items() if getattr(task, key) != usual[key].default}
 
 
 def for_text(
@@ -162,14 +221,18 @@ def _tokenizer_for(path: Path) -> str:
 def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None) -> Experiment:
     """An experiment from plain values; that of a run finds what its folder keeps."""
     for key in tables:
-        if key not in ("name", "task", "data", "architecture", "train"):
+        if key not in ("name", "task", "code", "data", "architecture", "train"):
             raise unknown(key, "an experiment", ("task", "data", "architecture", "train"))
     task_name = tables.get("task")
     if not isinstance(task_name, str):
         raise CallError(f"task = {task_name!r} is not the name of a task; there are: {', '.join(tasks.names())}")
-    task = settings.read(tasks.find(task_name), settings.table(tables, "data"), "data")
-    task = task if folder is None else task.within(folder)
-    vocabulary = len(task.vocabulary)
+    code = own.recorded(tables["code"], folder) if "code" in tables else None
+    kind = own.found(code, folder) if code else _known(task_name)
+    code = own.code(kind) if code is None or folder is None else code  # a run was trained on what it tells of
+    with own.blamed(kind):
+        task = settings.read(kind, settings.table(tables, "data"), "data")
+        task = task if folder is None else task.within(folder)
+        vocabulary = len(task.vocabulary)
     model = settings.table(tables, "architecture")
     architecture = settings.read(Architecture, {"vocabulary": vocabulary, **task.sizes(), **model}, "architecture")
     train = settings.read(Training, settings.table(tables, "train"), "train")
@@ -193,7 +256,13 @@ def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None
             f"task {task_name} predicts every next token, which a model with architecture.causal = false already sees; "
             "set it to true"
         )
-    return Experiment(name, task_name, task, architecture, train)
+    return Experiment(name, task_name, task, architecture, train, code)
+
+
+def _known(task_name: str) -> type[Task]:
+    """A task of Glassformer's own, or else one that was given to this process."""
+    given = None if task_name in tasks.names() else own.named(task_name)
+    return given or tasks.find(task_name)
 
 
 def _named(

@@ -23,7 +23,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from glassformer import stopping, streams
+from glassformer import own, stopping, streams
 from glassformer.errors import Error
 
 WORK = "from glassformer import second; second.work()"
@@ -41,7 +41,7 @@ class Second:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
             )
-        self._tell([begin, setup])
+        self._tell([begin, setup, own.files()])
 
     def __enter__(self) -> "Second":
         self._limits = threadpool_limits(1, "blas")
@@ -101,7 +101,11 @@ def _listen(orders: "SimpleQueue[str]") -> None:
 
 
 def _work(orders: "SimpleQueue[str]") -> None:
-    name, setup = json.loads(orders.get())
+    name, setup, files = json.loads(orders.get())
+    try:
+        own.load_all(files)
+    except Error:  # a file that has changed meanwhile: the first process does all of it
+        return
     module, _, function = name.partition(":")
     do: Callable[[Any], Iterator[Any]] = getattr(import_module(module), function)(setup)
     threadpool_limits(1, "blas")

@@ -62,7 +62,7 @@ class Setting:
 
 
 @cache
-def described(kind: type) -> Mapping[str, Setting]:
+def described(kind: Any) -> Mapping[str, Setting]:
     """Every setting of a dataclass by name; one whose default alone was changed is described where it was first."""
     hints = get_type_hints(kind)
     return {each.name: _described(each, hints[each.name], _metadata(kind, each.name)) for each in fields(kind)}

@@ -25,8 +25,10 @@ def telling(run: "Run") -> str:
 
 def say(run: "Run", *without: str) -> None:
     """Three commands with what each is for, aligned; `without` leaves out what has just been done."""
+    from glassformer import own
+
     given = [(words, why) for words, why in commands(run) if words[0] not in without]
-    lines = [(_shared.pasted(["glassformer", *words]), why) for words, why in given]
+    lines = [(_shared.pasted(["glassformer", *own.option(type(run.task)), *words]), why) for words, why in given]
     wide = max(len(line) for line, _ in lines)
     typer.echo("next:")
     for line, why in lines:

@@ -61,7 +61,13 @@ def name_of(experiment: str | None, text: Path | None) -> str | None:
 
 
 def _same_as(settings: "Experiment", seeds: int) -> Callable[["Run"], bool]:
-    return lambda run: run.experiment.tables() == settings.tables() and run.members == seeds
+    wanted = {key: value for key, value in settings.tables().items() if key != "code"}  # that it differs is said
+
+    def fits(run: "Run") -> bool:
+        tables = run.experiment.tables()
+        return {key: value for key, value in tables.items() if key != "code"} == wanted and run.members == seeds
+
+    return fits
 
 
 def _begun_so(name: str | None, seeds: int, given: dict[str, Any]) -> Callable[["Run"], bool]:

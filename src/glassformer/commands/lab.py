@@ -16,7 +16,7 @@ def lab(
     experiment: Annotated[
         str | None,
         typer.Argument(
-            help="A ready-made experiment, or a path to your own TOML file; plus_last_even if none.",
+            help="A ready-made experiment, or a path to your own TOML or .py file; plus_last_even if none.",
             autocompletion=_complete.experiments,
         ),
     ] = None,

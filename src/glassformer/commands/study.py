@@ -31,7 +31,7 @@ def study(
     experiment: Annotated[
         str,
         typer.Argument(
-            help="A ready-made experiment, or a path to your own TOML file.", autocompletion=_complete.experiments
+            help="A ready-made experiment, or a path to your own TOML or .py file.", autocompletion=_complete.experiments
         ),
     ] = "five_operations",
     seeds: Annotated[int, typer.Option(help="How many seeds each cell is trained with.")] = 8,

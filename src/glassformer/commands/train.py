@@ -25,7 +25,7 @@ def train(
     experiment: Annotated[
         str | None,
         typer.Argument(
-            help="A ready-made experiment, or a path to your own TOML file.", autocompletion=_complete.experiments
+            help="A ready-made experiment, or a path to your own TOML or .py file.", autocompletion=_complete.experiments
         ),
     ] = None,
     text: Annotated[
@@ -57,6 +57,8 @@ def train(
     then: Annotated[bool, typer.Option("--then/--no-then", hidden=True, help="Name what to do next.")] = True,
 ) -> None:
     """Train a model and keep its whole life in a folder."""
+    from glassformer import own
+
     if text is not None and experiment is not None:
         raise CallError(f"--text {text} and experiment {experiment} exclude each other; leave one out")
     if json_lines and (quiet or as_json):
@@ -64,6 +66,8 @@ def train(
     silent = quiet or as_json or json_lines
     wanted = partial(settings_of, experiment, text, tokenizer, vocabulary, set_ or (), seed, steps)
     folder = None
+    if resume and experiment is not None and experiment.endswith(".py"):
+        own.load(experiment)  # the runs to choose from are its own
     if resume:
         given = _given(tokenizer, vocabulary, set_ or (), seed, steps)
         folder = _resuming.run_to_resume(_resuming.name_of(experiment, text), text, wanted, seeds, out, given)
@@ -89,7 +93,8 @@ def train(
         typer.echo(f"notice: {notice}", err=True)
     run = outcome.run
     if outcome.interrupted:
-        again = _shared.pasted(["glassformer", "train", "--resume", "--out", str(run.path)])
+        needed = own.option(type(run.task))
+        again = _shared.pasted(["glassformer", *needed, "train", "--resume", "--out", str(run.path)])
         last = run.experiment.train.steps
         sentence = f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits"
         if json_lines:
@@ -113,11 +118,14 @@ def _say_where(settings: "Experiment | None", run: "Run", seeds: int, out: Path 
 def _expected(settings: "Experiment") -> Iterator[str]:
     """What a person should know before training begins."""
     from glassformer import sizing
-    from glassformer.experiment import OWN_TEXT
+    from glassformer.experiment import OWN_TEXT, like
 
     yield from settings.task.expectations(settings.architecture, settings.train)
     if settings.task_name == OWN_TEXT:
         yield sizing.told(settings)
+    if settings.code is not None:
+        usual = like(type(settings.task))
+        yield f"{settings.code} brings no settings but those of its data: model and training are those of {usual}"
 
 
 def _finished(folder: Path) -> "Run | None":

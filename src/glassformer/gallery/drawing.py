@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from threading import Lock, Thread
 
-from glassformer import storage
+from glassformer import own, storage
 from glassformer.catalogue import SECONDS, Entry, Subject
 from glassformer.gallery.making import Made, Wish, make, one_by_one
 from glassformer.second import GoneError, Second
@@ -52,7 +52,8 @@ def draw(
             return  # what it had taken is drawn below
 
     helper, others = None, list[Second]()
-    if subject is not None and processes > 1 and sum(SECONDS[each.cost] for each in pieces) > 3:
+    shared = subject is not None and processes > 1 and own.portable(type(subject.experiment.task))
+    if subject is not None and shared and sum(SECONDS[each.cost] for each in pieces) > 3:
         helper = Thread(target=help_out, args=(subject.path,), daemon=True)
         helper.start()
     try:

@@ -12,7 +12,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from glassformer import stopping
+from glassformer import own, stopping
 from glassformer.errors import CallError, Error, MissingError
 from glassformer.studies import _work
 
@@ -95,7 +95,7 @@ class Processes(Executor):
 
     def _start(self, number: int) -> Any:
         ours, theirs = self.context.Pipe()
-        child = self.context.Process(target=serve, args=(theirs, self.cores, number), daemon=True)
+        child = self.context.Process(target=serve, args=(theirs, self.cores, number, own.files()), daemon=True)
         with stopping.unheard():
             child.start()
         theirs.close()
@@ -116,7 +116,7 @@ class Processes(Executor):
                 return future.set_exception(Error(value))
 
 
-def serve(pipe: Any, share: int, number: int) -> None:
+def serve(pipe: Any, share: int, number: int, files: Any = ()) -> None:
     """What a process of this machine does: one order after the other, until nobody asks any more."""
     import multiprocessing
 
@@ -125,6 +125,8 @@ def serve(pipe: Any, share: int, number: int) -> None:
     assert asked is not None
     threading.Thread(target=_end_with, args=(asked,), daemon=True).start()
     _keep_to(share, number)
+    with suppress(Error):  # each cell says what it lacks
+        own.load_all(files)
     _work.tell = lambda message: pipe.send(("progress", message))
     with suppress(EOFError, OSError):
         while True:

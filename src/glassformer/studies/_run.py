@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Annotated, Any
 
 import glassformer
+from glassformer import own
 from glassformer import study as opened
 from glassformer.analyses._options import Option
 from glassformer.errors import CallError, unknown
@@ -74,6 +75,8 @@ def run(
     if workers is not None and workers < 1:
         raise CallError(f"workers = {workers} train nothing; the least is 1")
     base = shortened(load(experiment, settings), steps)
+    if not own.portable(type(base.task)):
+        workers = 1  # other processes cannot know a class that stands in no file
     plan = _plan(file, name, base, seeds, without)
     folder = place(plan, Path(out) if out is not None else None)
     make_folder(folder / CELLS)

@@ -1,9 +1,12 @@
 """One file per task; the file's name is the task's name."""
 
 from glassformer import _discover
+from glassformer.errors import CallError
+from glassformer.settings import setting
+from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import Data, Examples, Rung, Split, Task
 
-__all__ = ["Data", "Examples", "Rung", "Split", "Task", "find", "names"]
+__all__ = ["Data", "Examples", "Rule", "Rung", "Split", "Task", "find", "names", "setting"]
 
 
 def names() -> list[str]:
@@ -17,5 +20,12 @@ def find(name: str) -> type[Task]:
     """The class of a task: tasks/plus_last_even.py holds PlusLastEven."""
     import glassformer.tasks as folder
 
-    found: type[Task] = _discover.piece(folder, name, "".join(word.capitalize() for word in name.split("_")))
+    wanted = "".join(word.capitalize() for word in name.split("_"))
+    module = _discover.file(folder, name)
+    found = getattr(module, wanted, None)
+    if not (isinstance(found, type) and issubclass(found, Task)):
+        kinds = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Task)]
+        there = [kind.__name__ for kind in kinds if kind.__module__ == module.__name__]
+        held = f"; it holds {', '.join(there)}" if there else ""
+        raise CallError(f"tasks/{name}.py must hold a task called {wanted}{held}")
     return found

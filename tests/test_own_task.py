@@ -1,0 +1,269 @@
+"""A task of one's own, from a file or a class: trained, recorded, opened again only with its code, checked like all."""
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glassformer as gf
+from command import QUICK, call
+from glassformer import contract, experiment, folder, own, second, tasks
+from glassformer.errors import CallError, DamagedError, Error, MissingError
+from glassformer.tasks import Rule, Task
+
+ROOT = Path(__file__).parent.parent
+RULE = '''"""After a 3 comes a 4."""
+from dataclasses import dataclass
+from glassformer.tasks import Rule, setting
+
+@dataclass(frozen=True, kw_only=True)
+class MyRule(Rule):
+    """Five digits."""
+    three: float = setting("chance of a 3", 0.3, least=0.01, most=0.9)
+    vocabulary = tuple("01234")
+    showcase = ("3 4 1", "0 3 4")
+    def law(self, state):
+        if state == 3:
+            return self.evenly([4])
+        return (1 - self.three) * self.evenly([0, 1, 2, 4]) + self.three * self.evenly([3])
+    def is_constrained(self, state):
+        return state == 3
+'''
+STEPS = ("--steps", 40, *QUICK)
+
+
+@pytest.fixture(autouse=True)
+def fresh(tmp_path, monkeypatch):
+    """An empty folder, and a process that was given no class yet."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("_codes", "_files"):
+        monkeypatch.setattr(own, name, {})
+    monkeypatch.setattr(own, "_said", set())
+
+
+def forget():
+    """As in a new process."""
+    own._codes.clear()
+    own._files.clear()
+
+
+@pytest.fixture
+def trained(tmp_path):
+    (tmp_path / "my_rule.py").write_text(RULE)
+    answer = call("train", "my_rule.py", "--set", "data.three=0.5", *STEPS, "--json")
+    assert answer.code == 0, answer.err
+    forget()
+    return Path(answer.json["run"])
+
+
+def test_a_run_tells_its_code_and_keeps_its_source(trained):
+    from hashlib import sha256
+
+    digest = sha256(RULE.encode()).hexdigest()
+    about = json.loads((trained / "run.json").read_text())
+    assert about["experiment"]["code"] == {"class": "MyRule", "file": "my_rule.py", "sha256": digest}
+    assert about["files"] == {"task.py": digest}
+    assert (trained / "task.py").read_text() == RULE
+    assert about["experiment"]["data"]["three"] == 0.5
+    assert trained.name.startswith("my_rule-18")
+
+
+def test_opening_executes_nothing_and_says_what_it_needs(trained, tmp_path):
+    """Neither the copy in the folder, nor the file that run.json names, though it lies right here."""
+    bomb = RULE + "\nraise SystemExit('executed')\n"
+    (tmp_path / "my_rule.py").write_text(bomb)
+    before = set(sys.modules)
+    with pytest.raises(MissingError, match=r"needs the class MyRule of my_rule.py \(sha256 [0-9a-f]{12}…\)") as said:
+        gf.open(trained)
+    assert "task=MyRule" in str(said.value)
+    assert "glassformer --task my_rule.py COMMAND" in str(said.value)
+    assert not any("my_rule" in name or "glassformer_task" in name for name in set(sys.modules) - before)
+    answer = call("ask", trained, "0 3")
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert call("check", trained).code == 2
+
+
+def test_a_class_opens_its_runs(trained, tmp_path, capsys):
+    kind = own.load("my_rule.py")
+    assert gf.open(trained).task.three == 0.5
+    forget()
+    run = gf.open(trained, task=kind)
+    assert type(run.task) is kind
+    assert run.experiment.title == "After a 3 comes a 4."
+    assert capsys.readouterr().err == ""
+    forget()
+    (tmp_path / "my_rule.py").write_text(RULE + "# changed\n")
+    assert gf.open(trained, task=own.load("my_rule.py")).ask("0 3")
+    assert len(re.findall("notice: .* it may judge otherwise", capsys.readouterr().err)) == 1
+    forget()
+    with pytest.raises(MissingError, match="needs the class MyRule"):
+        gf.open(trained, task=Mine)
+
+
+def test_the_file_is_a_word_for_its_newest_run(trained):
+    assert call("ask", "my_rule.py", "0 3").code == 0
+    forget()
+    assert call("--task", "my_rule.py", "check", trained.name).code == 0
+    forget()
+    assert call("figures", "my_rule.py", "mask").code == 0
+    forget()
+    Path("other.py").write_text(RULE.replace("MyRule", "Other"))
+    answer = call("ask", "other.py", "0 3")
+    assert (answer.code, answer.err) == (2, "glassformer: no run in runs was trained on Other of other.py; "
+                                            "`glassformer train other.py` makes one\n")  # fmt: skip
+
+
+def test_an_interrupted_run_goes_on(tmp_path):
+    """run.json says running, and nobody writes."""
+    (tmp_path / "my_rule.py").write_text(RULE)
+    answer = call("train", "my_rule.py", *STEPS, "--json", "--out", "whole")
+    assert answer.code == 0, answer.err
+    done = answer.json
+    about = json.loads(Path(done["run"], "run.json").read_text())
+    Path(done["run"], "run.json").write_text(json.dumps(about | {"status": "running"}))
+    forget()
+    again = call("train", "my_rule.py", *STEPS, "--resume", "--out", "whole", "--json")
+    assert again.code == 0, again.err
+    assert again.json["status"] == "finished"
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("def f(:\n", r"my_rule.py, line 1: invalid syntax"),
+        ("x = 1\ny = 1 / 0\n", r"my_rule.py, line 2: ZeroDivisionError: division by zero"),
+        ("import sys\n\nsys.exit(3)\n", r"my_rule.py, line 3: SystemExit: 3"),
+        ("import no_such_module\n", r"my_rule.py, line 1: ModuleNotFoundError"),
+        ("class MyRule: pass\n", r"my_rule.py holds no task: no class in it is derived from"),
+        (b"\xff\xfe\x00", r"my_rule.py"),
+        (RULE.replace("def is_constrained", "def is_constraint"), r"the class MyRule lacks is_constrained"),
+        (RULE + "class Second(MyRule): pass\nclass MyRule2(MyRule): pass\ndel MyRule\n", "holds several tasks: Second"),
+        (RULE.replace("@dataclass(frozen=True, kw_only=True)\n", ""), r"MyRule.three has a type, .* is no dataclass"),
+        (RULE.replace('tuple("01234")', 'tuple("01224")'), r"MyRule: '2' stands twice in the vocabulary"),
+        (RULE.replace('tuple("01234")', "()"), r"MyRule: vocabulary = \(\) must be a tuple of texts"),
+        (RULE.replace('"3 4 1"', '"3 2 1"'), r"MyRule: the example '3 2 1' in showcase breaks the rule at position 1"),
+        (RULE.replace('"3 4 1"', '"3 x"'), r"MyRule: token 'x' at position 1 is not one of"),
+        (RULE.replace("(1 - self.three) *", "1.5 *"), r"MyRule: the law of state None is not a set of chances"),
+        (RULE.replace("self.evenly([4])", 'float("nan") * self.evenly([4])'), "the law of state 3 is not"),
+        (RULE.replace("self.evenly([4])", "self.evenly([4])[:3]"), r"MyRule: the law of state 3 has 3 chances"),
+        (RULE.replace("return state == 3", "return state == 2"), "MyRule: a place is called constrained where"),
+        (RULE.replace("return state == 3", "return False"), r"MyRule: in 20 sequences .* no place is constrained"),
+        (RULE.replace("return state == 3", "return {}[state]"), r"MyRule fails \(my_rule.py, line 16\): KeyError"),
+        (RULE + "    def advance(self, state, token):\n        return [token]\n", "MyRule fails.*unhashable"),
+        (RULE + "    def source(self, tokens, place):\n        return place + 1\n", "MyRule: source says that"),
+        (RULE.replace("three: float", "three: dict"), r"three is of the type <class 'dict'>, which no setting has"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_one_sentence(source, sentence, tmp_path):
+    (tmp_path / "my_rule.py").write_bytes(source if isinstance(source, bytes) else source.encode())
+    answer = call("train", "my_rule.py", "--steps", 1)
+    assert re.search(sentence, answer.err), answer.err
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1), answer.err
+    assert not (tmp_path / "runs").exists()
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_no_file_and_a_folder_are_sentences(tmp_path):
+    (tmp_path / "folder.py").mkdir()
+    for name, sentence in (("none.py", "there is no file none.py"), ("folder.py", "folder.py is not a file")):
+        answer = call("train", name)
+        assert (answer.code, answer.err.startswith(f"glassformer: {sentence}")) == (2, True), answer.err
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(Rule):
+    """After a 3 comes a 4."""
+
+    three: float = 0.3
+
+    vocabulary = tuple("01234")
+    showcase = ("3 4 1", "0 3 4")
+
+    def law(self, state):
+        if state == 3:
+            return self.evenly([4])
+        return (1 - self.three) * self.evenly([0, 1, 2, 4]) + self.three * self.evenly([3])
+
+    def is_constrained(self, state):
+        return state == 3
+
+
+def test_a_class_and_an_object_are_experiments():
+    by_class, by_object = experiment.load(Mine), experiment.load(Mine(three=0.5, sequences=400), ["train.steps=9"])
+    assert (by_class.name, by_class.task, by_class.changed) == ("mine", Mine(), ())
+    assert by_object.task == Mine(three=0.5, sequences=400)
+    assert set(by_object.changed) == {"data.three", "data.sequences", "train.steps"}
+    ready = experiment.load("plus_last_even")
+    assert by_class.train == ready.train
+    assert by_class.architecture.width == ready.architecture.width
+    assert by_class.code.file == Path(__file__).name
+    assert by_class.files()["task.py"] == Path(__file__).read_bytes()
+    assert experiment.from_tables(by_object.tables(), "mine") == by_object
+
+
+def test_glassformers_own_need_no_record():
+    made = experiment.load(tasks.find("lucky7")(extra=0.5))
+    assert (made.name, made.code, made.changed) == ("lucky7", None, ("data.extra",))
+    assert made.architecture == experiment.load("lucky7").architecture
+
+
+def test_a_class_without_a_source_is_recorded_as_such(monkeypatch):
+    """As at a prompt: no file, and no lines that Python remembers."""
+    kind = dataclass(frozen=True, kw_only=True)(type("Prompt", (Mine,), {"__module__": "__main__"}))
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
+    made = experiment.load(kind)
+    assert made.code.table() == {"class": "Prompt", "file": None, "sha256": None}
+    assert made.files() == {}
+    assert not own.portable(kind)
+    with pytest.raises(CallError, match="lacks is_constrained, law"):
+        experiment.load(Rule)
+    with pytest.raises(CallError, match="int is not a task"):
+        experiment.load(int)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [{}, [], "x", {"class": "a b"}, {"class": "A", "file": "../a.py"}, {"class": "A", "file": "a\x1b.py"},
+     {"class": "A", "file": "a.py", "sha256": "0"}, {"class": "A" * 300}],
+)  # fmt: skip
+def test_a_record_that_is_none_is_damage(code):
+    with pytest.raises(DamagedError, match="does not say what code its task is"):
+        own.recorded(code)
+
+
+def test_a_second_process_knows_the_class(trained):
+    own.load("my_rule.py")
+    with second.Second("glassformer.gallery.making:begin", [str(trained), {}, "out"]) as other:
+        other.ready()
+        Path("out").mkdir()
+        (made,) = [each for found in other.ask("mask") for each in found]
+    assert made["files"], made
+
+
+def test_every_task_of_the_package_keeps_the_contract():
+    """What is asked of a task from outside is asked of ours, so that nothing is asked that cannot be kept."""
+    for name in ("plus_last_even", "lucky7", "mary", "sort"):
+        made = experiment.load(name)
+        contract.check_class(type(made.task))
+        contract.check_words(made.task)
+        contract.check(made.task, made.architecture.context)
+
+
+def test_a_task_file_with_a_wrong_class_is_one_sentence(monkeypatch):
+    import glassformer.tasks.lucky7 as file
+
+    monkeypatch.delattr(file, "Lucky7")
+    with pytest.raises(CallError, match=r"tasks/lucky7.py must hold a task called Lucky7"):
+        tasks.find("lucky7")
+    assert call("train", "lucky7").code == 2
+
+
+def test_files_of_a_run_are_a_closed_list():
+    assert folder.FILES == ("text.txt", "tokenizer.json", "task.py")
+    assert issubclass(own.NeededError, Error)
+    assert issubclass(tasks.find("mary"), Task)
+    assert np.isclose(Mine().law(3).sum(), 1)
