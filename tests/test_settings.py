@@ -94,6 +94,56 @@ def test_an_assignment_that_is_none(assignment):
         settings.assign({}, [assignment])
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["train.rate=1e-3\nfoo"], r"--set 'train.rate=1e-3\\nfoo' is more than one line"),
+        (["train.rate=1e-3\u2028foo"], "is more than one line"),
+        (["train.rate="], "gives no value"),
+        (["data.file=  "], "gives no value"),
+        (["train.rate=1", "train.rate=2"], "train.rate is set twice, to '1' and to '2'"),
+        (["train.rate=1e-3 # the best"], "train.rate = '1e-3 # the best' is not a number"),
+        (["train.rate=1,"], "train.rate = '1,' is not a number"),
+        (["train.rate={a = 1}"], r"train.rate = \{'a': 1\} is not a number"),
+        (["train.rate=[1, 2]"], r"train.rate = \[1, 2\] is not a number"),
+        (["train.rate=2020-01-01"], "train.rate = '2020-01-01' is not a number"),
+        (["train.rate=inf"], "train.rate = inf is not a finite number"),
+        (["train.rate=nan"], "train.rate = nan is not a finite number"),
+        (["train.steps=-inf"], "train.steps = -inf is not a whole number"),
+        (["train.steps=1e400"], "train.steps = inf is not a whole number"),
+        (["train.steps=true"], "train.steps = True is not a whole number"),
+        (["train.ratе=1"], r"nothing called 'ratе' in \[train\] .did you mean rate"),
+        (["train.a.b=1"], r"nothing called 'a.b' in \[train\]"),
+        (["train.=1"], r"nothing called '' in \[train\]"),
+        (["tráin.rate=1"], "nothing called 'tráin' in the tables of an experiment .did you mean train"),
+        (["architecture.biases=norm"], "architecture.biases = 'norm' is not a list"),
+        (["architecture.biases=[[]]"], r"architecture.biases\[0\] = \[\] is not allowed"),
+        (["architecture.norm=''"], "architecture.norm = '' is not allowed"),
+        (["train.rate='" + "x" * 999 + "'"], "train.rate = 'x{99}… is not a number"),
+        (["architecture.width=[" * 3000], "architecture.width = .* is not a whole number"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_and_nothing_is_dropped(given, sentence):
+    with pytest.raises((CallError, LimitError, MissingError), match=sentence) as problem:
+        experiment.load("mary", given)
+    assert "\n" not in str(problem.value)
+
+
+def test_the_same_twice_and_texts_with_signs_are_taken_as_they_are():
+    assert settings.assign({}, ["train.rate=1", "train.rate=1"]) == {"train": {"rate": 1}}
+    given = settings.assign({}, ["data.file=a # b.csv", "data.other=2020-01-01", "data.third=1, 2"])
+    assert given == {"data": {"file": "a # b.csv", "other": "2020-01-01", "third": "1, 2"}}
+
+
+def test_a_changed_default_keeps_what_is_said_of_the_setting():
+    from glassformer.tasks import find
+
+    about = settings.described(find("lucky7"))["sequences"]
+    assert (about.default, about.limits["least"], bool(about.meaning)) == (5000, 2, True)
+    with pytest.raises(LimitError, match=r"data.sequences = 1 is too small; the least is 2"):
+        find("lucky7")(sequences=1)
+
+
 def values(part: type, name: str) -> st.SearchStrategy:
     """What a setting may be, by its own type and limits."""
     setting = next(each for each in fields(part) if each.name == name)

@@ -111,11 +111,25 @@ def names() -> list[str]:
 
 
 def text(name: str) -> str:
-    """The TOML of a ready-made experiment, to begin your own from."""
-    if name not in names():
-        raise unknown(name, "experiments", names())
-    found: str = (_folder() / f"{name}.toml").read_text(encoding="utf-8")
-    return found
+    """The TOML of an experiment, to begin your own from: a ready-made one, one's own, or what a task in a .py gets."""
+    if name in names():
+        found: str = (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+        return found
+    if name.endswith(".py"):
+        from glassformer import listing
+
+        return listing.toml(name)
+    return _own_toml(name)
+
+
+def begun(experiment: str) -> tuple[dict[str, Any], type[Task]]:
+    """The tables that an experiment begins from, as far as they are known without its data, and its task."""
+    if experiment.endswith(".py"):
+        kind = own.load(experiment)
+        recipe = tomllib.loads(text(like(kind)))
+        return {"task": own.word(kind), **{table: recipe.get(table, {}) for table in ("architecture", "train")}}, kind
+    tables, _ = _tables(experiment)
+    return tables, _known(_task_name(tables))
 
 
 def load(
@@ -223,9 +237,7 @@ def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None
     for key in tables:
         if key not in ("name", "task", "code", "data", "architecture", "train"):
             raise unknown(key, "an experiment", ("task", "data", "architecture", "train"))
-    task_name = tables.get("task")
-    if not isinstance(task_name, str):
-        raise CallError(f"task = {task_name!r} is not the name of a task; there are: {', '.join(tasks.names())}")
+    task_name = _task_name(tables)
     code = own.recorded(tables["code"], folder) if "code" in tables else None
     kind = own.found(code, folder) if code else _known(task_name)
     code = own.code(kind) if code is None or folder is None else code  # a run was trained on what it tells of
@@ -259,6 +271,13 @@ def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None
     return Experiment(name, task_name, task, architecture, train, code)
 
 
+def _task_name(tables: Mapping[str, Any]) -> str:
+    name = tables.get("task")
+    if not isinstance(name, str):
+        raise CallError(f"task = {name!r:.100} is not the name of a task; there are: {', '.join(tasks.names())}")
+    return name
+
+
 def _known(task_name: str) -> type[Task]:
     """A task of Glassformer's own, or else one that was given to this process."""
     given = None if task_name in tasks.names() else own.named(task_name)
@@ -280,6 +299,20 @@ def _tables(name: str) -> tuple[dict[str, Any], str]:
     if name in names():
         return tomllib.loads(text(name)), name
     path = Path(name)
+    content = _own_toml(name)
+    try:
+        return tomllib.loads(content), path.stem
+    except RecursionError:
+        raise CallError(f"{path} is not an experiment: its brackets are nested too deeply") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise CallError(f"{path} is not TOML: {problem}") from None
+    except ValueError:  # Python refuses to read such a number
+        raise CallError(f"{path} is not an experiment: it holds a number of thousands of digits") from None
+
+
+def _own_toml(name: str) -> str:
+    """The text of a file of one's own."""
+    path = Path(name)
     if path.suffix != ".toml" and not os.path.exists(path):  # unlike path.exists(), at ease with names too long
         raise unknown(name, "experiments", names())
     try:
@@ -292,12 +325,6 @@ def _tables(name: str) -> tuple[dict[str, Any], str]:
     if len(content) > MOST_BYTES:
         raise CallError(f"{path} is larger than {MOST_BYTES:,} bytes; an experiment is a page of TOML")
     try:
-        return tomllib.loads(content.decode("utf-8-sig")), path.stem
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise CallError(f"{path} is not UTF-8 at byte {problem.start}; save it as UTF-8") from None
-    except RecursionError:
-        raise CallError(f"{path} is not an experiment: its brackets are nested too deeply") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise CallError(f"{path} is not TOML: {problem}") from None
-    except ValueError:  # Python refuses to read such a number
-        raise CallError(f"{path} is not an experiment: it holds a number of thousands of digits") from None

@@ -103,7 +103,7 @@ def _main(hint: Any) -> tuple[Any, bool]:
 
 def read(kind: type[T], given: Mapping[str, Any], where: str) -> T:
     """A dataclass from a table; `where` is the table's name, used in every sentence about it."""
-    known = described(kind)
+    known = described(kind)  # type: ignore[arg-type]
     for name in given:
         if name not in known:
             raise unknown(name, f"[{where}]", known)
