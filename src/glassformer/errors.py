@@ -39,7 +39,11 @@ class LockedError(Error):
 
 
 class StorageError(Error):
-    """The disk refused."""
+    """The disk refused: what happened, what can be done about it, and how to go on then, which depends on who wrote."""
+
+    def __init__(self, what: str, remedy: str = "", then: str = "{}, then run the same command again") -> None:
+        self.what, self.remedy = what, remedy
+        super().__init__(f"{what}; {then.format(remedy)}" if remedy else what)
 
 
 class DivergedError(Error):

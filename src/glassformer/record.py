@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer import folder, storage, tensors
-from glassformer.errors import CallError, DamagedError, LockedError, MissingError
+from glassformer.errors import CallError, DamagedError, LockedError, MissingError, StorageError
 from glassformer.experiment import Experiment
 from glassformer.folder import Entry
 from glassformer.lock import NAME as LOCK
@@ -26,6 +26,7 @@ from glassformer.lock import read as read_lock
 from glassformer.plain import plain
 from glassformer.tensors import Array
 
+RESUMABLE = "what was recorded before is safe: {}, then continue with --resume"
 LINES = (folder.INDEX, folder.METRICS)  # files of which run.json tells how much was written
 
 
@@ -94,6 +95,11 @@ class Recorder:
                     storage.replace(path / name, data)
             recorder = cls(path, {**about, **_without(facts, about), "times": times}, experiment, lock)
             recorder._describe()
+        except StorageError as problem:
+            lock.release()
+            if not (path / folder.ABOUT).exists():
+                raise
+            raise StorageError(problem.what, problem.remedy, RESUMABLE) from problem  # only its name was not synced
         except BaseException:
             lock.release()
             raise
@@ -111,12 +117,14 @@ class Recorder:
         try:
             recorder = cls(path, about, experiment, lock)
             state, saved = recorder._newest()
-            recorder._mend(saved)
+            with storage.advising(RESUMABLE):
+                recorder._mend(saved)
         except BaseException:
             lock.release()
             raise
         return recorder, state, saved["step"]
 
+    @storage.advising(RESUMABLE)
     def safe_point(
         self,
         step: int,
@@ -136,6 +144,7 @@ class Recorder:
         self._about |= {"last_step": int(step), "kept": len(self._listed), "written": written}
         self._describe()
 
+    @storage.advising(RESUMABLE)
     def finish(self, status: str = "finished", **facts: Any) -> None:
         """Say how it ended, with any facts worth keeping, and let go of the folder."""
         times = self._about["times"] if isinstance(self._about.get("times"), dict) else {}
@@ -270,10 +279,11 @@ def free_name(root: Path, wanted: str) -> Path:
     An empty folder is free, and so is one whose creation was killed before it became a run.
     """
     names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
-    return next(path for path in (Path(root) / name for name in names) if _free(path))
+    return next(path for path in (Path(root) / name for name in names) if is_free(path))
 
 
-def _free(path: Path) -> bool:
+def is_free(path: Path) -> bool:
+    """Whether a run can begin in this folder."""
     if path.is_symlink() or not path.is_dir():
         return not (path.is_symlink() or path.exists())
     if any(each.name != LOCK and not storage.is_temporary(each.name) for each in path.iterdir()):

@@ -1,7 +1,8 @@
 """Every write goes through here: written whole, brought to the disk, and only then given its name.
 
 A file is replaced in one instant or not at all; a line is appended at a known place, so that what a failed write left
-behind is cut off by the next one. Each refusal of the disk becomes one sentence: what, where, and what to do.
+behind is cut off by the next one. Each refusal of the disk becomes one sentence: what, where, and what to do; how to go
+on then is said by who wrote.
 """
 
 import contextlib
@@ -211,6 +212,13 @@ def _told(doing: str, path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         reason, remedy = REASONS.get(problem.errno or 0, (problem.strerror or str(problem), "see to it"))
-        raise StorageError(
-            f"{reason} while {doing} {path}; what was recorded before is safe: {remedy}, then continue with --resume"
-        ) from problem
+        raise StorageError(f"{reason} while {doing} {path}", remedy) from problem
+
+
+@contextlib.contextmanager
+def advising(then: str) -> Iterator[None]:
+    """Refusals in here end with this advice; `{}` stands for what can be done about the disk."""
+    try:
+        yield
+    except StorageError as problem:
+        raise StorageError(problem.what, problem.remedy, then) from problem

@@ -19,7 +19,7 @@ from glassformer.engine import Engine, State
 from glassformer.errors import CallError, DivergedError, LimitError
 from glassformer.experiment import Experiment
 from glassformer.notes import Notes, Progress
-from glassformer.record import Recorder, free_name
+from glassformer.record import Recorder, free_name, is_free
 from glassformer.run import Run
 from glassformer.run import open as open_run
 
@@ -64,10 +64,13 @@ def begin(
             f"seeds = {seeds} members of {experiment.architecture.parameters:,} parameters are more than "
             f"{MOST_NUMBERS:,} numbers; train fewer together"
         )
+    if out is not None and not is_free(Path(out)):
+        what = "is there already" if Path(out).is_dir() else "is a file, or leads elsewhere"
+        raise CallError(f"{out} {what}, and a training begins in a new folder; choose another, or go on with --resume")
     started = monotonic()
     engine = Engine(experiment, list(range(first, first + seeds)))  # before the folder: a wrong setting leaves none
     name = changed.run_name(experiment, seeds)
-    folder = free_name(Path("runs"), name) if out is None else free_name(Path(out).parent, Path(out).name)
+    folder = free_name(Path("runs"), name) if out is None else Path(out)
     recorder = Recorder.create(folder, experiment, engine.seeds, engine.facts())
     return _drive(engine, recorder, None, 0, started, progress, stop)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer import catalogue, editing
 from glassformer.catalogue import Entry, Subject
-from glassformer.errors import CallError, Error
+from glassformer.errors import CallError, Error, StorageError
 from glassformer.run import Run
 from glassformer.run import open as open_run
 
@@ -123,6 +123,8 @@ def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
                 break
             edited = _edited(one, wish)
             found += _pages(each, edited, wish, out, sequence, "_".join(filter(None, detail)))
+        except StorageError:  # nor could the others be written
+            raise
         except Exception as problem:  # one figure must not stop the others
             found.append(_not_made(each, problem))
     if not gc.isenabled():
@@ -186,7 +188,12 @@ def begin(setup: tuple[str, dict[str, Any], str]) -> Callable[[str], Iterator[li
     wish = Wish(**asked)
 
     def drawn(name: str) -> Iterator[list[dict[str, Any]]]:
+        each = catalogue.entry("figures", name)
         with one_by_one():
-            yield [asdict(made) for made in make(catalogue.entry("figures", name), subject, wish, Path(out))]
+            try:
+                found = make(each, subject, wish, Path(out))
+            except StorageError as problem:  # the first process will see for itself
+                found = [_not_made(each, problem)]
+            yield [asdict(made) for made in found]
 
     return drawn

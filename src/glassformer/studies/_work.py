@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from glassformer.errors import DivergedError, Error, LockedError
+from glassformer.errors import DivergedError, Error, LockedError, StorageError
 from glassformer.experiment import Experiment, from_tables
 from glassformer.run import Run
 from glassformer.run import open as open_run
@@ -69,6 +69,8 @@ def _run(experiment: Experiment, seeds: list[int], folder: Path, progress: Calla
             outcome = training.begin(experiment, seeds=len(seeds), out=where, progress=progress)
     except DivergedError:  # a result like any other
         return open_run(where)
+    except StorageError as problem:  # of a study, the same command goes on
+        raise StorageError(problem.what, problem.remedy) from problem
     trained: Run = outcome.run
     return trained
 
