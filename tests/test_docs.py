@@ -40,6 +40,14 @@ def test_the_glossary_lists_the_points_in_order_with_their_axes():
         assert meaning
 
 
+def test_the_glossary_names_the_points_as_transformerlens_does():
+    table = rows((DOCS / "glossary.md").read_text("utf-8"), "Points of the forward pass")
+    theirs = {row[0].strip("`"): re.findall(r"`([^`]*hook_[^`]*)`", row[3]) for row in table}
+    assert {point: names[0] for point, names in theirs.items() if names} == glossary.LENS
+    rotary = {name: point for point, names in theirs.items() for name in names[1:]}
+    assert rotary == glossary.ROTARY
+
+
 def test_the_glossary_lists_the_axes():
     table = rows((DOCS / "glossary.md").read_text("utf-8"), "Axes")
     assert {axis.strip("`"): kind for axis, kind, _ in table} == glossary.AXES

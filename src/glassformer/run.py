@@ -282,8 +282,12 @@ class Run:
     ) -> Trace:
         """Every value inside the model on a text, on token ids, or on a batch of equally long ones.
 
-        None is the task's first showcase. `edits` change values on their way: texts such as `zero(mixed, head=0)`, one
-        or a list, or a table from names of values to functions. They come after those of an edited run.
+        None is the task's first showcase. `edits` change values on their way, after those of an edited run: texts such
+        as `zero(mixed, head=0)`, one or a list, or a table from points to functions, `{"mixed": function}`.
+
+        A function takes `(value, block)`, or the value alone, and returns real numbers in the same shape; what it is
+        given is a copy that it may change, with the axes of the glossary without `block` (in front `batch`, of a batch).
+        A point may have its name in TransformerLens: `{"blocks.0.attn.hook_z": function}` is called for that block only.
         """
         tokens = self.tokens(text)
         entry = self._entry(step)
