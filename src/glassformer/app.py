@@ -118,7 +118,7 @@ def _code() -> int:
     except OSError as problem:
         if problem.errno == errno.EPIPE:
             return 1
-        return _failed(f"{problem.strerror}: {problem.filename}" if problem.filename else str(problem), 1)
+        return _failed(f"{problem.strerror or problem}: {problem.filename or 'the output cannot be written'}", 1)
     except MemoryError:
         return _failed("there is not enough memory for this; ask for less at a time", 1)
     except SystemExit as end:

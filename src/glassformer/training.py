@@ -65,8 +65,9 @@ def begin(
             f"{MOST_NUMBERS:,} numbers; train fewer together"
         )
     if out is not None and not is_free(Path(out)):
-        what = "is there already" if Path(out).is_dir() else "is a file, or leads elsewhere"
-        raise CallError(f"{out} {what}, and a training begins in a new folder; choose another, or go on with --resume")
+        if not Path(out).is_dir():
+            raise CallError(f"{out} is not a folder; a training begins in a new one: choose another")
+        raise CallError(f"{out} holds something already, and a training begins in a new folder; choose another, or --resume")
     started = monotonic()
     engine = Engine(experiment, list(range(first, first + seeds)))  # before the folder: a wrong setting leaves none
     name = changed.run_name(experiment, seeds)

@@ -14,6 +14,7 @@ from glassformer.commands import _complete
 from glassformer.errors import CallError, Error, MissingError
 
 if TYPE_CHECKING:
+    from glassformer.catalogue import Entry
     from glassformer.run import Run
 
 RunName = Annotated[
@@ -39,6 +40,33 @@ Edits = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def place(text: str) -> Path:
+    """A path as typed; an empty one, as of a variable of the shell that is not set, would be the current folder."""
+    if not text.strip():
+        raise typer.BadParameter("an empty text names no folder")
+    return Path(text)
+
+
+def folder_for(out: Path | None, otherwise: Path) -> Path:
+    """Where to write: the folder asked for, which may be there already, or the usual one."""
+    folder = otherwise if out is None else out
+    if folder.exists() and not folder.is_dir():
+        raise CallError(f"{folder} is not a folder, so nothing can be written into it; choose another with --out")
+    return folder
+
+
+def used(given: "dict[str, Any]", pieces: "Sequence[Entry]", options: "dict[str, Any]") -> None:
+    """Refuse what was asked for and would change nothing: options that none of these takes, or that --set sets too."""
+    for name, value in given.items():
+        if not value:
+            continue
+        if name in options:
+            raise CallError(f"{name} is given twice, by --{name} and by --set; leave one out")
+        if pieces and not any(each.option(name) for each in pieces):
+            raise CallError(f"--{name} changes nothing in {' or '.join(each.name for each in pieces)}; leave it out")
+
 
 MOST_SAID = 60  # characters of a text that are said again
 

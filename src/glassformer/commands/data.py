@@ -17,6 +17,8 @@ def data(
     from glassformer import corpora
     from glassformer.errors import MissingError
 
+    if action == "list" and name is not None:
+        raise CallError(f"data list takes no name; `glassformer data fetch {name}` fetches one")
     if action == "list":
         for each in corpora.CORPORA:
             try:

@@ -47,7 +47,9 @@ def figures(
         typer.Option("--with", metavar="RUN", help="A further run, for figures that compare; repeatable."),
     ] = None,
     edit: _shared.Edits = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write; else figures/RUN.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", parser=_shared.place, help="Where to write; else figures/RUN.")
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show the page in a browser, where there is one.")] = False,
     as_json: _shared.Json = False,
 ) -> None:
@@ -72,14 +74,20 @@ def figures(
     pieces = [catalogue.entry("figures", name) for name in names]
     for each in pieces:
         catalogue.chosen(each, wish.options)  # refuses what it does not take, before anything is drawn
-    folder = out or Path("figures") / (subject.path.resolve().name if subject else "")
+    looks = {"size": size != "screen", "theme": theme != "light"}
+    _shared.used({"step": step != "last", "member": member, "sequence": sequence, **looks}, pieces, wish.options)
+    if with_ and not any(each.needs == "runs" for each in pieces):
+        raise CallError("--with is for figures that compare runs; name one of them")
+    if open_ and names:
+        raise CallError("--open shows the page of all figures; leave it out, or the names")
+    folder = _shared.folder_for(out, Path("figures") / (subject.path.resolve().name if subject else ""))
     with terminal.counting("figures", show=not as_json) as progress:
         tell = lambda done, many, name: progress(done, many)  # noqa: E731, ARG005
         if names or not isinstance(subject, Run):
             made = gallery.draw(subject, pieces, wish, folder, tell)
         else:
             made = gallery.gallery(subject, folder, wish, tell)
-    if open_ and not names:
+    if open_:
         terminal.show_page(folder / "index.html")
     if as_json:
         _print_json(subject, folder, made)

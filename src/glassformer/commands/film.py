@@ -1,13 +1,13 @@
 """Let a training run before your eyes."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from glassformer import terminal
 from glassformer.commands import _complete, _shared
-from glassformer.errors import Error
+from glassformer.errors import CallError, Error, StorageError
 
 ORDER = 80
 STOPPED = "stopped before the end; every film made so far is whole, and the same command makes them all again"
@@ -41,7 +41,9 @@ def film(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the films named; repeatable.")
     ] = None,
     edit: _shared.Edits = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write; else films/RUN.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", parser=_shared.place, help="Where to write; else films/RUN.")
+    ] = None,
 ) -> None:
     """Let a training run before your eyes: films of what moves, as MP4 or GIF."""
     from glassformer import catalogue
@@ -57,17 +59,31 @@ def film(
     wanted = {"frames": frames, "pace": pace, "step": None if step is None else _shared.kept_step(run, step, member),
               "steps": _shared.kept_steps(run, steps, member), "theme": theme, "member": member}  # fmt: skip
     asked = _shared.options(set_ or (), names, "films")
+    given: dict[str, Any] = {
+        "frames": frames is not None,
+        "pace": pace,
+        "step": step,
+        "steps": steps,
+        "sequence": sequence,
+    }
+    given |= {"fps": fps is not None, "member": member, "theme": theme != "light"}
+    _shared.used(given, [catalogue.entry("films", name) for name in names], asked)
+    if steps is not None and (frames is not None or pace is not None):
+        raise CallError("--steps names the very steps to show; leave out --frames and --pace, which choose them")
+    folder = _shared.folder_for(out, Path("films") / run.name)
     run = run.edited(edit or ())
     wrong = 0
     for name in names or [each.name for each in catalogue.entries("films") if not catalogue.why_not(each, run)]:
         try:
             with terminal.counting(f"film {name}") as progress:
                 written = list(_make.write(
-                    name, run, out or Path("films") / run.name, formats=kinds, fps=fps, sequences=tuple(sequence or ()),
+                    name, run, folder, formats=kinds, fps=fps, sequences=tuple(sequence or ()),
                     wanted=wanted, asked=asked, progress=progress,
                 ))  # fmt: skip
             for path in written:
                 typer.echo(path)
+        except StorageError:  # nor could the others be written
+            raise
         except Error as problem:  # the other films are still made
             typer.echo(f"glassformer: {problem}", err=True)
             wrong = wrong or problem.exit_code

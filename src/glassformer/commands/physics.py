@@ -40,7 +40,9 @@ def physics(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="An option of the figures named, as temperature=3.5."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write; else physics/MODEL.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", parser=_shared.place, help="Where to write; else physics/MODEL.")
+    ] = None,
     tokens: Annotated[int | None, typer.Option(help="How many tokens there are.")] = None,
     context: Annotated[int | None, typer.Option(help="Positions of the window.")] = None,
     steps: Annotated[int | None, typer.Option(help="How many steps to live.")] = None,
@@ -74,7 +76,10 @@ def physics(
     formats = _shared.formats(format_, _draw.FORMATS, "svg,csv")
     options = _shared.options(set_ or (), names or [], "figures")
     wish = Wish(size=size, theme=theme, formats=formats, options=options)
-    folder = out or Path("physics") / model
+    if open_ and names:
+        raise CallError("--open shows the page with all figures; leave it out, or the names")
+    _shared.used({"size": size != "screen", "theme": theme != "light"}, (), options)
+    folder = _shared.folder_for(out, Path("physics") / model)
     run = _layer if model == "one_layer" else _memory
     with terminal.counting("figures", show=not as_json) as progress:
         made = run(given, names or [], folder, view, wish, progress)
@@ -103,6 +108,8 @@ def _layer(given: dict[str, Any], names: list[str], folder: Path, view: int | No
 
     memory = {name: value for name, value in given.items() if name in SHARED}
     own = {name: value for name, value in given.items() if name not in ("decay", "rate")}
+    if names and (left := [f"--{name}" for name in ("decay", "rate") if name in given]):
+        raise CallError(f"{' and '.join(left)} change the memory model, which none of these figures of one_layer shows")
     if names:
         return publish_figures(OneLayer(**own), names, folder, wish, progress)
     return publish_layer(OneLayer(**own), BoltzmannMemory(**memory), folder, view, wish, progress)

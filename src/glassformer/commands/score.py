@@ -30,16 +30,17 @@ def score(
     from glassformer import terminal
     from glassformer.score import score as measure
 
+    if together and member:
+        raise CallError(f"--together asks all members, --member {member} one of them; leave one out")
     opened = _shared.opened(run, say=not as_json)
     at = _shared.kept_step(opened, step, member)
-    if not as_json:
-        _shared.speaks_of(opened, at)
     with terminal.counting("windows", show=not as_json) as progress:
         who = None if together else member
         found = measure(opened, part, step=at, member=who, windows=_number(windows), progress=progress)
     if as_json:
         _shared.print_json({"run": str(opened.path), "together": together, **_table(found)})
     else:
+        _shared.speaks_of(opened, at)
         if together:
             typer.echo(f"{_shared.counted(opened.members, 'member')} asked together: the mean of their chances")
         typer.echo("\n".join(_lines(found, opened.task.exact)))

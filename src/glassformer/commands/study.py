@@ -31,7 +31,8 @@ def study(
     experiment: Annotated[
         str,
         typer.Argument(
-            help="A ready-made experiment, or a path to your own TOML or .py file.", autocompletion=_complete.experiments
+            help="A ready-made experiment, or a path to your own TOML or .py file.",
+            autocompletion=_complete.experiments,
         ),
     ] = "five_operations",
     seeds: Annotated[int, typer.Option(help="How many seeds each cell is trained with.")] = 8,
@@ -46,7 +47,10 @@ def study(
         list[str] | None,
         typer.Option(metavar="TABLE.NAME=VALUE", help="ablation: a further cell with this setting; repeatable."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The study's folder; else studies/NAME-EXPERIMENT.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", parser=_shared.place, help="The study's folder; else studies/NAME-EXPERIMENT."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that train side by side; else one a core.")] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers train the cells.")

@@ -25,7 +25,8 @@ def train(
     experiment: Annotated[
         str | None,
         typer.Argument(
-            help="A ready-made experiment, or a path to your own TOML or .py file.", autocompletion=_complete.experiments
+            help="A ready-made experiment, or a path to your own TOML or .py file.",
+            autocompletion=_complete.experiments,
         ),
     ] = None,
     text: Annotated[
@@ -42,7 +43,10 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting, as train.rate=3e-3; repeatable."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder; else runs/EXPERIMENT-SEED.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", parser=_shared.place, help="The run's folder; else runs/EXPERIMENT-SEED."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no summary; just the run's folder.")] = False,
     as_json: _shared.Json = False,

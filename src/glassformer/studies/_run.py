@@ -18,9 +18,10 @@ from glassformer import study as opened
 from glassformer.analyses._options import Option
 from glassformer.errors import CallError, unknown
 from glassformer.experiment import Experiment, from_tables, load
+from glassformer.lock import NAME as LOCK
 from glassformer.lock import Lock
 from glassformer.settings import assign
-from glassformer.storage import make_folder, replace
+from glassformer.storage import is_temporary, make_folder, replace
 from glassformer.study import ABOUT, CELLS, RESULT, RUNS, SCHEMA, Cell, Metric, Study, text
 
 SEEDS = 8
@@ -158,13 +159,15 @@ def place(plan: dict[str, Any], out: Path | None, root: Path = Path("studies")) 
         path = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
         if not path.exists() or (path.is_dir() and not any(path.iterdir())):
             return path
+        if out is not None and not path.is_dir():
+            raise CallError(f"{path} is not a folder, so no study can be kept there; choose another with --out")
         if (path / ABOUT).is_file():
             begun = opened.open(path).about
             if all(begun.get(key) == plan[key] for key in SAME):
                 return path
             if out is not None:
                 raise CallError(f"{path} holds another study ({_difference(begun, plan)}); choose another folder")
-        elif sorted(each.name for each in path.iterdir()) in (["cells"], ["lock"], ["cells", "lock"]):
+        elif all(each.name in (CELLS, LOCK) or is_temporary(each.name) for each in path.iterdir()):
             return path  # killed before it was begun
         elif out is not None:
             raise CallError(f"{path} is not empty and holds no study; choose another folder")
@@ -208,7 +211,7 @@ class _Means:
             with _executors.dask(self.scheduler, topic, watch.progress, watch.notice) as cluster:
                 yield cluster, topic, False
             return
-        many = self.workers if self.workers is not None else min(cells, _executors.cores())
+        many = min(cells, self.workers if self.workers is not None else _executors.cores())
         if many == 1:
             _work.tell, before = watch.progress, _work.tell
             try:
