@@ -4,6 +4,7 @@ import gc
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -17,12 +18,13 @@ import hand_wired
 from command import call
 from glassformer import editing, edits, glossary, model, reference
 from glassformer.analyses._result import shared
-from glassformer.architecture import nest
+from glassformer.architecture import Architecture, nest
 from glassformer.edits import Edit, parse, read, written
 from glassformer.errors import CallError, LimitError, MissingError
 from glassformer.experiment import from_tables
 from glassformer.record import Recorder
 from glassformer.run import Run
+from glassformer.trace import Trace
 
 TEXT, OTHER = "4 9 + 6 2", "10 3 1 + 8"
 SETTINGS = {"width": 4, "heads": 2, "blocks": 2, "feed_forward": 6, "norm": "layer", "context": 8}
@@ -464,7 +466,7 @@ def test_generate_writes_with_the_edited_model(run):
     assert answer["tokens"][-3:] == ["3"] * 3
     spoken = call(*words)
     assert spoken.out.startswith(f"{TEXT} 3 3 3\n")
-    assert spoken.err == "(edited: add(logits, 100, token=3))\n"
+    assert spoken.err == "run at step 5\n(edited: add(logits, 100, token=3))\n"
 
 
 @pytest.mark.parametrize("command", ["ask", "generate"])
@@ -476,3 +478,177 @@ def test_a_wrong_edit_is_one_sentence_and_exit_code_2(run, command):
         assert answer.err.startswith("glassformer: ")
         assert words in answer.err
         assert len(answer.err.splitlines()) == 1
+
+
+# ---- functions
+
+
+class Zero:
+    """A callable."""
+
+    def __call__(self, value):
+        return 0 * value
+
+
+def zero_in_place(value):
+    value[...] = 0
+    return value
+
+
+ZEROS = {
+    "value": lambda value: 0 * value,
+    "value, block": lambda value, _: 0 * value,
+    "value, head=1": lambda value, head=1: (1 - head) * value,
+    "callable": Zero(),
+    "method": Zero().__call__,
+    "partial": partial(np.multiply, 0.0),
+    "partial by name": partial(np.clip, a_min=0, a_max=0),
+    "of NumPy": np.zeros_like,
+    "in place": zero_in_place,
+    "float64": lambda value: np.zeros(value.shape),
+    "whole numbers": lambda value: np.zeros(value.shape, dtype=int),
+    "list": lambda value: (0 * value).tolist(),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+@pytest.mark.parametrize("point", ["attended", "position_embedding"])
+def test_a_function_takes_the_value_or_the_block_as_well(run, name, point):
+    plain, edited = run.trace(TEXT, edits=f"zero({point})"), run.trace(TEXT, edits={point: ZEROS[name]})
+    for each in plain:
+        assert_array_equal(edited[each], plain[each])
+        assert edited[each].dtype == plain[each].dtype
+    assert not np.array_equal(run.trace(TEXT)["logits"], edited["logits"])
+
+
+def test_the_block_goes_to_whoever_asks_for_it(run):
+    asked = []
+    for function in (
+        lambda value, at: asked.append(at) or value,
+        lambda value, block=9: asked.append(block) or value,
+        lambda value, *, block: asked.append(block) or value,
+        lambda *given: asked.append(given[1]) or given[0],
+        partial(lambda found, value, at: found.append(at) or value, asked),
+    ):
+        for point, blocks in (("attended", [0, 1]), ("embedded", [None]), ("blocks.1.hook_attn_out", [1])):
+            asked.clear()
+            run.trace(TEXT, edits={point: function})
+            assert asked == blocks
+    asked.clear()
+    run.trace(TEXT, edits={"attended": lambda value, head=7: asked.append(head) or value})
+    assert asked == [7, 7]
+
+
+def test_a_function_of_numpy_with_one_argument(run):
+    plain, edited = run.trace(TEXT, edits="scale(attended, -1)"), run.trace(TEXT, edits={"attended": np.negative})
+    assert_array_equal(edited["logits"], plain["logits"])
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda _: 0.0, r"^the edit of attended returned shape \(\); wanted is \(\d+, \d+\), as it was given$"),
+        (lambda value: value[:1], r"returned shape \(1, "),
+        (lambda value: value[None], r"returned shape \(1, \d+, \d+\); wanted is \(\d+, \d+\)"),
+        (lambda value: value.sum(-1, keepdims=True), r"returned shape \(\d+, 1\)"),
+        (lambda _: None, "returned nothing; return the value"),
+        (lambda value: value.astype(complex), "numbers of type complex128; wanted are real numbers"),
+        (lambda value: value.astype(object), "numbers of type object"),
+        (lambda value: value > 0, "numbers of type bool"),
+        (lambda _: [[1.0], [1.0, 2.0]], r"returned \[\[1.0\], \[1.0, 2.0\]\], which is no array"),
+        (lambda: 0, "takes no arguments; give a function that takes"),
+        (lambda value, block, more: value, "takes 3 arguments"),  # noqa: ARG005
+        (np.add, "takes 2 arrays"),
+        (0.5, r"^edits\['attended'\] = 0.5 is not a function that takes \(value, block\), or the value alone"),
+    ],
+)
+def test_what_a_function_may_not_do_is_refused(run, function, words):
+    with pytest.raises(CallError, match=words):
+        run.ask(TEXT, edits={"attended": function})
+    with pytest.raises(CallError, match=words):
+        list(run.generate(TEXT, 2, edits={"attended": function}))
+
+
+def test_what_is_no_number_goes_through(run):
+    assert np.isnan(run.trace(TEXT, edits={"attended": lambda value: value * np.nan})["logits"]).all()
+
+
+def test_a_function_for_no_point_or_one_that_nobody_reads_is_refused(run):
+    for work in (run.trace, run.ask, run.generate):
+        with pytest.raises(MissingError, match=r"nothing called 'mixd' in the trace \(did you mean mixed\?\)"):
+            work(TEXT, edits={"mixd": np.negative})
+    with pytest.raises(CallError, match="the next token is chosen by the logits"):
+        run.generate(TEXT, edits={"probabilities": np.negative})
+    with pytest.raises(CallError, match="functions go to trace, ask, generate"):
+        run.edited({"mixed": np.negative})
+
+
+# ---- TransformerLens's names
+
+
+def two_blocks(**options):
+    a = Architecture(vocabulary=6, context=5, width=4, heads=2, blocks=2, norm="layer", final_norm=True, **options)
+    rng = np.random.default_rng(0)
+    return a, nest({name: rng.normal(size=shape) for name, shape in a.shapes().items()})
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_a_name_of_transformerlens_is_the_block_s_part_of_the_point(batch):
+    a, params = two_blocks()
+    tokens = np.random.default_rng(0).integers(0, 6, (*batch, 5))
+    seen = Trace(reference.forward(params, tokens, a)[1], tokens, 0, "abcdef", a)
+    for point, theirs in glossary.LENS.items():
+        if point not in glossary.PER_BLOCK:
+            assert_array_equal(seen[theirs], seen[point])
+            continue
+        assert_array_equal(seen[theirs], seen[point])
+        for block in range(2):
+            name = f"blocks.{block}.{theirs}"
+            assert name in seen
+            assert_array_equal(seen[name], seen[point][(slice(None),) * len(batch) + (block,)])
+            assert list(seen.axes(name)) == [axis for axis in seen.axes(point) if axis != "block"]
+    assert_array_equal(seen["blocks.1.hook_resid_pre"], seen["blocks.0.hook_resid_post"])
+    assert_array_equal(seen["blocks.0.hook_resid_pre"], seen["embedded"])
+    assert set(seen) <= set(glossary.POINTS)
+    for name, words in (
+        ("blocks.2.attn.hook_z", "this model has no block 2; it has 2, counted from 0"),
+        ("blocks.2.hook_resid_pre", "this model has no block 2"),
+        ("blocks.0.attn.hook_result", "has no counterpart here; of TransformerLens's names these have one: "),
+        ("blocks.0.hook_embed", "has no counterpart here"),
+        ("hook_resid_pre", "has no counterpart here"),
+        ("blocks.0.attn.hook_rot_q", "not rotary: its query is called attn.hook_q"),
+    ):
+        assert name not in seen
+        with pytest.raises((CallError, MissingError), match=words):
+            seen[name]
+
+
+def test_what_has_another_meaning_there_is_refused():
+    rotary, _ = two_blocks(positions="rotary")
+    assert glossary.point("blocks.1.attn.hook_rot_k", rotary) == ("key", 1)
+    with pytest.raises(CallError, match=r"are rotary, and its key is called attn.hook_rot_k"):
+        glossary.point("blocks.1.attn.hook_k", rotary)
+    post, _ = two_blocks(norm_place="post")
+    assert glossary.point("blocks.0.hook_resid_pre", post) == ("embedded", None)
+    with pytest.raises(CallError, match="a norm stands between out and the next block"):
+        glossary.point("blocks.1.hook_resid_pre", post)
+
+
+def test_edits_take_these_names_as_well(run):
+    wanted = run.trace(TEXT, edits="zero(mixed, block=0, head=0)")
+    for changes in (
+        "zero(blocks.0.attn.hook_z, head=0)",
+        Edit("zero", "blocks.0.attn.hook_z", {"head": 0}),
+        {"blocks.0.attn.hook_z": lambda value: np.where(np.arange(len(value))[:, None, None] == 0, 0, value)},
+    ):
+        assert_array_equal(run.trace(TEXT, edits=changes)["logits"], wanted["logits"])
+    assert str(parse("add(blocks.0.attn.hook_z, 0.5, head=0)")) == "add(mixed, 0.5, block=0, head=0)"
+    for wrong, words in (
+        ("zero(blocks.0.attn.hook_z, block=0)", "block is given twice"),
+        ("zero(blocks.9.attn.hook_z)", "has no block 9"),
+        ({"blocks.9.attn.hook_z": np.negative}, "has no block 9"),
+    ):
+        with pytest.raises((CallError, MissingError), match=words):
+            run.trace(TEXT, edits=wrong)
+    with pytest.raises(CallError, match=r"block = 1 is not the block 0 that the point's name has"):
+        Edit("zero", "blocks.0.attn.hook_z", {"block": 1})

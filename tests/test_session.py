@@ -76,7 +76,7 @@ def test_a_folder_that_is_there_is_taken_only_if_it_is_that_very_run(here):
 def test_a_text_that_has_changed_is_another_training(here):
     def wanted(text):
         (here / "mine.txt").write_text(text * 30)
-        return for_text(here / "mine.txt", "characters", None, (*SETTINGS, "train.steps=1"))
+        return for_text(here / "mine.txt", "characters", None, SETTINGS)
 
     first = training.begin(wanted("mary had a little lamb\n")).run
     assert session._there(wanted("mary had a little lamb\n"), 1, None).path == first.path

@@ -52,7 +52,7 @@ def _panel(values: Array, axes: Mapping[str, Sequence[str]], outer: list[str], a
     if not down:
         cells = [_cells(values)]
         return table([("", *row) for row in cells], (across, *labels), caption)
-    names = _some(axes[down[0]], MOST_DOWN)
+    names = axes[down[0]][:MOST_DOWN]
     rows = [(name, *_cells(row)) for name, row in zip(names, values, strict=False)]
     rows += [("…",)] if len(axes[down[0]]) > MOST_DOWN else []
     return table(rows, (f"{down[0]} ╲ {across}", *labels), caption)
