@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 EXPERIMENT ?= plus_last_even
 
-.PHONY: setup lab test lint browser format benchmark clean
+.PHONY: setup lab test lint browser format pictures benchmark clean
 
 setup: $(READY)
 
@@ -44,6 +44,10 @@ browser:
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The pictures of the README, by the code of today; wants a browser for the report.
+pictures: $(READY)
+	$(BIN)/python docs/pictures/make.py
 
 # Ratios against PyTorch, in one run on this machine; takes some minutes.
 benchmark: $(READY)

@@ -13,7 +13,7 @@ from glassformer.experiment import for_text
 from glassformer.run import Run
 from glassformer.tasks.mary import LINES
 
-POPULATION, NAN = "population", "nan"
+POPULATION, NAN, FIRST = "population", "nan", "first"
 STEPS = {"plus_last_even": 300, "lucky7": 60, "step_back": 60, "even_abs_diff": 60, "five_operations": 12}
 RUNS = tuple(STEPS)
 TEXT, MODULAR = "text", "modular_addition"
@@ -48,6 +48,8 @@ def _stamp() -> str:
 def _make(name: str, path: Path) -> None:
     if name == POPULATION:
         gf.train("plus_last_even", seeds=3, steps=60, out=path)
+    elif name == FIRST:  # as the README trains it, for all its steps
+        gf.train("plus_last_even", seed=18, out=path)
     elif name == NAN:
         _diverged(path)
     elif name == TEXT:
