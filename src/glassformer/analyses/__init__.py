@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
     """The public function of an analysis, which refuses what it does not apply to with the reason."""
     from glassformer.analyses._applies import reason
+    from glassformer.analyses._lost import quietly
     from glassformer.errors import CallError
     from glassformer.run import Run
 
@@ -29,7 +30,8 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
     def asked(*subject: Any, **options: Any) -> "Result":
         if subject and isinstance(subject[0], Run) and (why := reason(file, subject[0])):
             raise CallError(why)
-        return analyse(*subject, **meant(analyse, subject, options))
+        with quietly(subject[0] if subject else None):
+            return analyse(*subject, **meant(analyse, subject, options))
 
     return asked
 

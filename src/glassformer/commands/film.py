@@ -85,8 +85,9 @@ def film(
         except StorageError:  # nor could the others be written
             raise
         except Error as problem:  # the other films are still made
-            typer.echo(f"glassformer: {problem}", err=True)
-            wrong = wrong or problem.exit_code
+            typer.echo(f"glassformer: film {name}: {problem}", err=True)
+            if names or problem.exit_code != 2:  # of all films, one that cannot be had of this run is no failure
+                wrong = wrong or problem.exit_code
         except Exception as problem:
             typer.echo(f"glassformer: film {name} could not be made: {type(problem).__name__}: {problem}", err=True)
             wrong = wrong or 1

@@ -22,6 +22,7 @@ LOOK = {"ax": None, "theme": "light", "size": "screen", "page": 0}  # what every
 def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
     """The public function of a figure: its analysis, then its drawing. Given a result, it only draws."""
     from glassformer import analyses
+    from glassformer.analyses._lost import quietly
     from glassformer.analyses._result import Result
     from glassformer.figures import _draw
 
@@ -36,7 +37,8 @@ def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
         else:
             asked.bind(*subject, **options)
             seen = analyse(*subject, **options)
-        return _draw.drawn(file.draw, seen, _draw.Look(**look, options=options))
+        with quietly(subject[0] if subject else None):
+            return _draw.drawn(file.draw, seen, _draw.Look(**look, options=options))
 
     more = [Parameter(key, Parameter.KEYWORD_ONLY, default=default) for key, default in LOOK.items()]
     plot.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
     """The public function of a film: the reel of its analysis, then its scene."""
     from glassformer import analyses, own
     from glassformer.analyses._applies import reason
+    from glassformer.analyses._lost import quietly
     from glassformer.errors import CallError
     from glassformer.films._film import FPS, Film
     from glassformer.run import Run
@@ -39,8 +40,11 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
             recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options,
                       "edits": [str(edit) for edit in subject.edits]}  # fmt: skip
             recipe = recipe if own.portable(type(subject.task)) else None
-        made = reel(subject, **options)
-        return Film(made, file.scene, file.caption(made), theme=theme, fps=rate if fps is None else fps, recipe=recipe)
+        with quietly(subject):
+            made = reel(subject, **options)
+            words = file.caption(made)
+        return Film(made, file.scene, words, theme=theme, fps=rate if fps is None else fps, recipe=recipe,
+                    subject=subject)  # fmt: skip
 
     asked = signature(reel)
     more = [

@@ -4,6 +4,7 @@ import json
 import tempfile
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from glassformer import given, notebook, storage
+from glassformer.analyses._lost import quietly
 from glassformer.analyses._reel import Reel
 from glassformer.analyses._result import Array, Result, Words
 from glassformer.errors import CallError
@@ -59,8 +61,10 @@ class Film:
         theme: str = "light",
         fps: int = FPS,
         recipe: dict[str, Any] | None = None,
+        subject: Any = None,
     ) -> None:
         _style.theme(theme)
+        self.subject = subject
         fps = given.whole("fps", fps, 1, 100)
         self.reel, self.scene, self.theme, self.fps = reel, scene, theme, fps
         self.words = Words(reel.title, caption, f"Film. {reel.title}.")
@@ -118,21 +122,26 @@ class Film:
 
     def shots(self, steps: Sequence[int], width: int) -> Iterator[tuple[Array, Result]]:
         """Each frame with its numbers."""
-        with matplotlib.rc_context(_style.rc(self.theme, "film")):
+        with self._drawing():
             stage = Stage(self.reel.strip, self.words, self.theme, width)
             update = self.scene(stage, self.reel)
         if steps and steps[0] in self.steps:  # trails reach back: whoever begins later must have seen a little
             begin = self.steps.index(steps[0])
-            with matplotlib.rc_context(_style.rc(self.theme, "film")):
+            with self._drawing():
                 for step in self.steps[max(0, begin - REACH) : begin]:
                     update(self.reel.at(step))
         for step in steps:
-            with matplotlib.rc_context(_style.rc(self.theme, "film")):
+            with self._drawing():
                 seen = self.reel.at(step)
                 update(seen)
                 stage.tick(seen.step or 0, seen.clock)
                 frame = stage.draw()
             yield frame, seen
+
+    @contextmanager
+    def _drawing(self) -> Iterator[None]:
+        with matplotlib.rc_context(_style.rc(self.theme, "film")), quietly(self.subject):
+            yield
 
     # ---- writing
 
