@@ -67,7 +67,7 @@ def begin(
     if out is not None and not is_free(Path(out)):
         if not Path(out).is_dir():
             raise CallError(f"{out} is not a folder; a training begins in a new one: choose another")
-        raise CallError(f"{out} holds something already, and a training begins in a new folder; choose another, or --resume")
+        raise CallError(f"{out} is not empty, and a training begins in a new folder; choose another, or --resume")
     started = monotonic()
     engine = Engine(experiment, list(range(first, first + seeds)))  # before the folder: a wrong setting leaves none
     name = changed.run_name(experiment, seeds)

@@ -1,6 +1,7 @@
 """Carry out a study: which cells are still to be trained, by whom, and what is written down as each one ends."""
 
 import platform
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
@@ -75,6 +76,8 @@ def run(
     file, watch = find(name), watch or Watch()
     if workers is not None and workers < 1:
         raise CallError(f"workers = {workers} train nothing; the least is 1")
+    if scheduler is not None and not re.fullmatch(r"(\w+://)?[^\s/]+:\d{1,5}", scheduler):
+        raise CallError(f"scheduler = {scheduler!r} is not an address, such as tcp://machine:8786")
     base = shortened(load(experiment, settings), steps)
     if not own.portable(type(base.task)):
         workers = 1  # other processes cannot know a class that stands in no file
