@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from glassformer.analyses._pairs import shown
 from glassformer.analyses.know.weights import spoken
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -28,8 +29,8 @@ def named(run: Run, weight: str) -> str:
     name, _, inside = weight.rstrip("]").partition("[")
     at = [int(each) for each in inside.split(",")]
     if name == "token":
-        return f"the embedding of “{run.task.vocabulary[at[0]]}”, feature {at[1]}"
+        return f"the embedding of “{shown(run.task.vocabulary[at[0]])}”, feature {at[1]}"
     if name in ("read_out", "read_out_bias"):
-        word = run.task.vocabulary[at[-1]]
+        word = shown(run.task.vocabulary[at[-1]])
         return f"the read-out of “{word}”, feature {at[0]}" if name == "read_out" else f"the read-out bias of “{word}”"
     return f"{spoken(name)}[{inside}]"

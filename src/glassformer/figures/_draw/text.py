@@ -17,7 +17,9 @@ def text_width(text: str, points: float) -> float:
 
 @lru_cache(maxsize=8192)
 def _width(text: str) -> float:
-    """Width of a line in ems."""
+    """Width in ems: of several lines, that of the longest."""
+    if "\n" in text:
+        return max(map(_width, text.split("\n")))
     width, _, _ = text_to_path.get_text_width_height_descent(
         drawable(text) or " ", FontProperties(family=FAMILY, size=100), False
     )

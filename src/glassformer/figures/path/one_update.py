@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from glassformer.analyses._pairs import SHOWN
 from glassformer.analyses._result import percent, thousands
 from glassformer.analyses._uncertain import small
 from glassformer.analyses.know.weights import spoken
@@ -132,7 +133,8 @@ def _texts(seen: OneUpdate, rows: int, sheet: _draw.Sheet, most: float) -> list[
 
 
 def _cut(text: str, sheet: _draw.Sheet, most: float) -> str:
-    """The end of a long text."""
+    """The end of a long text, on one line."""
+    text = text.replace("\n", SHOWN["\n"])
     while _draw.text_width(text, sheet.size.text) > most * sheet.em and " " in text:
         text = "… " + text.removeprefix("… ").partition(" ")[2]
     return text
