@@ -142,6 +142,7 @@ def _drive(
         writer.shutdown()  # whatever happened: what is being written is whole before the folder is let go of
         recorder.close()
     run = open_run(recorder.path)
+    run.experiment = engine.experiment  # the same, with its data at hand: a large text is not cut again
     if status == "diverged":
         raise DivergedError(
             f"the loss stopped being a number by step {notes.diverged}; all that came before is in {run.path}. "
