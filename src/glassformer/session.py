@@ -21,6 +21,7 @@ from glassformer.experiment import Experiment, load
 from glassformer.run import Run, names
 from glassformer.run import open as open_run
 from glassformer.settings import assignments
+from glassformer.tasks import Task
 
 if TYPE_CHECKING:
     from glassformer.notes import Progress
@@ -32,7 +33,7 @@ Show = Callable[["Progress"], None]
 
 
 def train(
-    experiment: str | Path | Experiment,
+    experiment: str | Path | Experiment | Task | type[Task],
     *,
     seed: int | None = None,
     seeds: int = 1,
@@ -44,7 +45,8 @@ def train(
 ) -> Run:
     """Train an experiment and open its run: `train("plus_last_even", seed=18)`.
 
-    experiment  a ready-made name (`gf.catalogue.pieces("experiments")`), or the path of a TOML file.
+    experiment  a ready-made name (`gf.catalogue.pieces("experiments")`), a path to a TOML file, or a task of your own:
+                its class, an object of it, or the path of the .py file it stands in.
     seeds       how many models to train together, from `seed` upwards.
     settings    changes by name: `{"train.rate": 1e-3}`, or as on the command line `["train.rate=1e-3"]`.
     out         the run's folder; else `runs/EXPERIMENT-SEED`.
