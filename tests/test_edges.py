@@ -29,7 +29,8 @@ def edges(about: Setting) -> list:
         return [True, False]
     if about.type == "whole number":
         least, most = int(about.limits.get("least", 0)), int(about.limits.get("most", 2**53))
-        return sorted({least - 1, least, least + 1, most, most + 1, -1, 0, 1})
+        usual = {about.default} if isinstance(about.default, int) else set()
+        return sorted({least - 1, least, least + 1, most, most + 1, -1, 0, 1, *usual})
     low, high = (about.limits.get(a, about.limits.get(b)) for a, b in (("least", "above"), ("most", "below")))
     inside = [float(np.nextafter(low, 2)), float(np.nextafter(high, -1)), low + 1e-9, high - 1e-9]
     return [low, high, low - 1, high + 1, *inside, 0.0, 5e-324, 1e-300, 0.5, 1.0]

@@ -7,7 +7,8 @@ import pytest
 
 import glassformer as gf
 from command import call
-from glassformer.errors import CallError
+from glassformer import experiment, sizing
+from glassformer.errors import CallError, LimitError
 from glassformer.tasks.own_table import OwnTable
 
 SUMS = [(f"{a}+{b}", str((a + b) % 10), f"{min(a, b)}") for a in range(10) for b in range(10)]
@@ -75,6 +76,11 @@ def test_a_table_is_learnt_kept_and_moved(tmp_path, monkeypatch):
     assert answer.code == 0, answer.err
     run = gf.open(answer.json["run"])
     assert run.metrics["accuracy"][-1] == 1.0
+    seen = gf.analyses.every_question(run)
+    asked = [run.ask(question)[0][0] == answer for question, answer, _ in rows]
+    assert (seen.asked, seen.share) == (100, np.mean(asked))
+    assert seen.right.axes["token"].labels == tuple("abcdefghij")
+    assert "of 100 questions are right" in seen.title
     (tmp_path / "t.csv").unlink()
     shutil.move(run.path, tmp_path / "moved")
     assert gf.open(tmp_path / "moved").ask("d r")[0][0] == "d"
@@ -96,3 +102,101 @@ def test_a_bad_table_is_one_sentence(text, sentence, tmp_path):
         _ = OwnTable(file=str(tmp_path / "t.csv")).vocabulary
     answer = call("train", "own_table", "--set", f"data.file={tmp_path / 't.csv'}")
     assert (answer.code, answer.err.count("\n")) == (2, 1)
+
+
+QUESTIONS = [(f"{a} and {b}", str(a + b)) for a in range(6) for b in range(6)]
+
+
+def written(lines, sign=",", header=None, end="\n"):
+    return end.join([*([header] if header else []), *(sign.join(line) for line in lines)])
+
+
+SENSIBLE = {
+    "no names": written(QUESTIONS),
+    "names": written(QUESTIONS, header="question,answer"),
+    "case and spaces": written(QUESTIONS, header=" Question , ANSWER "),
+    "another order": written([(a, q) for q, a in QUESTIONS], header="answer,question"),
+    "more columns": written([("7", q, "x", a) for q, a in QUESTIONS], header="id,question,note,answer"),
+    "semicolons": written(QUESTIONS, ";", "question;answer"),
+    "tabs, no names": written(QUESTIONS, "\t"),
+    "bars": written(QUESTIONS, " | ", "Question | Answer"),
+    "byte order mark and CRLF": "\ufeff" + written(QUESTIONS, ";", "question;answer", "\r\n") + "\r\n",
+    "quotes": written([(f'"{q}"', f'"{a}"') for q, a in QUESTIONS], header='"question","answer"'),
+    "blank lines": "\n\n" + written(QUESTIONS, header="question,answer", end="\n\n  \n") + "\n\n",
+}
+
+
+@pytest.mark.parametrize("how", SENSIBLE)
+def test_any_sensible_table_is_the_same_table(how, tmp_path):
+    (tmp_path / "t.csv").write_bytes(SENSIBLE[how].encode())
+    task = OwnTable(file=str(tmp_path / "t.csv"))
+    assert [(row.question, row.answer) for row in task.rows] == QUESTIONS
+    assert len(task.every.questions) == 36
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("question,answer\n\n\n" + "a,1\n\nb,\n", "t.csv, line 6: a question and an answer are needed"),
+        ("question,answer\n\n" + 'a,1\n\n\n"b"x,2\n', "t.csv, line 6: ',' expected after"),
+        ("question,answer\n\n" + 'a,1\n\n"b\nc,2\n', "t.csv, line 5: a quotation mark is opened and never closed"),
+        ("question,answer\na,1\nb,c,2\n", "t.csv, line 3: 3 cells, where the first line has 2 .apart by commas."),
+        ("question,antwort\na,1\n", "no column 'answer'; its first line is 'question', 'antwort'"),
+        ("id,q,a,x\n1,2,3,4\n", "no column 'question'; its first line is 'id', 'q', 'a', 'x'"),
+        ("question,question,answer\na,b,1\n", "more than one column 'question'"),
+        ("just a line\nand another\n", "no column 'question'; its first line is 'just a line'"),
+        ("\n \n", "is empty; it needs a question and an answer on each line"),
+    ],
+)
+def test_what_is_wrong_names_what_was_found(text, sentence, tmp_path):
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(CallError, match=sentence):
+        _ = OwnTable(file=str(tmp_path / "t.csv")).rows
+
+
+@pytest.mark.parametrize(
+    ("lines", "given", "sentence"),
+    [
+        (
+            [(f"q{k}", f"a{k}") for k in range(70_000)],
+            {},
+            "70,000 different answers and 11 tokens .*; the most is 65,536",
+        ),
+        (
+            [(f"q{k}", f"a{k}") for k in range(4_000)],
+            {},
+            "4,000 questions × 4,011 answers and tokens; the most is 10,000",
+        ),
+        ([*QUESTIONS, ("x" * 5_000, "1")], {}, "a question of 5,000 tokens; the most is 4,096"),
+        ([*QUESTIONS, ("<PAD> a", "1")], {"tokens": "words"}, "has the word <PAD>"),
+        (QUESTIONS, {"validation": 0.6, "test": 0.5}, "leave nothing to train on"),
+    ],
+)
+def test_limits_come_before_memory(lines, given, sentence, tmp_path, monkeypatch):
+    """Nothing of the size of the table is made: the functions that would make it are not there."""
+    (tmp_path / "t.csv").write_text(written(lines), encoding="utf-8")
+    for name in ("zeros", "full"):
+        monkeypatch.delattr(np, name)
+    with pytest.raises((CallError, LimitError), match=sentence):
+        _ = OwnTable(file=str(tmp_path / "t.csv"), **given).every
+
+
+def test_a_small_table_gets_a_small_model_and_is_told_so(tmp_path):
+    small, large = tmp_path / "small.csv", tmp_path / "large.csv"
+    small.write_text(written(QUESTIONS))
+    large.write_text(written([(str(k), str(k % 7)) for k in range(900)]))
+    models = [experiment.load("own_table", [f"data.file={path}"]) for path in (small, large)]
+    assert [(each.architecture.width, each.train.steps) for each in models] == [(32, 1000), (64, 3000)]
+    assert [each.changed for each in models] == [("data.file",)] * 2
+    chosen = experiment.load("own_table", [f"data.file={small}", "architecture.width=64"], steps=9)
+    assert (chosen.architecture.width, chosen.architecture.blocks, chosen.train.steps) == (64, 1, 9)
+    assert "sized to the table: 1 block of width 32" in sizing.told_of_table(models[0])
+
+
+def test_what_stands_out_in_a_table_is_said(tmp_path):
+    (tmp_path / "t.csv").write_text(written([*((q, "yes") for q, _ in QUESTIONS), ("x" * 90, "yes")]))
+    made = experiment.load("own_table", [f"data.file={tmp_path / 't.csv'}"])
+    said = made.task.expectations(made.architecture, made.train)
+    assert "cells apart by commas, without names: question is column 1, answer is column 2" in said[0]
+    assert any("half of the questions have up to 7 tokens, and the longest 90" in each for each in said)
+    assert said[-1] == "every answer is 'yes', so there is nothing to tell apart"

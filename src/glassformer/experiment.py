@@ -19,6 +19,7 @@ from glassformer.tasks import Task
 
 MOST_BYTES = 4_000_000  # of one TOML file
 MOST_STEPS = 10_000_000
+OWN_TABLE = "own_table"
 OWN_TEXT = "own_text"
 SHORT_TEXT = 200_000  # bytes; below, characters are the better tokens
 
@@ -146,6 +147,12 @@ def load(
     tables = settings.assign(begun, assignments)
     if experiment == OWN_TEXT and isinstance(file := settings.table(tables, "data").get("file"), str):
         return _of_text({"file": file}, name, assignments, train)
+    if experiment == OWN_TABLE and "file" in settings.table(tables, "data"):
+        from glassformer import sizing
+        from glassformer.tasks.own_table import OwnTable
+
+        begun = sizing.sized_to_table(begun, settings.read(OwnTable, tables["data"], "data"))
+        tables = settings.assign(begun, assignments)
     given = {key: value for key, value in train.items() if value is not None}
     tables["train"] = {**settings.table(tables, "train"), **given}
     if given_as is not None and tables == begun:

@@ -7,6 +7,7 @@ times within seconds, and a large one would only learn it by heart more slowly.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from glassformer.tasks.own_table import OwnTable
 from glassformer.tasks.own_text import OwnText
 
 if TYPE_CHECKING:
@@ -30,6 +31,31 @@ def sized(tables: Mapping[str, Any], task: OwnText) -> dict[str, Any]:
     fits = [context for context in (*CONTEXTS, model["context"]) if tokens >= WINDOWS_EACH * (context + 1)]
     model["context"] = min(model["context"], max(fits, default=CONTEXTS[0]))
     return {**tables, "architecture": model, "train": {**tables["train"], **train}}
+
+
+SMALL_TABLE = 500  # questions to train on, below which a table gets the small model and the short training
+OF_SMALL_TABLES: tuple[dict[str, Any], dict[str, Any]] = (
+    {"width": 32, "blocks": 1, "feed_forward": 128},
+    {"steps": 1000, "batch": 16, "warmup": 50, "rate": 3e-3},
+)
+
+
+def sized_to_table(tables: Mapping[str, Any], task: OwnTable) -> dict[str, Any]:
+    """A recipe for tables, with the model and the training that this table gets; of a large one, the recipe itself."""
+    small = len(task.every.parts["train"]) < SMALL_TABLE
+    model, train = OF_SMALL_TABLES if small else ({}, {})
+    return {**tables, "architecture": {**tables["architecture"], **model}, "train": {**tables["train"], **train}}
+
+
+def told_of_table(experiment: "Experiment") -> str:
+    """What was chosen for a table, and how to choose otherwise."""
+    a, train = experiment.architecture, experiment.train
+    blocks = "1 block" if a.blocks == 1 else f"{a.blocks} blocks"
+    return (
+        f"sized to the table: {blocks} of width {a.width} ({a.parameters:,} parameters), {train.steps:,} steps of "
+        f"{train.batch} questions; choose otherwise with --steps or --set architecture.width=64 "
+        "(`glassformer show own_table --all` has every setting)"
+    )
 
 
 def told(experiment: "Experiment") -> str:

@@ -122,11 +122,13 @@ def _say_where(settings: "Experiment | None", run: "Run", seeds: int, out: Path 
 def _expected(settings: "Experiment") -> Iterator[str]:
     """What a person should know before training begins."""
     from glassformer import sizing
-    from glassformer.experiment import OWN_TEXT, like
+    from glassformer.experiment import OWN_TABLE, OWN_TEXT, like
 
     yield from settings.task.expectations(settings.architecture, settings.train)
     if settings.task_name == OWN_TEXT:
         yield sizing.told(settings)
+    if settings.name == OWN_TABLE:
+        yield sizing.told_of_table(settings)
     if settings.code is not None:
         usual = like(type(settings.task))
         yield f"{settings.code} brings no settings but those of its data: model and training are those of {usual}"

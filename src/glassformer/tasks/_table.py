@@ -54,7 +54,8 @@ def read(text: str, file: str, grouped: bool) -> Table:
         rows.append(Row(question, answer, cells[columns["group"]] if "group" in columns else ""))
     there = [name for name in NAMES if name in columns]
     places = ", ".join(f"{name} is column {columns[name] + 1}" for name in there)
-    return Table(rows, f"cells apart by {SIGNS[sign]}, {'named by the first line' if named else 'no names'}: {places}")
+    said = "named by the first line" if named else "without names"
+    return Table(rows, f"cells apart by {SIGNS[sign]}, {said}: {places}")
 
 
 def _sign(text: str) -> str:

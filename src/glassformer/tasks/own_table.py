@@ -186,9 +186,16 @@ class OwnTable(Questions):
         said = [
             f"{self.file}: {self.table.how}",
             f"{len(self.rows):,} lines, {len(every.questions):,} different questions of up to {self.length} tokens, "
-            f"{len(answers):,} answers; {trained:,} questions to train on, {tested:,} to test",
+            f"{'1 answer' if len(answers) == 1 else f'{len(answers):,} answers'}; {trained:,} questions to train on, "
+            f"{tested:,} to test",
             f"of the test questions {leaks['question']:.0%} occur in training, and {leaks['tokens']:.0%} in any order",
         ]
+        usual = int(np.median([len(self._cut(question)) for question in self._counts]))
+        if self.length > 4 * usual:
+            said.append(
+                f"half of the questions have up to {usual} tokens, and the longest {self.length}, to which all are "
+                "filled up: without it training would be quicker"
+            )
         if several:
             said.append(f"{several:,} questions have more than one answer")
         if len(answers) == 1:

@@ -1,5 +1,6 @@
-"""Which questions are hard: every kind of answer at every distance, or every pair of digits, and the hardest."""
+"""Which questions are hard: by distance, by pair of digits or by answer, and the hardest of them."""
 
+from dataclasses import fields
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from glassformer.analyses._result import Array, Labelled, Result, fate, listed, 
 from glassformer.analyses.learn.rule_error import distances
 from glassformer.run import Run
 from glassformer.tasks import Examples
+from glassformer.tasks._questions import Questions
 
 ORDER = 60
 ANSWERS = ("1.P4", "1.Q43", "1.Q58")
@@ -18,6 +20,7 @@ COST = "c"
 HARDEST = 14  # that stand beside the map
 WINDOWS = 1500
 MOST_TOLD = 4  # in the title
+MOST_ANSWERS = 60  # of a list of questions: one bar each
 FEW_ZEROS = 1e-4  # nearer to 0 or to 1, probabilities are written with powers of ten
 LOOKS = 24  # kept steps at which the hardest are asked again
 Hardest = Annotated[int, Option("how many of the hardest questions are listed", least=1, most=1000)]
@@ -27,13 +30,15 @@ Hardest = Annotated[int, Option("how many of the hardest questions are listed", 
 class EveryQuestion(Result):
     """Share of right arg-max answers by question, and the questions with the least probability of a right answer."""
 
-    right: Labelled  # (kind, token, other_token): share over the third digit; or (token, distance): what came, how far
+    # (kind, token, other_token): share over the third digit; or (token, distance): what came, how far; or (token, all)
+    right: Labelled
     count: Labelled  # as `right`: questions behind each cell
     share: float  # of all that were asked, the right ones; NaN: none was asked, or not all answers are numbers
     hardest: Labelled  # (question, quantity): p(right), right (1 or 0), last wrong and first right step (NaN: none)
     came: tuple[str, ...]  # to each of the hardest questions, the token that came
     likeliest: tuple[str, ...]  # and the one that the model takes for likeliest
     operations: bool
+    questions: bool  # whole ones; else places in sequences
     asked: int
     looked: int  # kept steps at which the hardest were asked again
 
@@ -44,7 +49,7 @@ class EveryQuestion(Result):
             return "No question has its answer in view"
         if np.isnan(self.share):
             return fate("the answers are not numbers", self.step)
-        asked = "questions" if self.operations else "answers in view"
+        asked = "questions" if self.questions else "answers in view"
         title = f"{_judged.exactly(self.share)} of {thousands(self.asked)} {asked} are right"
         if self.share < 1:
             return title + _worst(self)
@@ -56,14 +61,22 @@ class EveryQuestion(Result):
 
 def applies(run: Run) -> str | None:
     """That there are questions to list."""
-    known = hasattr(run.task, "questions") or run.task.measure == "rule_error"
-    return None if known else "this task has no questions that could be listed"
+    if hasattr(run.task, "questions") or run.task.measure == "rule_error":
+        return None
+    if not isinstance(run.task, Questions):
+        return "this task has no questions that could be listed"
+    many = len(np.unique(run.task.every.answers))
+    return (
+        None if many <= MOST_ANSWERS else f"its questions have {many:,} different answers; the most is {MOST_ANSWERS}"
+    )
 
 
 def every_question(run: Run, *, step: Step = -1, member: Member = 0, hardest: Hardest = HARDEST) -> EveryQuestion:
     """Every question of a task that can list them; otherwise answerable positions of held-out windows, none twice."""
     now, operations = _clock.resolve(run, step), hasattr(run.task, "questions")
-    right, count, seen = (_listed if operations else _by_distance)(run, now, member)
+    whole_ones = operations or isinstance(run.task, Questions)
+    how = _listed if operations else _by_answer if whole_ones else _by_distance
+    right, count, seen = how(run, now, member)
     asked = seen.examples.answerable
     rows, places = np.nonzero(asked & seen.finite)  # of what is no number, none is the hardest
     likely = seen.chance_right[rows, places]
@@ -94,6 +107,7 @@ def every_question(run: Run, *, step: Step = -1, member: Member = 0, hardest: Ha
         came=said[0],
         likeliest=said[1],
         operations=operations,
+        questions=whole_ones,
         asked=int(asked.sum()),
         looked=looked,
     )
@@ -110,6 +124,20 @@ def _listed(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judg
     axes = {"kind": task.kinds, "token": digits, "other_token": digits}
     share = right.mean(axis=-1)
     return Labelled(share, axes, "share"), Labelled(np.full(share.shape, right.shape[-1]), axes, "questions"), seen
+
+
+def _by_answer(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judged.Judged]:
+    """Every question of a list, trained on or not; of long lists, questions spaced evenly over each part."""
+    task: Any = run.task
+    parts = [task.examples(run.architecture.context, part, WINDOWS) for part in task.every.parts]
+    each = (np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Examples))
+    seen = _judged.judge(run, Examples(*each), step, member)
+    tokens = np.unique(seen.targets)
+    chosen = seen.targets[:, 0] == tokens[:, None]  # (token, question)
+    count = chosen.sum(axis=1, keepdims=True).astype(float)
+    share = np.array([[float(np.mean(1 - seen.error[of, 0]))] for of in chosen])
+    axes: dict[str, Any] = {"token": [task.vocabulary[t] for t in tokens], "distance": ["all"]}
+    return Labelled(share, axes, "share"), Labelled(count, axes, "questions"), seen
 
 
 def _by_distance(run: Run, step: int, member: int) -> tuple[Labelled, Labelled, _judged.Judged]:

@@ -86,13 +86,16 @@ def _caption(seen: EveryQuestion) -> str:
         f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each cell "
         f"{_cell(int(seen.count.values.max()))}; framed cells have the same digit twice"
         if seen.operations
+        else f"{thousands(seen.asked)} questions, trained on and held out: each answer, and of its questions the share "
+        "that is right"
+        if seen.questions
         else f"{thousands(seen.asked)} held-out positions whose answer is in view: the token that came down, how many "
         "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
     )
     return (
         f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: "
         f"{_listing(seen, range(min(HARDEST, len(seen.hardest.values))))} "
-        + ("Exact. " if seen.operations else "Exact on a fixed sample. ")
+        + ("Exact. " if seen.questions else "Exact on a fixed sample. ")
         + "If difficulty were chance, low cells would be scattered and the list would show no pattern."
     )
 
@@ -109,7 +112,7 @@ def _listing(seen: EveryQuestion, rows: Sequence[int]) -> str:
 
 def _asked(seen: EveryQuestion) -> str:
     """What is listed; in a sequence no questions are asked, but some places have one answer."""
-    return "questions" if seen.operations else "places"
+    return "questions" if seen.questions else "places"
 
 
 def _cell(many: int) -> str:
@@ -185,7 +188,7 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet, shown_rows: Sequ
     ax.set_title(
         f"the hardest {_asked(seen)}, {begin + 1} to {begin + rows}" if begin else f"the {rows} hardest {_asked(seen)}"
     )
-    ax.text(0, 0, "question" if seen.operations else "after", color=t.quiet, va="center")
+    ax.text(0, 0, "question" if seen.questions else "after", color=t.quiet, va="center")
     ax.text(at_bar, 0, "p(right)", color=t.quiet, va="center")
     some_wrong = not table[:rows, 1].all()
     ax.text(at_said, 0, "said (came)" if some_wrong else "answer", color=t.quiet, va="center")
