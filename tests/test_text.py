@@ -97,7 +97,6 @@ def test_long_texts_are_cut_where_nothing_joins():
         np.testing.assert_array_equal(np.concatenate(pieces), learnt.encode(text))
 
 
-@corpus
 @pytest.mark.parametrize("kind", ["bpe", "byte_bpe"])
 def test_the_file_of_a_byte_pair_run_is_the_librarys_own(kind, rhyme, tmp_path):
     """The library reads it and cuts like ours; a run from before, with our own wrapping around it, still opens."""
@@ -116,6 +115,7 @@ def test_the_file_of_a_byte_pair_run_is_the_librarys_own(kind, rhyme, tmp_path):
     assert gf.open(run.path).ask("mary had") == asked
 
 
+@corpus
 def test_the_published_tokens():
     """447,717 tokens, the twenty commonest counts, and all but three of the hundred commonest words in one piece."""
     import re
