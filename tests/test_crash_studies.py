@@ -114,9 +114,9 @@ def test_d1_a_study_killed_at_any_instant_goes_on_to_the_same_table(tmp_path, mo
     monkeypatch.setattr(studies.find("rate"), "FACTORS", FACTORS)
     expected = to_the_end(tmp_path / "whole")
     assert expected[1]["complete"]
-    cells = {
-        path.name: json.loads(path.read_text())["measured"]["loss"] for path in (tmp_path / "whole/cells").iterdir()
-    }
+    written = (tmp_path / "whole/cells").iterdir()
+    cells = {path.name: json.loads(path.read_text())["measured"]["loss"] for path in written}
+    long = seconds(tmp_path / "timed", STUDY, *WORDS, "--workers", 1, "--out", "study")
     chance, reached, here = random.Random(1), dict[int, int](), tmp_path / "0"
     for number in range(KILLS):
         side_by_side = number % 4 == 3  # processes that share the cores compute other bits: only their end is looked at
