@@ -22,7 +22,7 @@ LINES = [
 FIRST = r"^plus_last_even-18 at step 20,000"
 SAYS = {  # what a line begins with → what it says, on the output or beside it
     "glassformer --version": [r"^glassformer \d+\.\d+\.\d+$"],
-    "glassformer list\n": [r"^experiments:", r"^  plus_last_even  ", r"^figures:", r"^films:", r"^studies:"],
+    "glassformer list\n": [r"^experiments", r"^  plus_last_even  ", r"^  figures +\d+$", r"^  films ", r"^  studies "],
     "glassformer train plus_last_even\n": [
         r"the floor of the same windows is 1\.83\d\d", r"has reached: the rule$", r"0\.0 % where the answer is in view",
         r"18\.3 % of all such positions .* the perfect model is wrong at 14\.3 %",

@@ -7,7 +7,7 @@ import typer
 from glassformer.commands import _complete, _runs, _shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from glassformer.catalogue import Entry, Subject
 
@@ -15,7 +15,7 @@ ORDER = 10
 
 
 def list(
-    kind: Annotated[str | None, typer.Argument(help="runs, experiments, tasks, figures …; none: all but runs.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="runs, experiments, tasks, figures …; none: an overview.")] = None,
     subject: Annotated[
         str | None,
         typer.Argument(
@@ -50,12 +50,31 @@ def list(
     if as_json:
         _shared.print_json(there)
         return
-    for each, pieces in there.items():
-        if kind is None:
-            typer.echo(f"{each}:")
-        width = max(map(len, pieces), default=0)
-        for name, title in pieces.items():
-            typer.echo(f"  {name:{width}}  {title}")
+    if kind is None:
+        _overview(there)
+    else:
+        _titles(there[kind])
+
+
+def _overview(there: "Mapping[str, Mapping[str, str]]") -> None:
+    """What one needs first: an experiment for each task; of the rest, how many there are and what lists them."""
+    every, tasks = there["experiments"], there["tasks"]
+    plain = {name: title for name, title in every.items() if name in tasks}
+    typer.echo("experiments, for `glassformer train NAME`:")
+    _titles(plain)
+    typer.echo(
+        f"  and {len(every) - len(plain)} variants of these, larger, as published, ill: `glassformer list experiments`"
+    )
+    typer.echo("and, with `glassformer list KIND`:")
+    counts = {each: str(len(pieces)) for each, pieces in there.items() if each != "experiments"} | {"runs": "yours"}
+    for each, many in counts.items():
+        typer.echo(f"  {each:{max(map(len, counts))}}  {many:>5}")
+
+
+def _titles(pieces: "Mapping[str, str]") -> None:
+    width = max(map(len, pieces), default=0)
+    for name, title in pieces.items():
+        typer.echo(f"  {name:{width}}  {title}")
 
 
 def _found(name: str | None, say: bool) -> "Subject":
