@@ -60,6 +60,20 @@ def trained(tmp_path):
     return Path(answer.json["run"])
 
 
+def test_the_guides_rule_is_trained_and_drawn_in_an_empty_folder(tmp_path):
+    """In full it takes some seconds; here, a tenth of it, which is enough."""
+    guide = (ROOT / "docs" / "add-a-task.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^`my_rule.py`\n```python\n(.*?)```", guide, flags=re.S | re.M)
+    (tmp_path / "my_rule.py").write_text(source, encoding="utf-8")
+    answer = call("train", "my_rule.py", "--steps", 2000)
+    assert answer.code == 0, answer.err
+    assert "verdict: learnt" in answer.out
+    assert "glassformer --task my_rule.py ask my_rule-18" in answer.out
+    assert "model and training are those of plus_last_even" in answer.err
+    assert call("figures", "my_rule.py", "attention").code == 0
+    assert list(tmp_path.glob("figures/my_rule-18*/attention*.svg"))
+
+
 def test_a_run_tells_its_code_and_keeps_its_source(trained):
     from hashlib import sha256
 

@@ -1,7 +1,7 @@
 """Same seed, same data; data obey the rule; rungs descend and cost what they say; splits share nothing."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import log
 
@@ -677,6 +677,49 @@ def test_five_operations_with_other_numbers_of_arguments(arguments):
 def test_five_operations_refuses_parts_that_cannot_be(given, sentence):
     with pytest.raises((CallError, LimitError), match=sentence):
         FiveOperations(**given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wide(Rule):
+    """Each token is followed by itself or the next one."""
+
+    tokens: int = 6000
+
+    @property
+    def vocabulary(self):
+        return tuple(map(str, range(self.tokens)))
+
+    def law(self, state):
+        return self.evenly(range(self.tokens) if state is None else [state])
+
+    def is_constrained(self, state):
+        return state is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hidden(Rule):
+    """What comes next depends on the sum of all tokens so far, of which a window tells only a little."""
+
+    vocabulary = tuple("0123456789")
+    start = 0
+
+    def advance(self, state, token):
+        return (state * 7 + token) % 1009
+
+    def law(self, state):
+        weights = 1.0 + (np.arange(10) * (state + 3)) % 11
+        return weights / weights.sum()
+
+    def is_constrained(self, state):
+        return state < 0
+
+
+def test_a_rule_too_large_for_its_exact_predictor_is_refused(monkeypatch):
+    with pytest.raises(LimitError, match=r"6,001 states or more and 6,000 tokens.* more than 20,000,000"):
+        Wide().ladder(8)
+    monkeypatch.setattr("glassformer.tasks._beliefs.MOST_NUMBERS", 200_000)
+    with pytest.raises(LimitError, match=r"lower architecture\.context, or let the rule remember less"):
+        Hidden().ladder(8)
 
 
 # ---- mary ------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from glassformer.tasks._task import BoolArray, FloatArray, IntArray
 
 LEAST_CHANCE = 1e-12  # smaller ones are lost among rounding errors
 MOST_STATES = 250_000  # beyond this the exact predictor would take minutes and gigabytes
+MOST_NUMBERS = 20_000_000  # states × tokens, beliefs × tokens, and steps from the states of all beliefs of one length
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Source:
         """Every particle (a state with a chance) goes along all its edges: which particle, which edge, what chance."""
         first, many = np.searchsorted(self.edges[0], [state, state + 1])
         many = many - first
+        _limit(int(many.sum()))
         which = np.repeat(np.arange(len(state)), many)
         edge = np.arange(len(which)) - np.repeat(np.cumsum(many) - many, many) + first[which]
         return which, edge, chance[which] * self.edges[2][edge]
@@ -82,7 +84,12 @@ def explore(
                 found.append(after)
             row[token] = number[after]
         if len(found) > MOST_STATES:
-            raise LimitError(f"this rule has more than {MOST_STATES} states; let it remember less of the past")
+            raise LimitError(f"this rule has more than {MOST_STATES:,} states; let it remember less of the past")
+        if len(found) * len(chances) > MOST_NUMBERS:
+            raise LimitError(
+                f"this rule has {len(found):,} states or more and {len(chances):,} tokens, states × tokens more than "
+                f"{MOST_NUMBERS:,}; let it remember less, or have fewer tokens"
+            )
         laws.append(chances)
         nexts.append(row)
     bound = np.array([is_constrained(state) for state in found])
@@ -92,6 +99,14 @@ def explore(
 def weigh(where: IntArray, weight: FloatArray, size: int = 0) -> FloatArray:
     """The weights added up, place by place."""
     return np.bincount(where, weight, size).astype(np.float64, copy=False)
+
+
+def _limit(many: int) -> None:
+    if many > MOST_NUMBERS:
+        raise LimitError(
+            f"the windows of this rule leave more than {MOST_NUMBERS:,} chances to be told apart; lower "
+            "architecture.context, or let the rule remember less"
+        )
 
 
 def merged(key: IntArray, state: IntArray, chance: FloatArray, states: int) -> tuple[IntArray, IntArray, FloatArray]:
@@ -144,6 +159,7 @@ def beliefs(source: Source, prior: FloatArray, context: int) -> Beliefs:
     rows: list[tuple[FloatArray, IntArray, BoolArray, FloatArray, FloatArray]] = []
     total = 1
     for depth in range(context + 1):
+        _limit(total * source.law.shape[1])
         following = np.full((level.count, source.law.shape[1]), -1, dtype=np.int32)
         after = level
         if depth < context:
