@@ -21,6 +21,8 @@ ABOUT, CELLS, RUNS, RESULT = "study.json", "cells", "runs", "result.json"
 SCHEMA = 1
 MOST_BYTES = 64_000_000  # of one cell's numbers
 WIDE = 110  # columns of text that a table may have
+PORTS = {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
+RESERVED = {"con", "prn", "aux", "nul", *PORTS}  # no file of Windows has such a name, whatever comes after a dot
 COVERED = 0.95  # how surely the interval holds the median of all seeds there could be
 
 Floats = NDArray[np.float64]
@@ -60,7 +62,8 @@ class Cell:
     def file(self) -> str:
         """The name as a file's."""
         kept = "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in self.name.lower())
-        return "_".join(part for part in kept.split("_") if part)
+        name = "_".join(part for part in kept.split("_") if part).rstrip(".")
+        return f"{name}_" if name.partition(".")[0] in RESERVED else name
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "grey": 90}
 def coloured(text: str, colour: str, nl: bool = True) -> None:
     """Print a text in one of COLOURS, on a terminal that may show it; the text itself is shown, not obeyed."""
     out, plain = streams.real(sys.stdout), os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    plain = plain or (sys.platform == "win32" and "WT_SESSION" not in os.environ)  # older consoles print the codes
     if plain or out is None or not out.isatty():
         typer.echo(text, nl=nl)
         return

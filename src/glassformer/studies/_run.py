@@ -121,6 +121,9 @@ def _plan(file: ModuleType, name: str, base: Experiment, seeds: int, without: Se
     from glassformer.studies import _measure
 
     cells: list[Cell] = getattr(file, name)(base, *([without] if without else []))
+    for file_name in {cell.file for cell in cells}:
+        if len(same := [cell.name for cell in cells if cell.file == file_name]) > 1:
+            raise CallError(f"the cells {' and '.join(map(repr, same))} would share one file; leave one of them out")
     for cell in cells:
         changed(base, cell)  # a wrong setting is answered before anything is trained
     own = file.metrics(base) if hasattr(file, "metrics") else getattr(file, "METRICS", {})
