@@ -71,7 +71,7 @@ def meant(name: str | None = None, root: Path = Path("runs")) -> Meant:
     """
     if name is not None and os.path.isfile(os.path.join(name, folder.ABOUT)):
         return Meant(Path(name), 1)
-    if name is not None and name.endswith(".py") and os.path.isfile(name):
+    if name is not None and name.endswith(".py") and (os.path.isfile(name) or not names(root, name)):
         return Meant(root / _trained_on(name, root), 1)
     if name == "":
         raise CallError("the name of the run is empty; leave it out for the newest one")
@@ -286,8 +286,8 @@ class Run:
         as `zero(mixed, head=0)`, one or a list, or a table from points to functions, `{"mixed": function}`.
 
         A function takes `(value, block)`, or the value alone, and returns real numbers in the same shape; what it is
-        given is a copy that it may change, with the axes of the glossary without `block` (in front `batch`, of a batch).
-        A point may have its name in TransformerLens: `{"blocks.0.attn.hook_z": function}` is called for that block only.
+        given is a copy that it may change, with the axes of the glossary without `block` (of a batch, `batch` first).
+        A point may have TransformerLens's name: `{"blocks.0.attn.hook_z": function}` is called for that block only.
         """
         tokens = self.tokens(text)
         entry = self._entry(step)
@@ -468,7 +468,8 @@ class Run:
         rows: dict[str, str] = {
             "experiment": self.experiment.name,
             "status": self.status,
-            "steps": f"{self.last_step:,}; kept: {len(self.steps):,}" + (", step 0 among them" if 0 in self._index else ""),
+            "steps": f"{self.last_step:,}; kept: {len(self.steps):,}"
+            + (", step 0 among them" if 0 in self._index else ""),
             "parameters": f"{self.parameters:,}" + (f" × {self.members} members" if self.members > 1 else ""),
         }
         for name in ("validation_loss", "excess"):
