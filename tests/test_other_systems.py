@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 import small_life
-from glassformer import lock, stopping, storage, streams, terminal
-from glassformer.commands import _shared
+from glassformer import lock, stopping, storage, streams, terminal, words
 from glassformer.errors import CallError, LockedError, StorageError
 from glassformer.lock import Lock
 from glassformer.run import Run
@@ -260,10 +259,10 @@ def test_windows_without_masks_or_affinities_of_processes(monkeypatch):
 
 
 def test_windows_commands_are_quoted_as_its_shell_reads_them(monkeypatch):
-    words = ["glassformer", "check", "my run's"]
-    assert _shared.pasted(words) == """glassformer check 'my run'"'"'s'"""
-    monkeypatch.setattr(_shared, "os", SimpleNamespace(name="nt"))
-    assert _shared.pasted(words) == 'glassformer check "my run\'s"'
+    typed = ["glassformer", "check", "my run's"]
+    assert words.pasted(typed) == """glassformer check 'my run'"'"'s'"""
+    monkeypatch.setattr(words, "os", SimpleNamespace(name="nt"))
+    assert words.pasted(typed) == 'glassformer check "my run\'s"'
 
 
 class Console(io.TextIOWrapper):

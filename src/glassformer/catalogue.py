@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_
 from glassformer import _discover, given
 from glassformer.analyses._options import Option
 from glassformer.errors import CallError, unknown
+from glassformer.words import pasted
 
 if TYPE_CHECKING:
     from glassformer.run import Run
@@ -323,7 +324,7 @@ def _no_study(each: Entry, run: "Run | None", root: Path) -> str:
     possible = [name for name, reason in reasons.items() if not reason]
     if not possible:
         return f"it is drawn from a study, and {next(iter(reasons.values()))}"
-    command = f"glassformer study {possible[0]} {run.experiment.name if run else 'EXPERIMENT'}"
+    command = pasted(["glassformer", "study", possible[0], run.experiment.name if run else "EXPERIMENT"])
     return f"it is drawn from a study, and {root}/ has none; `{command}` makes one"
 
 

@@ -16,6 +16,7 @@ from glassformer.architecture import Architecture
 from glassformer.errors import CallError, MissingError, unknown
 from glassformer.settings import setting
 from glassformer.tasks import Task
+from glassformer.words import pasted
 
 MOST_BYTES = 4_000_000  # of one TOML file
 MOST_STEPS = 10_000_000
@@ -326,7 +327,8 @@ def _own_toml(name: str) -> str:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise MissingError(f"there is no file {path}; `glassformer show plus_last_even > {path}` makes one") from None
+        made = f"glassformer show plus_last_even > {pasted([str(path)])}"
+        raise MissingError(f"there is no file {path}; `{made}` makes one") from None
     except OSError as problem:
         raise CallError(f"cannot read {path}: {problem.strerror}; name a TOML file") from None
     if len(content) > MOST_BYTES:

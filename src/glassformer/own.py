@@ -23,6 +23,7 @@ from typing import Any
 from glassformer import notebook
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError
 from glassformer.tasks import Task
+from glassformer.words import pasted
 
 SOURCE = "task.py"  # under this name a run keeps it; folder.py knows it
 MOST_SOURCE = 1_000_000  # bytes of a file with a task
@@ -116,10 +117,10 @@ def found(wanted: Code, where: Path | None) -> type[Task]:
     if not fitting:
         digest = f" (sha256 {wanted.sha256[:12]}…)" if wanted.sha256 else ""
         kept = f"; its source is in {where / SOURCE}, for reading" if where and wanted.sha256 else ""
+        command = pasted(["glassformer", "--task", wanted.file or "FILE.py", "COMMAND"])
         raise NeededError(
             f"{where or 'this experiment'} needs {wanted}{digest}, which is not part of Glassformer: give it with "
-            f"glassformer.open(path, task={wanted.name}), or `glassformer --task {wanted.file or 'FILE.py'} "
-            f"COMMAND`{kept}"
+            f"glassformer.open(path, task={wanted.name}), or `{command}`{kept}"
         )
     kind = next((kind for kind in fitting if _codes[kind].sha256 == wanted.sha256), fitting[0])
     now = _codes[kind].sha256

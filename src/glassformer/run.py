@@ -21,7 +21,7 @@ from glassformer.folder import Entry
 from glassformer.tasks import Task
 from glassformer.tensors import Array, Layout
 from glassformer.trace import Trace, library
-from glassformer.words import shown
+from glassformer.words import pasted, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -109,7 +109,8 @@ def _trained_on(file: str, root: Path) -> str:
     kind = own.load(file).__name__
     found = [each for each in names(root) if _class(root / each) == kind]
     if not found:
-        raise MissingError(f"no run in {root} was trained on {kind} of {file}; `glassformer train {file}` makes one")
+        command = pasted(["glassformer", "train", file])
+        raise MissingError(f"no run in {root} was trained on {kind} of {file}; `{command}` makes one")
     return max(found, key=lambda each: (_created(f"{root}/{each}"), each))
 
 

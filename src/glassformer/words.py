@@ -1,6 +1,9 @@
 """Numbers, lists and foreign texts as people read them."""
 
+import os
 import re
+import shlex
+from collections.abc import Sequence
 from math import isfinite
 
 # What a terminal or a browser obeys instead of showing: controls, marks that turn the direction of writing, line ends
@@ -14,6 +17,15 @@ def shown(text: str) -> str:
     Inside a JSON string that is the same character, so a line of JSON stays one, with the same meaning.
     """
     return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def pasted(words: Sequence[str]) -> str:
+    """Words as one types them into a shell, in quotes where they need some."""
+    if os.name == "nt":
+        from subprocess import list2cmdline
+
+        return list2cmdline(words)
+    return shlex.join(words)
 
 
 def percent(share: float) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from glassformer.commands import _shared
+from glassformer.words import pasted
 
 if TYPE_CHECKING:
     from glassformer.run import Run
@@ -28,7 +28,7 @@ def say(run: "Run", *without: str) -> None:
     from glassformer import own
 
     given = [(words, why) for words, why in commands(run) if words[0] not in without]
-    lines = [(_shared.pasted(["glassformer", *own.option(type(run.task)), *words]), why) for words, why in given]
+    lines = [(pasted(["glassformer", *own.option(type(run.task)), *words]), why) for words, why in given]
     wide = max(len(line) for line, _ in lines)
     typer.echo("next:")
     for line, why in lines:

@@ -1,9 +1,6 @@
 """What several commands share: their common arguments, and the words of their answers."""
 
 import json
-import os
-import shlex
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -144,11 +141,6 @@ def named(name: str, kind: str) -> str:
     if new != name:
         typer.echo(f"glassformer: {name} is called {new} now", err=True)
     return new
-
-
-def pasted(words: Sequence[str]) -> str:
-    """Words as one types them, in quotes where they need some."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def formats(given: str | None, known: Sequence[str], otherwise: str) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ def train(
     run = outcome.run
     if outcome.interrupted:
         needed = own.option(type(run.task))
-        again = _shared.pasted(["glassformer", *needed, "train", "--resume", "--out", str(run.path)])
+        again = words.pasted(["glassformer", *needed, "train", "--resume", "--out", str(run.path)])
         last = run.experiment.train.steps
         sentence = f"stopped at step {run.last_step} of {last}; `{again}` goes on to the same bits"
         if json_lines:

@@ -11,6 +11,7 @@ from glassformer.gallery.drawing import Progress, draw
 from glassformer.gallery.making import FORMATS, Made, Wish, make, plot, stem
 from glassformer.gallery.page import page
 from glassformer.run import Run
+from glassformer.words import pasted
 
 __all__ = ["FORMATS", "Made", "Progress", "Wish", "draw", "gallery", "left_out", "make", "page", "plot", "stem"]
 
@@ -38,7 +39,7 @@ def gallery(
 
 def left_out(each: Entry, run: Run) -> str | None:
     """Why a gallery does not draw a figure, as half a sentence with the command that does; None: it draws it."""
-    asked = f"glassformer figures {run.name} {each.name}"
+    asked = pasted(["glassformer", "figures", run.name, each.name])
     if each.needs == "nothing" and each.section == "primer":
         return f"it is about no run; `glassformer figures {each.name}` draws it"
     if each.needs == "runs":

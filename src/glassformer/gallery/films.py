@@ -8,7 +8,9 @@ from pathlib import Path
 from glassformer import catalogue
 from glassformer.catalogue import Entry
 from glassformer.run import Run
+from glassformer.words import UNSHOWN, pasted
 
+ODD = ("utf-8", "surrogateescape")  # names of files need not be text
 FOLDER = Path("films")  # where `glassformer film` writes, in a folder for each run
 
 
@@ -18,7 +20,7 @@ def films(run: Run, section: str, out: Path) -> Iterator[str]:
     if here:
         yield '<h3>Films</h3>\n<dl class="absent">'
         for each in here:
-            command = html.escape(f"glassformer film {run.name} {each.name}")
+            command = html.escape(pasted(["glassformer", "film", run.name, each.name]))
             told = f"{html.escape(each.title.rstrip('.'))}. <code>{command}</code>"
             yield f"<dt>{html.escape(each.name)}</dt><dd>{told}{_made(each, run, out)}</dd>"
         yield "</dl>"
@@ -47,4 +49,5 @@ def _link(path: Path, out: Path) -> str:
 
 def link(way: str) -> str:
     """A way to a file as an address in a page."""
-    return html.escape(way.replace("%", "%25").replace("#", "%23").replace("?", "%3F"))
+    way = way.replace("%", "%25").replace("#", "%23").replace("?", "%3F")
+    return html.escape(UNSHOWN.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(*ODD)), way))
