@@ -50,7 +50,7 @@ def test_json_is_for_programs():
         "optional": False, "above": 0.0, "meaning": "",
     }  # fmt: skip
     assert told["architecture", "norm"]["choices"] == ["none", "layer", "rms"]
-    assert told["data", "plus"]["least"] == 0.001
+    assert told["data", "plus"]["most"] == 0.999
     own = {(each["table"], each["name"]): each for each in call("show", "own_table", "--json").json["settings"]}
     assert "value" not in own["data", "file"]
     assert own["data", "file"]["required"]

@@ -18,7 +18,7 @@ class PlusMaxOfTwo(Rule):
     sequences: int = 2000
     shortest: int = 20
     longest: int = 50
-    plus: float = setting("chance of '+' after a number", 0.3, least=0.001, most=0.999)
+    plus: float = setting("chance of '+' after a number", 0.3, least=0.001, most=1.0)
 
     vocabulary = (*map(str, range(21)), "+")
     showcase = ("4 9 + 9 13 7 + 13", "18 + 18 2 + 18 5 +", "3 20 11 + 20 6 + 20")

@@ -16,7 +16,7 @@ class PlusMeansEven(Rule):
     sequences: int = 2000
     shortest: int = 20
     longest: int = 50
-    plus: float = setting("chance of '+' after a number", 0.25, least=0.001, most=0.999)
+    plus: float = setting("chance of '+' after a number", 0.25, least=0.001, most=1.0)
 
     vocabulary = (*map(str, range(21)), "+")
     showcase = ("4 9 + 4 13 7 + 10", "+ 18 + 0 11 + 2 2", "15 3 9 20 + 6 17 1")

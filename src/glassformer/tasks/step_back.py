@@ -22,7 +22,7 @@ class StepBack(Rule):
     longest: int = 80
     trigger: int = setting("the number after which one must look back", 9, least=0, most=10)
     distance: int = setting("places from the trigger back to the answer", 3, least=1, most=4)
-    extra: float = setting("chance of a trigger, on top of its even share", 0.4, least=0.0, most=0.999)
+    extra: float = setting("chance of a trigger, on top of its even share", 0.4, least=0.0, most=1.0)
 
     vocabulary = tuple(map(str, range(11)))
     showcase = (
