@@ -22,7 +22,6 @@ from glassformer.run import Run, names
 from glassformer.run import open as open_run
 from glassformer.settings import assignments
 from glassformer.tasks import Task
-from glassformer.tasks import Task
 
 if TYPE_CHECKING:
     from glassformer.notes import Progress
