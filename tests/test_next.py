@@ -16,6 +16,7 @@ from glassformer import changed
 from glassformer.commands import _complete, _next
 from glassformer.errors import CallError, MissingError
 from glassformer.experiment import for_text, load, names
+from glassformer.gallery import page
 from glassformer.run import open as open_run
 from small_runs import POPULATION, TEXT, run_of
 
@@ -76,6 +77,8 @@ def test_what_was_changed_is_kept_with_the_run(tmp_path, monkeypatch):
     assert run.experiment.changed == ("train.steps", "train.judged")
     assert "changed settings: train.steps = 3, train.judged = 50" in answer.out
     assert "changed settings: train.steps = 3, train.judged = 50" in call("check").out
+    assert "<p>Changed settings: train.steps = 3, train.judged = 50.</p>" in page(run, [], Path("figures"))
+    assert "3; kept: 4, step 0 among them" in run._repr_html_()
     (path / "run.json").write_text((path / "run.json").read_text().replace("train.judged", "train.jud\\u001b"))
     assert open_run(path).experiment.changed == ("train.steps",), "only what is a setting is believed"
 
