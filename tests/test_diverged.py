@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glassformer import analyses
+from glassformer import analyses, films
 from glassformer.analyses.learn.accuracy import accuracy
 from glassformer.analyses.learn.by_kind import by_kind
 from glassformer.analyses.learn.confusion import confusion
@@ -14,6 +14,7 @@ from glassformer.analyses.learn.unrolled import unrolled
 from glassformer.experiment import load
 from glassformer.figures import plot_confusion, plot_generated
 from glassformer.films import film_confusion, film_generated
+from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import NAN, run_of
 from small_texts import noise
@@ -94,3 +95,21 @@ def test_errors_without_answers_are_not_known(lost: Run) -> None:
     assert np.isnan(by_kind(lost).accuracy.values[:, -1]).all()
     assert np.isnan(accuracy(lost).curves["validation"].values[-1])
     assert not len(every_question(lost).hardest.values)
+
+
+@pytest.mark.parametrize("name", ["embeddings", "query_key_space", "residual"])
+def test_films_of_a_training_that_diverged_say_nothing_of_overflow(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Weights beyond every number, as a rate of 1e30 leaves them; warnings are errors here."""
+    path, experiment = tmp_path_factory.mktemp("beyond") / "run", load("plus_last_even", steps=2)
+    rng = np.random.default_rng(7)
+    shapes = experiment.architecture.shapes()
+    weights = {each: rng.normal(0, 0.5, (2, *shape)).astype(np.float32) for each, shape in shapes.items()}
+    for value in weights.values():
+        value[1] = np.where(rng.random(value[1].shape) < 0.2, np.inf, 1e30 * value[1])
+    with Recorder.create(path, experiment, [7]) as recorder:
+        recorder.safe_point(2, [0, 2], weights, [], {})
+        recorder.finish("diverged")
+    film = getattr(films, f"film_{name}")(Run(path))
+    assert len(list(film.frames([0, 2], width=480))) == 2

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from command import call, contents
-from glassformer import sizing, training
+from glassformer import analyses, films, sizing, training
+from glassformer.errors import CallError
 from glassformer.experiment import Experiment, for_text, from_tables, load
 from glassformer.experiment import text as toml
 from glassformer.run import open as open_run
-from small_texts import SETTINGS
+from small_texts import SETTINGS, noise
 from test_cli import refused
 
 RHYME = "the cat sat on the mat, and that was that; a rat ran at the cat.\n"
@@ -150,3 +151,9 @@ def test_a_text_of_one_letter_has_nothing_to_learn(here):
     assert "nothing to learn" in said[1]
     assert not any("should beat" in sentence for sentence in said)
     assert np.isclose(found.floor, 0)
+    run = noise(here / "run", for_text(Path("one.txt"), None, None, SETTINGS))
+    for name in ("attribution", "landscape", "loss_surface", "probes", "reachable", "residual", "temperature"):
+        with pytest.raises(CallError, match="one token to answer with, so there is nothing to choose"):
+            getattr(analyses, name)(run)
+    ((frame, _),) = films.film_attention(run).shots([0], 480)  # the strip of a loss that has nowhere to go
+    assert frame.size
