@@ -170,7 +170,7 @@ SETTINGS = {
     "architecture.context=1000000": ["the most is 4,096"],
     "architecture.blocks=0": ["the least is 1"],
     "architecture.head_width=8": ["heads × head_width = 1 × 8 = 8", "width = 2"],
-    "architecture.heads=3": ["width = 2", "heads = 3"],
+    "architecture.head_width=3": ["width = 2", "heads = 3"],
     "architecture.vocabulary=5": ["architecture.vocabulary = 5", "12 tokens"],
     "architecture.causal=false": ["architecture.causal = false"],
     "architecture.read_position=0": ["read_position"],
@@ -569,7 +569,7 @@ def test_a_terminal_that_is_not_utf8_gets_substitutes(here):
         "train",
         "plus_last_even",
         "--set",
-        "architecture.heads=3",
+        "architecture.head_width=3",
         "--set",
         "architecture.output_projection=false",
     )

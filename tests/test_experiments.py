@@ -68,7 +68,7 @@ def test_what_show_prints_trains_to_the_same_bits(tmp_path, monkeypatch):
     (tmp_path / "mine.toml").write_text(call("show", "plus_last_even").out, encoding="utf-8")
     for which in ("mine.toml", "plus_last_even"):
         assert call("train", which, *FEW, "--quiet").code == 0
-    mine, theirs = (glassformer.run.open(f"runs/{name}-18") for name in ("mine", "plus_last_even"))
+    mine, theirs = (glassformer.run.find(name) for name in ("mine", "plus_last_even"))
     for step in range(4):
         for one, other in zip(mine.weights(step).values(), theirs.weights(step).values(), strict=True):
             np.testing.assert_array_equal(one, other)
