@@ -112,7 +112,7 @@ def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
         return [_not_made(each, problem)]
     for one, (k, sequence) in asked:
         detail = [
-            one.path.name if one is not None and one is not subject else "",
+            _safe(one.path.name) if one is not None and one is not subject else "",
             f"seq{k + 1}" if sequence is not None else "",
             f"member{wish.member:02}" if wish.member else "",
             *map(_safe, wish.edits),
