@@ -27,7 +27,8 @@ def random_run(folder: Path, tokenizer: str, *, not_a_number: bool = False, chan
     path = folder / "text.txt"
     path.write_text(TEXT, encoding="utf-8")
     entries = {"bpe": 120, "byte_bpe": 300}.get(tokenizer)
-    return noise(folder / "run", for_text(path, tokenizer, entries, (*SETTINGS, *changes)), not_a_number)
+    settings = {each.partition("=")[0]: each for each in (*SETTINGS, *changes)}
+    return noise(folder / "run", for_text(path, tokenizer, entries, settings.values()), not_a_number)
 
 
 def noise(path: Path, experiment: Experiment, not_a_number: bool = False) -> Run:

@@ -23,7 +23,8 @@ from small_texts import SETTINGS
 def tiny(*settings, **train):
     """The rule model, trained for a moment."""
     chosen = {"steps": 60, **train}
-    return load("plus_last_even_as_published", ["train.judged=50", "train.log_every=20", *settings], **chosen)
+    wanted = {each.partition("=")[0]: each for each in ("train.judged=50", "train.log_every=20", *settings)}
+    return load("plus_last_even_as_published", wanted.values(), **chosen)
 
 
 def contents(path):
