@@ -35,7 +35,7 @@ def call(*words: object) -> Answer:
     """A command in this process, which spares it the loading of JAX."""
     out, err = StringIO(), StringIO()
     code: Any = 0
-    heard = signal.getsignal(signal.SIGINT)
+    heard, dropped = signal.getsignal(signal.SIGINT), sys.unraisablehook
     with mock.patch.object(sys, "argv", ["glassformer", *map(str, words)]), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
@@ -43,6 +43,7 @@ def call(*words: object) -> Answer:
             code = end.code
         finally:
             signal.signal(signal.SIGINT, heard)
+            sys.unraisablehook = dropped
     return Answer(0 if code is None else code, out.getvalue(), err.getvalue())
 
 

@@ -21,10 +21,12 @@ from small_runs import run_of
 def listening(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after the entry of a command."""
     before = signal.getsignal(signal.SIGINT)
+    hook = sys.unraisablehook
     monkeypatch.setattr(stopping, "_asked", False)
     stopping.working()
     yield
     signal.signal(signal.SIGINT, before)
+    sys.unraisablehook = hook
 
 
 @pytest.mark.parametrize("verb", ["ask", "generate", "check", "score", "figures", "film", "physics", "study", "lab"])
@@ -64,6 +66,35 @@ def test_what_python_drops_while_tidying_up_is_heeded_at_the_next_count(monkeypa
     with pytest.raises(KeyboardInterrupt):  # only as the process goes on here
         stopping._interrupt()
     assert ended == [1], "the second one ends at once"
+
+
+@pytest.mark.usefixtures("listening")
+def test_ctrl_c_while_python_tidies_up_is_neither_printed_nor_lost(capsys):
+    """An interrupt in a finaliser, where Python can raise nothing."""
+
+    class Tidying:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    def work() -> None:
+        tidying = Tidying()
+        del tidying
+        time.sleep(10)
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert time.monotonic() - began < 5
+    assert capsys.readouterr().err == ""
+
+
+def test_a_training_that_ends_after_ctrl_c_is_not_drawn(tmp_path, monkeypatch):
+    """Asked for after its last safe point but one, it comes to its end; the lab stops there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("glassformer.commands.figures.figures", lambda *_, **__: pytest.fail("it was asked to stop"))
+    monkeypatch.setattr("glassformer.commands.train.train", lambda *_, **__: stopping.remember())
+    answer = command.call("lab", "plus_last_even", "--no-open")
+    assert (answer.code, answer.err.startswith("glassformer: stopped; ")) == (1, True)
 
 
 def test_who_ignores_ctrl_c_goes_on_ignoring_it():

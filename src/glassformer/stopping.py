@@ -5,14 +5,19 @@ which app.py turns into the command's own sentence; a second one ends at once. T
 their own in between.
 """
 
+import _thread
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 SHOW_CURSOR = b"\x1b[?25h"  # a bar may have hidden it
+SOON = 0.02  # seconds
 _asked = False
+_hooks: list[Callable[[Any], object]] = []  # who is told of exceptions that nobody can catch
 
 
 def working() -> None:
@@ -20,6 +25,9 @@ def working() -> None:
     global _asked
     _asked = False
     _answer(_interrupt)
+    if sys.unraisablehook is not _dropped:
+        _hooks.append(sys.unraisablehook)
+        sys.unraisablehook = _dropped
 
 
 def ending(code: int) -> None:
@@ -27,8 +35,14 @@ def ending(code: int) -> None:
     _answer(lambda *_: _end(code))
 
 
+def remember() -> None:
+    """Somebody has asked to stop, and is answered elsewhere first: whatever would come after that heeds it."""
+    global _asked
+    _asked = True
+
+
 def heed() -> None:
-    """Raise KeyboardInterrupt if Ctrl-C was asked for: Python drops what a signal raises while it is tidying up."""
+    """Raise KeyboardInterrupt if Ctrl-C was asked for and has not been answered yet."""
     if _asked and threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
 
@@ -51,6 +65,26 @@ def _answer(how: object) -> None:
         return  # called from a program that listens itself
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as nohup and background jobs wish it
         signal.signal(signal.SIGINT, how)  # type: ignore[arg-type]
+
+
+def _dropped(about: "sys.UnraisableHookArgs") -> None:
+    """Python drops what is raised while it is tidying up, and would only print it: there, Ctrl-C is asked for again."""
+    global _asked
+    if about.exc_type is not KeyboardInterrupt:
+        _hooks[-1](about)
+        return
+    _asked = False
+    again = threading.Timer(SOON, _ask_again)  # not from in here, where it would be dropped, too
+    again.daemon = True
+    again.start()
+
+
+def _ask_again() -> None:
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, signal.SIGINT)  # wakes it, too, if it waits for something
+    else:
+        _thread.interrupt_main()
 
 
 def _interrupt(*_: object) -> None:

@@ -64,6 +64,7 @@ def safe_stop(on_input: bool = False) -> Iterator[Callable[[], bool]]:
         if asked:
             signal.default_int_handler(number, frame)
         asked = True
+        stopping.remember()
         typer.echo("\nstopping at the next safe point (Ctrl-C again stops at once)", err=True)
 
     def listen(file: int) -> None:

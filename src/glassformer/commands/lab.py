@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from glassformer import stopping
 from glassformer.commands import _complete
 from glassformer.errors import DivergedError
 
@@ -46,5 +47,6 @@ def lab(
         train(name, text=text, seed=seed, steps=steps, set_=set_, out=folder, then=False)
     except DivergedError as problem:  # how far it came is worth a look
         typer.echo(f"glassformer: {problem}", err=True)
+    stopping.heed()  # asked for so late that the training came to its end
     figures([str(folder)], open_=open_)
     _next.say(open_run(folder), "figures")
