@@ -26,7 +26,6 @@ def run_to_resume(
 
     A run goes on with what its folder keeps, so the text or table it was begun with need not be there any more.
     """
-    from glassformer.glance import glance
     from glassformer.run import open as open_run
 
     root = out or Path("runs")
@@ -37,18 +36,41 @@ def run_to_resume(
         return out
     own = name is None or text is not None or "file" in given["data"]  # known without the file it was begun with
     fits = _begun_so(name, seeds, given) if own else _same_as(wanted(), seeds)
-    runs = []
-    for path in sorted(root.glob("*/run.json")) if root.is_dir() else []:
-        with suppress(Error):  # a damaged run beside the one we look for
-            if glance(path.parent).status in ("interrupted", "finished"):
-                runs.append(open_run(path.parent))
-    ready = [run for run in runs if fits(run)]
-    found = sorted(ready, key=lambda run: (run.status == "interrupted", str(run.about.get("times"))))
-    if not found:
+    train = {} if own else {"seed": wanted().train.seed, "steps": wanted().train.steps}
+    found = _newest(root, fits, lambda about: _may(about, name, seeds, train))
+    if found is None:
         which = f"of {name} with these settings" if name else "with these settings" if any(given.values()) else "at all"
         raise MissingError(f"no interrupted run {which} in {root}; leave out --resume to begin one")
-    _say_what_counts(found[-1], text, given)
-    return found[-1].path
+    _say_what_counts(found, text, given)
+    return found.path
+
+
+def _newest(root: Path, fits: Callable[["Run"], bool], may: Callable[[dict[str, Any]], bool]) -> "Run | None":
+    """The newest interrupted run that fits, or else the newest finished one; `may` spares the opening of most."""
+    from glassformer import folder, glance
+    from glassformer.run import newest_first
+    from glassformer.run import open as open_run
+
+    finished: Run | None = None
+    for name in newest_first(root):
+        with suppress(Error):  # a damaged run beside the one we look for
+            about = folder.about(root / name)
+            status = glance.status(about, root / name)
+            if status == "interrupted" and may(about) and fits(run := open_run(root / name)):
+                return run
+            if status == "finished" and finished is None and may(about) and fits(run := open_run(root / name)):
+                finished = run
+    return finished
+
+
+def _may(about: dict[str, Any], name: str | None, seeds: int, train: dict[str, int]) -> bool:
+    """Whether run.json speaks of such a run at all."""
+    experiment = about.get("experiment")
+    begun = experiment.get("train") if isinstance(experiment, dict) else None
+    if not isinstance(experiment, dict) or not isinstance(begun, dict):
+        return False
+    same = all(begun.get(setting, value) == value for setting, value in train.items())
+    return name is None or (experiment.get("name") == name and about.get("members") == seeds and same)
 
 
 def name_of(experiment: str | None, text: Path | None) -> str | None:
