@@ -185,7 +185,7 @@ def test_the_ladder_is_counted_on_the_part_that_is_scored(letters):
     counts = np.bincount(train, minlength=len(letters.task.vocabulary))
     kinds, size = np.count_nonzero(counts), len(counts)  # Witten–Bell over no history at all
     begin, end = letters.task.bounds(8)["test"]
-    test = letters.task.stream[begin : end + 8]
+    test = letters.task.stream[np.arange(begin, end)[:, None] + np.arange(1, 9)]  # what each window predicts
     price = -np.log((counts[test] + kinds / size) / (len(train) + kinds)).mean()
     assert dict(score(letters, "test").ladder)["token frequencies"] == pytest.approx(price)
 

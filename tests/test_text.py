@@ -171,7 +171,7 @@ def test_count_tables_are_what_the_formula_says(train, other):
 
 @corpus
 def test_the_ladders_of_shakespeare():
-    """The prices that were worked out for the design, on its own split."""
+    """The prices that were worked out for the design, on its own split; windows see the ends of a part less often."""
     task = load("shakespeare_bpe").task
     counts = Counts(task.stream[:358_186], 500, 3)
     costs = [counts.cost(task.stream[358_186:], longest).mean() for longest in range(4)]
@@ -184,7 +184,7 @@ def test_the_ladders_of_shakespeare():
     np.testing.assert_allclose([rung.nats for rung in ladder], [np.log(500), 5.5314, 4.4243, 4.1450], atol=5e-4)
     chars = load("shakespeare_chars").task
     expected = [4.1744, 3.3473, 2.4858, 2.0492, 1.7738, 1.6688]
-    np.testing.assert_allclose([rung.nats for rung in chars.ladder(64)], expected, atol=1e-4)
+    np.testing.assert_allclose([rung.nats for rung in chars.ladder(64)], expected, atol=5e-4)
 
 
 @corpus
@@ -237,6 +237,16 @@ def test_what_windows_cost_by_counts(rhyme):
     costs = task.counts(6).cost(task.stream[begin:], task.best(6))
     first = int(np.flatnonzero([(task.stream[begin + k :][:7] == seen.windows[2]).all() for k in range(200)])[0])
     np.testing.assert_allclose(-seen.truth[2], costs[first + 1 : first + 7])
+
+
+def test_a_rung_is_priced_on_the_predictions_of_all_windows(rhyme):
+    """What the training counts from, what `score` prints and what the ladder says of a text is one number."""
+    task = OwnText(file=str(rhyme), tokenizer="characters")
+    for context in (6, 40):  # of the longer one the part has fewer windows than places
+        begin, end = task.bounds(context)["validation"]
+        seen = task.examples(context, "validation", end - begin)
+        assert len(seen.windows) == end - begin
+        assert task.ladder(context)[task.best(context) + 1].nats == pytest.approx(-seen.truth.mean(), abs=1e-12)
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------

@@ -212,6 +212,5 @@ def _ladder(task: Task, context: int, part: Part) -> tuple[tuple[str, float], ..
     rungs: tuple[Rung, ...] = task.ladder(context)
     if not isinstance(task, Text):
         return tuple((rung.name, rung.nats) for rung in rungs)
-    counts, stretch = task.counts(context), _stretch(task, context, part)
-    found = [(NAMES[n], float(counts.cost(stretch, n).mean())) for n in range(task.history + 1)]
+    found = [(NAMES[n], task.price(context, part, n)) for n in range(task.history + 1)]
     return (("uniform guess", rungs[0].nats), *found)

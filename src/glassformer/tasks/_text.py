@@ -246,12 +246,22 @@ class Text(Task):
         stretch = self.stream[max(0, end - COUNTED) : end]
         return self._once(("counts", end), lambda: Counts(stretch, len(self.vocabulary), self.history))
 
+    def price(self, context: int, part: Part, longest: int) -> float:
+        """What a prediction of a part's windows costs on average, by tables of at most so many tokens of history.
+
+        Tokens near an end of the part lie in fewer windows than others, and so are predicted less often.
+        """
+        begin, end = self.bounds(context)[part]
+        cost = self.counts(context).cost(self.stream[begin : end + context], longest)[1:]  # nobody predicts the first
+        place = np.arange(len(cost))
+        often = np.minimum(np.minimum(place + 1, len(cost) - place), min(context, end - begin))
+        return float(np.average(cost, weights=often))
+
     def prices(self, context: int) -> FloatArray:
-        """(history,): what each validation token costs on average, by tables of histories of 0, 1, 2, ... tokens."""
-        begin, end = self.bounds(context)["validation"]
-        stretch, lengths = self.stream[begin : end + context], range(self.history + 1)
+        """(history,): what a validation window's token costs, by tables of histories of 0, 1, 2, ... tokens."""
+        lengths = range(self.history + 1)
         return self._once(
-            ("prices", context), lambda: np.array([self.counts(context).cost(stretch, n).mean() for n in lengths])
+            ("prices", context), lambda: np.array([self.price(context, "validation", n) for n in lengths])
         )
 
     def best(self, context: int) -> int:
