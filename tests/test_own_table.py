@@ -118,6 +118,9 @@ SENSIBLE = {
     "another order": written([(a, q) for q, a in QUESTIONS], header="answer,question"),
     "more columns": written([("7", q, "x", a) for q, a in QUESTIONS], header="id,question,note,answer"),
     "semicolons": written(QUESTIONS, ";", "question;answer"),
+    "words of one's own": written([(a, q) for q, a in QUESTIONS], ";", "Antwort;Frage"),
+    "one of them": written([("7", q, a) for q, a in QUESTIONS], header="Nr,Question,Ergebnis"),
+    "words nobody knows": written(QUESTIONS, ";", "Term;Wert"),  # told by the numbers below them
     "tabs, no names": written(QUESTIONS, "\t"),
     "bars": written(QUESTIONS, " | ", "Question | Answer"),
     "byte order mark and CRLF": "\ufeff" + written(QUESTIONS, ";", "question;answer", "\r\n") + "\r\n",
@@ -134,6 +137,14 @@ def test_any_sensible_table_is_the_same_table(how, tmp_path):
     assert len(task.every.questions) == 36
 
 
+def test_a_first_line_that_might_be_data_is_data(tmp_path):
+    """A word for a column may be a question; only both words, or numbers below a word, tell that they are names."""
+    for first in ("frage,wort", "land,stadt"):
+        (tmp_path / "t.csv").write_text(f"{first}\n" + "".join(f"q{k},a{k}\n" for k in range(12)))
+        rows = OwnTable(file=str(tmp_path / "t.csv")).rows
+        assert (len(rows), rows[0].question) == (13, first.split(",")[0])
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -141,7 +152,7 @@ def test_any_sensible_table_is_the_same_table(how, tmp_path):
         ("question,answer\n\n" + 'a,1\n\n\n"b"x,2\n', "t.csv, line 6: ',' expected after"),
         ("question,answer\n\n" + 'a,1\n\n"b\nc,2\n', "t.csv, line 5: a quotation mark is opened and never closed"),
         ("question,answer\na,1\nb,c,2\n", "t.csv, line 3: 3 cells, where the first line has 2 .apart by commas."),
-        ("question,antwort\na,1\n", "no column 'answer'; its first line is 'question', 'antwort'"),
+        ("question,reply\na,1\n", "no column 'answer'; its first line is 'question', 'reply'"),
         ("id,q,a,x\n1,2,3,4\n", "no column 'question'; its first line is 'id', 'q', 'a', 'x'"),
         ("question,question,answer\na,b,1\n", "more than one column 'question'"),
         ("just a line\nand another\n", "no column 'question'; its first line is 'just a line'"),
@@ -197,6 +208,6 @@ def test_what_stands_out_in_a_table_is_said(tmp_path):
     (tmp_path / "t.csv").write_text(written([*((q, "yes") for q, _ in QUESTIONS), ("x" * 90, "yes")]))
     made = experiment.load("own_table", [f"data.file={tmp_path / 't.csv'}"])
     said = made.task.expectations(made.architecture, made.train)
-    assert "cells apart by commas, without names: question is column 1, answer is column 2" in said[0]
+    assert "without names (the first question is '0 and 0'): question is column 1, answer is column 2" in said[0]
     assert any("half of the questions have up to 7 tokens, and the longest 90" in each for each in said)
     assert said[-1] == "every answer is 'yes', so there is nothing to tell apart"

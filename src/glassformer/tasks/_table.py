@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,8 +11,17 @@ from typing import NamedTuple
 from glassformer.errors import CallError
 
 NAMES = ("question", "answer", "group")
+WORDS = {  # as people head the two columns, here and elsewhere
+    "question": "question questions prompt input problem task frage fragen aufgabe aufgaben eingabe pregunta preguntas "
+    "domanda domande pergunta vraag fråga spørgsmål pytanie вопрос 问题 質問",
+    "answer": "answer answers response output target result solution antwort antworten ergebnis lösung ausgabe réponse "
+    "reponse respuesta respuestas risposta risposte resposta antwoord svar odpowiedź ответ 答案 回答",
+    "group": "group groups category kind gruppe kategorie groupe catégorie grupo categoría gruppo categoria groep",
+}
+MEANT = {word: name for name, words in WORDS.items() for word in words.split()}
 SIGNS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|"}
 SEEN = 50  # lines from which it is told what sets the cells apart
+NUMBER = re.compile(r"[-+−]?\d+([.,]\d+)?")
 MOST_NAMED = 8  # cells of a line that a sentence quotes
 
 
@@ -37,7 +47,7 @@ def read(text: str, file: str, grouped: bool) -> Table:
     lines = list(_lines(text, sign, file))
     if not lines:
         raise CallError(f"{file} is empty; it needs a question and an answer on each line")
-    columns, named = _columns(lines[0][1], file, grouped)
+    columns, named = _columns([cells for _, cells in lines], file, grouped)
     wide = len(lines[0][1])
     rows = []
     for number, cells in lines[named:]:
@@ -54,7 +64,7 @@ def read(text: str, file: str, grouped: bool) -> Table:
         rows.append(Row(question, answer, cells[columns["group"]] if "group" in columns else ""))
     there = [name for name in NAMES if name in columns]
     places = ", ".join(f"{name} is column {columns[name] + 1}" for name in there)
-    said = "named by the first line" if named else "without names"
+    said = "named by the first line" if named else f"without names (the first question is {rows[0].question[:40]!r})"
     return Table(rows, f"cells apart by {SIGNS[sign]}, {said}: {places}")
 
 
@@ -69,7 +79,7 @@ def _sign(text: str) -> str:
         if not rows or len(rows[0]) < 2:
             return 0, 0.0, 0
         alike = sum(len(cells) == len(rows[0]) for cells in rows) / len(rows)
-        return len({cell.casefold() for cell in rows[0]} & {"question", "answer"}), alike, -len(rows[0])
+        return len({MEANT.get(cell.casefold()) for cell in rows[0]} & set(NAMES[:2])), alike, -len(rows[0])
 
     return max(SIGNS, key=score)
 
@@ -90,14 +100,18 @@ def _lines(text: str, sign: str, file: str) -> Iterator[tuple[int, list[str]]]:
             yield number, [cell.strip() for cell in cells]
 
 
-def _columns(first: list[str], file: str, grouped: bool) -> tuple[dict[str, int], bool]:
+def _columns(lines: list[list[str]], file: str, grouped: bool) -> tuple[dict[str, int], bool]:
     """Which column is what, and whether the first line says so."""
+    first = lines[0]
     words = [cell.casefold() for cell in first]
+    meant = [MEANT.get(word, word) for word in words]
+    if [words.count(name) for name in NAMES[:2]] != [1, 1] == [meant.count(name) for name in NAMES[:2]]:
+        words = meant  # one such word alone may as well be a question or an answer
     shown = ", ".join(repr(cell[:40]) for cell in first[:MOST_NAMED]) + (", …" if len(first) > MOST_NAMED else "")
     known = [name for name in NAMES if name in words]
     needed = NAMES if grouped else NAMES[:2]
     if not known and len(needed) <= len(first) <= len(NAMES):
-        return dict(zip(NAMES, range(len(first)), strict=False)), False
+        return dict(zip(NAMES, range(len(first)), strict=False)), _stands_out(lines)
     for name in needed:
         if words.count(name) != 1:
             raise CallError(
@@ -105,3 +119,9 @@ def _columns(first: list[str], file: str, grouped: bool) -> tuple[dict[str, int]
                 f"{shown}, and must name {' and '.join(needed)}, or there are only these columns in this order"
             )
     return {name: words.index(name) for name in known}, True
+
+
+def _stands_out(lines: list[list[str]]) -> bool:
+    """Whether the first line has a word for an answer and all others a number: then it names the columns."""
+    numbers = [len(cells) > 1 and NUMBER.fullmatch(cells[1]) is not None for cells in lines]
+    return len(numbers) > 1 and not numbers[0] and all(numbers[1:])
