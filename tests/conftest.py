@@ -10,6 +10,7 @@ COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"  # gone with
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+os.environ["GLASSFORMER_TRACEBACK"] = "1"  # what a command did not foresee is a test that fails
 
 # The same examples every time, so that a test that fails fails by its change; `--hypothesis-profile explore` looks on.
 settings.register_profile("same", derandomize=True)

@@ -1,6 +1,7 @@
 """The command line: every verb in commands/, and one sentence for whatever goes wrong."""
 
 import errno
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -17,6 +18,7 @@ from glassformer import __version__, _discover, commands, stopping, streams
 from glassformer.errors import Error
 
 INTERRUPTED = 130  # how typer ends a command that Ctrl-C cut short before it was ours
+TRACEBACK = "GLASSFORMER_TRACEBACK"  # set: what nobody foresaw is shown as Python shows it
 
 app = typer.Typer(
     name="glassformer",
@@ -100,6 +102,7 @@ for _verb in sorted(
 def run() -> None:
     """Run a command; anything wrong is one sentence and an exit code: 1 the work failed, 2 the call was wrong."""
     streams.cover()
+    os.environ["MPLBACKEND"] = "agg"  # drawn into files, whatever a person's own programs draw with
     stopping.working()
     try:
         code = _code()
@@ -121,6 +124,11 @@ def _code() -> int:
         return _failed(f"{problem.strerror or problem}: {problem.filename or 'the output cannot be written'}", 1)
     except MemoryError:
         return _failed("there is not enough memory for this; ask for less at a time", 1)
+    except Exception as problem:
+        if os.environ.get(TRACEBACK):
+            raise
+        what = ": ".join(word for word in (type(problem).__name__, str(problem)) if word)
+        return _failed(f"{what}\nThis was not foreseen; please report it. {TRACEBACK}=1 shows where it came from.", 1)
     except SystemExit as end:
         if end.code == INTERRUPTED:
             return _failed("stopped", 1)

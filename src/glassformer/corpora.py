@@ -70,6 +70,8 @@ def fetch(name: str) -> Path:
 def read_file(path: str) -> bytes:
     """The user's own text."""
     try:
+        if is_stream(Path(path)):
+            raise CallError(f"{path} is a pipe or a device, and a text is read more than once; save it to a file")
         with Path(path).open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
@@ -79,6 +81,11 @@ def read_file(path: str) -> bytes:
     if len(data) > MOST_BYTES:
         raise CallError(f"{path} is larger than {MOST_BYTES:,} bytes; cut it down to a part")
     return data
+
+
+def is_stream(path: Path) -> bool:
+    """Whether it is there, but neither a file nor a folder: reading could wait for ever, or never end."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def decoded(data: bytes, where: str) -> str:

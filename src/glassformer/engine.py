@@ -2,11 +2,12 @@
 
 import os
 import platform
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import partial, wraps
 from itertools import pairwise
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,11 +20,25 @@ import glassformer
 from glassformer import batches, cache, model, optimiser
 from glassformer.architecture import nest, part
 from glassformer.counted import counted
+from glassformer.errors import Error
 from glassformer.experiment import Experiment
 from glassformer.judge import Judged
 from glassformer.plan import Plan, plan
 
 Array = jax.Array
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def in_32_bits(work: Callable[P, R]) -> Callable[P, R]:
+    """As trainings compute, also where a person's own JAX computes in 64 bits: one experiment has one result."""
+
+    @wraps(work)
+    def done(*words: P.args, **options: P.kwargs) -> R:
+        with jax.enable_x64(False):
+            return work(*words, **options)
+
+    return done
 
 
 class State(NamedTuple):
@@ -43,6 +58,7 @@ class Engine:
 
     needed: tuple[str, ...] = ("stretch", "judge", "rate")
 
+    @in_32_bits
     def __init__(self, experiment: Experiment, seeds: list[int]) -> None:
         self.experiment, self.seeds = experiment, seeds
         settings, a = experiment.train, experiment.architecture
@@ -104,6 +120,7 @@ class Engine:
         name = "CPU" if one.platform == "cpu" else f"{one.platform.upper()} ({one.device_kind})"
         return name if len(self.devices) == 1 else f"{len(self.devices)} × {name}"
 
+    @in_32_bits
     def start(self) -> State:
         """The state before the first step: member k begins where the single run with its seed does."""
         a = self.experiment.architecture
@@ -126,6 +143,7 @@ class Engine:
         nothing: Array = self.place(np.zeros(len(self.seeds), np.float32))
         return nothing
 
+    @in_32_bits
     def stretch(self, state: State, begin: int, end: int) -> tuple[State, Array, Array]:
         """So many steps: the new state, the kept weights on the way (then empty rows), the sizes at the last step.
 
@@ -144,6 +162,7 @@ class Engine:
         at = batches.place(begin, self.experiment.train.batch, len(self.source.starts))
         return (*state[:4], self.keys, self.source, at, np.int32(end - begin), rows)
 
+    @in_32_bits
     def judge(self, flat: Array, last: bool = True) -> list[dict[str, Any]]:
         """Sums over the judged windows, table by table, for every member."""
         tables = self._tables if last else self._tables[: self.judged.between]
@@ -153,6 +172,7 @@ class Engine:
     def _judgement(self, flat: Array, table: dict[str, Array]) -> dict[str, Array]:
         return jax.vmap(lambda one: self.judged.count(self.unravel(one), table))(flat)
 
+    @in_32_bits
     def rate_at(self, step: int, scale: Array) -> Array:
         """(member,): the rate of the update that led to a step; of the first one at step 0."""
         rate: Array = self._compiled["rate"](np.int32(max(step - 1, 0)), scale)
@@ -239,7 +259,11 @@ class Engine:
 
 def _devices(members: int) -> list[Any]:
     """As many devices as share the members evenly; on a CPU every core is one."""
-    found = jax.devices()
+    try:
+        found = jax.devices()
+    except (RuntimeError, AssertionError) as problem:  # how JAX says that it has none of those it was told to use
+        named = f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS', '')!r}; cpu is there always"
+        raise Error(f"JAX finds no device to compute on ({str(problem) or 'none of this kind'}): {named}") from None
     return found[: max(n for n in range(1, len(found) + 1) if members % n == 0)]
 
 

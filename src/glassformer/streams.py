@@ -5,6 +5,7 @@ Names, texts and tokens come from anywhere: from a text somebody trains on, or f
 writes to `real`, and sends foreign words through `words.shown` itself; all of them are in terminal.py.
 """
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -35,14 +36,29 @@ class Shown:
 
 
 def cover() -> None:
-    """Cover the output and the error output of this process."""
+    """Cover the output and the error output of this process; one that was closed before it began leads nowhere."""
+    _fill()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None or isinstance(stream, Shown):  # none: there is no such output
+        if isinstance(stream, Shown):
             continue
+        if stream is None:
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that is not UTF-8 shows a question mark, not a traceback
         setattr(sys, name, Shown(stream))
+
+
+def _fill() -> None:
+    """Give the three numbers of a process's input and outputs to nothing, where they are free.
+
+    Else the next file that is opened would get one of them, and what a library says there would be written into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number that is free
 
 
 def real(stream: Any) -> Any:

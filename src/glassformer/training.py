@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from glassformer import changed
-from glassformer.engine import Engine, State
+from glassformer.engine import Engine, State, in_32_bits
 from glassformer.errors import CallError, DivergedError, LimitError
 from glassformer.experiment import Experiment
 from glassformer.notes import Notes, Progress
@@ -45,6 +45,7 @@ class Outcome:
         return self.steps / max(self.loop_seconds, 1e-9)
 
 
+@in_32_bits
 def begin(
     experiment: Experiment,
     *,
@@ -76,6 +77,7 @@ def begin(
     return _drive(engine, recorder, None, 0, started, progress, stop)
 
 
+@in_32_bits
 def resume(
     folder: str | Path,
     *,

@@ -39,9 +39,12 @@ def moves(run: Run, begin: int, end: int, member: int = 0) -> Iterator[Move]:
     """The updates that lead to steps `begin` … `end`, replayed from step 0."""
     import jax
 
+    from glassformer.engine import in_32_bits
+
     engine = _engine(run)
     state = engine.start()
-    notes, pull = _notes(run, engine), _pull(run, engine)
+    notes, pull = _notes(run, engine), in_32_bits(_pull(run, engine))
+    batch, early = in_32_bits(_batch), in_32_bits(_early)
     now = 0
     for first, last in engine.plan.stretches(0):
         for stop in _stops(first, last, begin, end):
@@ -53,7 +56,7 @@ def moves(run: Run, begin: int, end: int, member: int = 0) -> Iterator[Move]:
             state, _, _ = engine.stretch(state, now, stop)
             new, now = jax.device_get(state), stop
             rate = float(engine.rate_at(stop, state.scale)[member])
-            windows = _batch(run, engine, stop - 1, member)
+            windows = batch(run, engine, stop - 1, member)
             gradients = pull(old.flat[member], windows, engine.keys[member], np.int32(stop - 1))
             yield Move(
                 step=stop,
@@ -62,7 +65,7 @@ def moves(run: Run, begin: int, end: int, member: int = 0) -> Iterator[Move]:
                 first=_remembered(new.optimiser, ("mu", "trace"), member, run.parameters),
                 first_before=_remembered(old.optimiser, ("mu", "trace"), member, run.parameters),
                 second=_remembered(new.optimiser, ("nu",), member, run.parameters),
-                early=_early(run, stop),
+                early=early(run, stop),
                 rate=rate,
                 windows=np.asarray(windows),
                 gradients=np.asarray(gradients, np.float64),
