@@ -538,6 +538,7 @@ def test_wrong_inputs_are_sentences(kept):
         ([[0, 1], [-1, 2]], CallError, "token -1 at position 0"),
         ([[0, 1], [1]], CallError, "different lengths"),
         ([0.5], CallError, "neither one sequence"),
+        (["4", "+"], CallError, "2 texts in a list are neither one text nor ids"),
         ("1 " * 40_000, LimitError, "80,000 characters"),
     ):
         with pytest.raises(kind, match=words):

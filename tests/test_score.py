@@ -46,6 +46,22 @@ def test_every_window_of_a_text_is_counted_once(letters, part):
     assert found.uncertainty is None
 
 
+def test_the_floor_of_a_rule_is_that_of_the_windows_scored():
+    """Window by window, with the exact predictor asked afresh at every place."""
+    run = run_of("plus_last_even")
+    split = run.task.data(8).validation
+    starts, weights = every_window(split)
+    picked = np.arange(40) * len(starts) // 40
+    floors = []
+    for start in starts[picked]:
+        window = np.asarray(split.tokens)[start : start + 9]
+        given = run.task.true_distribution(window[:-1], 8)[np.arange(8), window[1:]]
+        floors.append(-np.log(given).mean())
+    share = weights[picked] / weights[picked].sum()
+    assert score(run, windows=40).floor == pytest.approx(share @ floors, abs=1e-12)
+    assert score(run_of("five_operations"), windows=40).floor is None
+
+
 def test_whole_answers_are_those_that_greedy_writing_gets_right(tmp_path):
     settings = ("train.judged=20", "train.keep_bytes=0", "train.rate=2e-3")
     run = training.begin(load("sort", settings, seed=1, steps=30), out=tmp_path / "sort").run

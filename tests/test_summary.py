@@ -27,6 +27,12 @@ def test_a_rung_is_reached_within_a_fiftieth_of_the_ladder(loss, name):
     assert (found and found.name) == name
 
 
+def test_windows_harder_than_the_average_do_not_hide_the_rule():
+    """Hardly any excess over the floor of the judged windows is the rule itself, whatever those windows cost."""
+    assert summary.rung(LADDER, 1.3, 0.039) is LADDER[-1]
+    assert summary.rung(LADDER, 1.3, 0.041) is LADDER[1]
+
+
 def test_a_diverged_training_is_told_as_such():
     (sentence,) = summary.sentences(run_of(NAN))
     assert sentence == "plus_last_even: the training diverged; by step 6 its loss was no longer a number"
@@ -72,6 +78,8 @@ def test_train_score_and_check_give_one_verdict(name):
     assert (mine is None) == (not run.task.exact)
     if run.members == 1 and mine:
         assert mine.endswith(verdict)
+    if run.members > 1:  # one member's verdict, and it is said whose
+        assert f"{run.name}, member 0 (seed {run.seeds[0]}) of {run.members}, at step" in call("score", run.path).err
 
 
 def test_a_score_says_how_its_windows_differ_from_the_training_s():
@@ -80,7 +88,7 @@ def test_a_score_says_how_its_windows_differ_from_the_training_s():
     line = next(line for line in call("score", run.path).out.splitlines() if line.startswith("the training judged"))
     assert f"1,000 of these windows: loss {run.metrics['validation_loss'][-1]:.4f}" in line
     found = score(run)
-    assert f"it is {found.loss - run.experiment.floor:.4f} above “the rule”" in line
+    assert f"over all of them it is {found.loss - found.floor:.4f} above theirs" in line
     run = run_of("five_operations")
     line = next(line for line in call("score", run.path).out.splitlines() if "accuracy," in line)
     shares = [score(run, part).accuracy for part in ("validation", "test")]

@@ -555,6 +555,8 @@ def _ids(given: Any) -> Array:
         tokens = np.asarray(given)
     except ValueError:
         raise CallError("the sequences of a batch have different lengths; make them equal") from None
+    if tokens.dtype.kind == "U":
+        raise CallError(f"{len(tokens)} texts in a list are neither one text nor ids; give one text, such as '4 9 +'")
     if tokens.size and (tokens.ndim not in (1, 2) or not np.issubdtype(tokens.dtype, np.integer)):
         raise CallError(
             f"tokens of shape {tokens.shape} and type {tokens.dtype} are neither one sequence of ids nor a batch"

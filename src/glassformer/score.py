@@ -14,11 +14,13 @@ from glassformer.counted import counted
 from glassformer.errors import CallError, LimitError
 from glassformer.run import Run
 from glassformer.tasks import Rung, Task
+from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import Part, Split
 from glassformer.tasks._text import NAMES, Text
 
 Array = NDArray[Any]
 AT_ONCE = 1 << 24  # numbers of one layer that are worked on together
+AT_FLOOR = 10_000  # windows whose floor is worked out together
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
@@ -37,6 +39,7 @@ class Score:
     by_position: tuple[float, ...]  # the loss after each position that is counted
     characters: float | None  # per predicted token; None where tokens do not add up to a text
     lossy: bool  # a text that cannot be restored from its tokens
+    floor: float | None  # of a rule, what the exact predictor pays on these windows
     ladder: tuple[tuple[str, float], ...]  # ways of guessing with their nats, on this part where they are counted
 
     @property
@@ -86,6 +89,7 @@ def score(
         by_position=tuple(by_position.tolist()),
         characters=_characters(run.task, context, chosen),
         lossy=isinstance(run.task, Text) and not run.task.cutter.lossless,
+        floor=_floor(run.task, split, starts[picked], share, context),
         ladder=_ladder(run.task, context, chosen),
     )
 
@@ -205,6 +209,17 @@ def _characters(task: Task, context: int, part: Part) -> float | None:
 def _pieces(tokens: Array, most: int = 1 << 20) -> Iterator[Array]:
     for begin in range(0, len(tokens), most):
         yield tokens[begin : begin + most]
+
+
+def _floor(task: Task, split: Split, starts: Array, share: Array, context: int) -> float | None:
+    """What these very windows cost at least; the ladder's prices are averages over all that there could be."""
+    if not isinstance(task, Rule):
+        return None
+    tokens, places, floor = np.asarray(split.tokens), np.arange(context + 1), 0.0
+    for k in range(0, len(starts), AT_FLOOR):
+        some = slice(k, k + AT_FLOOR)
+        floor += float(share[some] @ task.floors(tokens[starts[some, None] + places]))
+    return floor
 
 
 def _ladder(task: Task, context: int, part: Part) -> tuple[tuple[str, float], ...]:

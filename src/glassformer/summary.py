@@ -99,10 +99,14 @@ def slack(ladder: Sequence[Rung]) -> float:
     return SLACK * (ladder[0].nats - ladder[-1].nats)
 
 
-def rung(ladder: Sequence[Rung], loss: float) -> Rung | None:
-    """The lowest rung of a ladder that a loss has reached; None: it is above all of them, or no number."""
+def rung(ladder: Sequence[Rung], loss: float, excess: float = np.inf) -> Rung | None:
+    """The lowest rung of a ladder that a loss has reached; None: it is above all of them, or no number.
+
+    Rungs are averages over all windows there could be. On the last one stands as well who has hardly any excess over
+    the floor of the very windows judged, which may be harder than the average.
+    """
     near = slack(ladder)
-    reached = [each for each in ladder if loss <= each.nats + near]
+    reached = [each for each in ladder if loss <= each.nats + near or (each is ladder[-1] and excess <= near)]
     return reached[-1] if reached else None
 
 
@@ -207,7 +211,7 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
         f"the floor of the same windows is {_nats(max(floor, 0.0))}, so {rest}"
     )
     ladder = [each for each in run.task.ladder(run.architecture.context) if each.reachable]
-    if stands := rung(ladder, member["validation_loss"]):
+    if stands := rung(ladder, member["validation_loss"], member["excess"]):
         yield f"on the ladder it has reached: {stands.name}"
     else:
         yield f"that is above the whole ladder, worse than “{ladder[0].name}” ({ladder[0].nats:.4f})"

@@ -139,7 +139,8 @@ def slack(run: Run) -> float:
 def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
     """Each reachable rung, and the first logged step at which the validation loss, also smoothed, stands on or below.
 
-    "On" is within a fiftieth of the ladder's height, as in the summary of a run; None: not reached.
+    "On" is within a fiftieth of the ladder's height, as in the summary of a run; on the floor stands as well what is as
+    near to that of the very windows judged. None: not reached.
     """
     rungs = [rung for rung in ladder(run) if rung.reachable]
     losses = metric(run, "validation_loss", member)
@@ -148,8 +149,12 @@ def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
     near = slack(run)
     low, steps = smooth(losses), run.metrics["step"]
     found: list[tuple[Rung, int | None]] = []
+    excess = metric(run, "excess", member) if run.task.exact else None
     for rung in rungs:
-        below = np.flatnonzero((low <= rung.nats + near) & (losses <= rung.nats + near))
+        on = (low <= rung.nats + near) & (losses <= rung.nats + near)
+        if rung is rungs[-1] and excess is not None:
+            on |= (smooth(excess) <= near) & (excess <= near)
+        below = np.flatnonzero(on)
         found.append((rung, int(steps[below[0]]) if len(below) else None))
     return found
 

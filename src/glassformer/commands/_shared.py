@@ -89,9 +89,11 @@ def opened(name: str | None, *, say: bool = True) -> "Run":
     return open_run(path)
 
 
-def speaks_of(run: "Run", step: int | None = None, after: str | None = None) -> None:
-    """Which run an answer is about, beside the answer itself."""
-    at = "" if step is None else f" at step {step:,}"
+def speaks_of(run: "Run", step: int, member: int | None = None, after: str | None = None) -> None:
+    """Which run an answer is about, beside the answer itself; of a population, which member."""
+    of_many = member is not None and run.members > 1
+    at = f", member {member} (seed {run.seeds[member or 0]}) of {run.members}," if of_many else ""
+    at += f" at step {step:,}"
     said = "" if after is None else f", after {after if len(after) <= MOST_SAID else f'{after[:MOST_SAID]}…'!r}"
     typer.echo(f"{run.name}{at}{said}", err=True)
 

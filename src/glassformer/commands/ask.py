@@ -62,8 +62,9 @@ def ask(
         return
     from glassformer.analyses._pairs import shown
 
-    _shared.speaks_of(run, at, after=given)
-    answers += [each for each in after[top:] if each[0] == before[0][0]]  # what it says unedited is always shown
+    _shared.speaks_of(run, at, member, after=given)
+    always = {before[0][0], *(token for token, chance in truth.items() if chance > 0.5)}  # unedited, and what is right
+    answers += [each for each in after[top:] if each[0] in always]
     wide = max(8, *(len(shown(token)) for token, _ in answers))
     edited = f"{'edited':>7}  " if edits else ""
     if edits:
@@ -71,8 +72,8 @@ def ask(
     typer.echo(f"{'token':>{wide}}  {edited}{'model':>7}  {'exact' if run.task.exact else 'counts':>7}")
     for token, chance in answers:
         edited = f"{chance:7.1%}  " if edits else ""
-        right = f"{truth[token]:7.1%}" if token in truth else f"{'–':>7}"
-        typer.echo(f"{shown(token):>{wide}}  {edited}{unedited[token]:7.1%}  {right}")
+        exactly = f"{truth[token]:7.1%}" if token in truth else f"{'–':>7}"
+        typer.echo(f"{shown(token):>{wide}}  {edited}{unedited[token]:7.1%}  {exactly}")
 
 
 def _truth(run: "Run", text: str) -> dict[str, float]:

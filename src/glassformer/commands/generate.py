@@ -66,7 +66,7 @@ def generate(
         return
     for k, new in enumerate(texts):
         if k == 0:  # from here on the call is known to be right
-            _shared.speaks_of(opened, at)
+            _shared.speaks_of(opened, at, member)
             if len(start) > opened.architecture.context:
                 typer.echo(f"(the model sees the last {opened.architecture.context} tokens at a time)", err=True)
             if opened.edits:

@@ -11,6 +11,7 @@ from glassformer.errors import CallError
 if TYPE_CHECKING:
     from glassformer.run import Run
     from glassformer.score import Score
+    from glassformer.tasks import Task
 
 ORDER = 55
 
@@ -40,10 +41,10 @@ def score(
     if as_json:
         _shared.print_json({"run": str(opened.path), "together": together, **_table(found)})
     else:
-        _shared.speaks_of(opened, at)
+        _shared.speaks_of(opened, at, None if together else member)
         if together:
             typer.echo(f"{_shared.counted(opened.members, 'member')} asked together: the mean of their chances")
-        typer.echo("\n".join(_lines(found, opened.task.exact)))
+        typer.echo("\n".join(_lines(found, opened.task)))
         if not together and isfinite(found.loss):
             for sentence in _beside(opened, member, found):
                 typer.echo(sentence)
@@ -78,22 +79,26 @@ def _table(found: "Score") -> dict[str, Any]:
         "bits_per_character": found.bits(found.loss),
         "characters_per_token": found.characters,
         "loss_by_position": list(found.by_position),
+        "floor": found.floor,
         "ladder": rungs,
     }
 
 
-def _lines(found: "Score", exact: bool) -> list[str]:
+def _lines(found: "Score", task: "Task") -> list[str]:
     """What a person reads."""
     from glassformer.score import perplexity
 
+    exact, each, came = task.exact, "token", "tokens that came"
+    if task.answers == "one":
+        each, came = "answer", "answers"
     which = "all" if found.windows == found.of else f"{found.windows:,} of {found.of:,}"
     lines = [f"{found.part} part, {which} windows ({found.windows * len(found.by_position):,} predictions)"]
     lines[0] += f" at step {found.step:,}"
     if not isfinite(found.loss):
         return [*lines, "the loss is not a number: the training had diverged by this step"]
     spread = "" if found.uncertainty is None else f" (standard error {found.uncertainty:.4f})"
-    lines.append(f"loss {found.loss:.4f} nats per token{spread}, perplexity {found.perplexity:.2f}")
-    lines.append(f"accuracy: {found.accuracy:.1%} of the tokens that came were the likeliest")
+    lines.append(f"loss {found.loss:.4f} nats per {each}{spread}, perplexity {found.perplexity:.2f}")
+    lines.append(f"accuracy: {found.accuracy:.1%} of the {came} were the likeliest")
     if found.whole is not None:
         lines.append(f"{found.whole:.1%} of the answers are wholly right when it writes its likeliest token each time")
     if (bits := found.bits(found.loss)) is not None:
@@ -105,9 +110,10 @@ def _lines(found: "Score", exact: bool) -> list[str]:
         )
     source = "way of guessing" if exact else "table of counts from the training part"
     lines.append(f"{source:>40}  {'nats':>8}  {'perplexity':>10}" + ("" if bits is None else f"  {'bits/char':>9}"))
-    for name, nats in [*found.ladder, ("this model", found.loss)]:
-        each = found.bits(nats)
-        lines.append(f"{name:>40}  {nats:8.4f}  {perplexity(nats):10.2f}" + ("" if each is None else f"  {each:9.4f}"))
+    least = [] if found.floor is None else [("the floor of these very windows", found.floor)]
+    for name, nats in [*found.ladder, *least, ("this model", found.loss)]:
+        cost = found.bits(nats)
+        lines.append(f"{name:>40}  {nats:8.4f}  {perplexity(nats):10.2f}" + ("" if cost is None else f"  {cost:9.4f}"))
     if found.part == "train" and not exact:
         lines.append("(the tables were counted on this very part; only on the others is their price a fair one)")
     return lines
@@ -126,14 +132,16 @@ def _beside(run: "Run", member: int, found: "Score") -> list[str]:
         ladder = [rung for rung in found.ladder if not run.task.exact or rung[0] in within]
         best, nats = min(ladder, key=lambda rung: rung[1])
         least = "their own floor" if run.task.exact else "the best table on them"
+        best, nats = (f"“{best}”", nats) if found.floor is None else ("theirs", found.floor)
         lines.append(
             f"the training judged {judged['validation']:,} of these windows: loss {said['validation_loss']:.4f}, "
-            f"{_side(said['excess'])} {least}; over all of them it is {_side(found.loss - nats)} “{best}”"
+            f"{_side(said['excess'])} {least}; over all of them it is {_side(found.loss - nats)} {best}"
         )
     if "test" in judged and "accuracy" in said:
-        both = judged.get("validation", 0) + judged["test"]
+        both, what = judged.get("validation", 0) + judged["test"], "question" if run.task.answers == "one" else "window"
         lines.append(
-            f"the training's accuracy, {said['accuracy']:.1%}, is that of validation and test together ({both:,})"
+            f"the training's accuracy, {said['accuracy']:.1%}, is that of validation and test together "
+            f"({_shared.counted(both, what)})"
         )
     return lines + (
         [f"verdict on the training's own judged windows: {summary.verdict(run, said)}"] if run.task.exact else []

@@ -190,8 +190,14 @@ class Rule(Task):
             answerable=answerable,
             allowed=self._tables.law[state] > 0,
             kind=self._kind(windows, answerable),
-            truth=np.log(np.take_along_axis(known.predicted[belief], windows[:, 1:, None], axis=2)[..., 0]),
+            truth=_came(known.predicted[belief], windows),
         )
+
+    def floors(self, windows: IntArray) -> FloatArray:
+        """(window,): what the exact predictor, which sees no more than the window, pays for its tokens on average."""
+        known = self._beliefs(windows.shape[1] - 1)
+        found: FloatArray = -_came(known.predicted[known.follow(windows[:, :-1])], windows).mean(axis=1)
+        return found
 
     def _kind(self, windows: IntArray, answerable: BoolArray) -> IntArray:
         kind = np.full(answerable.shape, -1)
@@ -298,3 +304,9 @@ def _after(rule: Rule, window: tuple[int, ...]) -> frozenset[Hashable]:
     if not window:
         return frozenset(rule._tables.states)
     return frozenset(rule.advance(state, window[-1]) for state in _after(rule, window[:-1]))
+
+
+def _came(predicted: FloatArray, windows: IntArray) -> FloatArray:
+    """(window, place): the logarithm of the chance that the token which came was given."""
+    found: FloatArray = np.log(np.take_along_axis(predicted, windows[:, 1:, None], axis=2)[..., 0])
+    return found

@@ -62,8 +62,8 @@ def seeds(run: Run, *, step: Step = -1) -> Seeds:
     members = Axis(numbers(run.members), tuple(map(str, run.seeds)))
     ladder = [rung for rung in _clock.ladder(run) if rung.reachable]
     stands = []
-    for value in losses[-1]:
-        reached = summary.rung(ladder, value)
+    for value, left in zip(losses[-1], run.metrics["excess"][-1], strict=True):
+        reached = summary.rung(ladder, value, left if run.task.exact else np.inf)
         stands.append(DIVERGED if not np.isfinite(value) else reached.name if reached else "above the ladder")
     return Seeds(
         step=None if step == -1 else _clock.resolve(run, step),

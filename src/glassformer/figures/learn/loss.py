@@ -17,7 +17,8 @@ LINEAR = 1e-3  # excess below which the logarithmic axis becomes linear, so that
 OF_RULE = (
     "Dashed horizontal lines are exact prices of partial understandings, from blind guessing down to the floor, the "
     "least that any model with this window can reach on average; a tick on one marks the first logged step by which "
-    "the held-out loss stands on it, or within a fiftieth of the ladder's height above it. {beyond}Dotted lines named "
+    "the held-out loss stands on it, or within a fiftieth of the ladder's height above it (for the last, above the "
+    "floor of the same windows). {beyond}Dotted lines named "
     "floor, where they can be told from it, are what the exact predictor pays on the very windows that are judged, or "
     "on those of training, which differ a little from the average. Middle: what is left above the floor of the very "
     "same windows, on a logarithmic axis; values below zero, where the model knows these windows better than the rule "
