@@ -48,7 +48,8 @@ SMALL = (
 
 
 def tiny(name, out, *, settings=TINY, experiment="plus_last_even", seeds=2, steps=4, **more):
-    return studies.run(name, experiment, seeds=seeds, steps=steps, settings=settings, out=out, workers=1, **more)
+    last = list({each.partition("=")[0]: each for each in settings}.values())  # a setting is given once
+    return studies.run(name, experiment, seeds=seeds, steps=steps, settings=last, out=out, workers=1, **more)
 
 
 @pytest.fixture
