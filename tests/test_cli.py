@@ -232,6 +232,9 @@ def test_a_file_that_cannot_be_read(here):
     (here / "folder.toml").mkdir()
     refused(call("train", "folder.toml"), "cannot read folder.toml")
     (here / "plain.txt").write_text("x")
+    refused(call("train", "plain.txt"), "plain.txt is not TOML", "for a text: glassformer train --text plain.txt")
+    (here / "my table.csv").write_text("a;b\n")
+    refused(call("train", "my table.csv"), "for a table of questions: glassformer train own_table", "'data.file=my tab")
     answer = call("train", "plus_last_even", "--steps", 1, *QUICK, "--out", "plain.txt/run")
     refused(answer, "plain.txt/run", code=1)
 

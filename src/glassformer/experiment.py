@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from glassformer import changed, own, settings, tasks
+from glassformer import changed, corpora, own, settings, tasks
 from glassformer.architecture import Architecture
 from glassformer.errors import CallError, MissingError, unknown
 from glassformer.settings import setting
@@ -147,7 +147,8 @@ def load(
     begun, name = (given_as.tables(), given_as.name) if given_as else _tables(str(experiment))
     tables = settings.assign(begun, assignments)
     if experiment == OWN_TEXT and isinstance(file := settings.table(tables, "data").get("file"), str):
-        return _of_text({"file": file}, name, assignments, train)
+        found = _of_text({"file": file}, name, assignments, train)
+        return replace(found, changed=("data.file", *found.changed))  # its name alone does not tell of which text
     if experiment == OWN_TABLE and "file" in settings.table(tables, "data"):
         from glassformer import sizing
         from glassformer.tasks.own_table import OwnTable
@@ -313,9 +314,17 @@ def _tables(name: str) -> tuple[dict[str, Any], str]:
     except RecursionError:
         raise CallError(f"{path} is not an experiment: its brackets are nested too deeply") from None
     except tomllib.TOMLDecodeError as problem:
-        raise CallError(f"{path} is not TOML: {problem}") from None
+        raise CallError(f"{path} is not TOML: {problem}{_rather(path)}") from None
     except ValueError:  # Python refuses to read such a number
         raise CallError(f"{path} is not an experiment: it holds a number of thousands of digits") from None
+
+
+def _rather(path: Path) -> str:
+    """What a file that is no experiment may be meant as, and how that is written."""
+    kind = path.suffix.lower()
+    words = ["own_table", "--set", f"data.file={path}"] if kind in (".csv", ".tsv") else ["--text", str(path)]
+    what = "table of questions" if kind in (".csv", ".tsv") else "text"
+    return "" if kind == ".toml" else f"; for a {what}: {pasted(['glassformer', 'train', *words])}"
 
 
 def _own_toml(name: str) -> str:
@@ -324,6 +333,8 @@ def _own_toml(name: str) -> str:
     if path.suffix != ".toml" and not os.path.exists(path):  # unlike path.exists(), at ease with names too long
         raise unknown(name, "experiments", names())
     try:
+        if corpora.is_stream(path):
+            raise CallError(f"{path} is a pipe or a device; save the experiment to a file")
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:

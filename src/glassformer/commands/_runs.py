@@ -2,6 +2,7 @@
 
 from math import isfinite
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import typer
@@ -61,8 +62,8 @@ def _words(row: dict[str, Any]) -> str:
     if "problem" in row:
         return f"cannot be read: {row['problem']}"
     loss, created = row["validation_loss"], str(row["created"])[:16].replace("T", " ")
-    numbers = sorted(each for each in (loss if isinstance(loss, list) else [loss]) if isinstance(each, int | float))
-    middle = numbers[len(numbers) // 2] if numbers else float("nan")
+    numbers = [each for each in (loss if isinstance(loss, list) else [loss]) if isinstance(each, int | float)]
+    middle = median(numbers) if numbers else float("nan")
     said = f"loss {middle:.4f}" if isfinite(middle) else "no loss"
     said += f" (median of {len(numbers)})" if len(numbers) > 1 else ""
     return f"{row['status']} at step {row['last_step']:,}, {said}, begun {created}"
