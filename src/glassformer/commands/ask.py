@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from glassformer.run import Run
 
 ORDER = 40
+COUNTED = 4_000_000  # characters of a text that are counted while a person waits for an answer
 
 
 def ask(
@@ -74,10 +75,14 @@ def ask(
         edited = f"{chance:7.1%}  " if edits else ""
         exactly = f"{truth[token]:7.1%}" if token in truth else f"{'–':>7}"
         typer.echo(f"{shown(token):>{wide}}  {edited}{unedited[token]:7.1%}  {exactly}")
+    if not truth:
+        typer.echo("(no counts: this text is too long to be counted for one answer; `glassformer score` counts it)")
 
 
 def _truth(run: "Run", text: str) -> dict[str, float]:
-    """The exact predictor's probabilities at the place where the model answers."""
+    """The exact predictor's probabilities at the place where the model answers; of a long text, none."""
+    if not run.task.exact and len(getattr(run.task, "text", "")) > COUNTED:
+        return {}
     tokens = run.tokens(text)
     chances = run.task.true_distribution(tokens, run.architecture.context)[-1]
     return dict(zip(run.task.vocabulary, chances.tolist(), strict=False))
