@@ -143,3 +143,42 @@ def test_a_name_that_is_not_there_is_answered_with_the_nearest():
     assert not hasattr(gf, "_nothing")
     assert {"open", "train", "resume", "Run", "figures", "__version__"} <= set(dir(gf))
     assert all(hasattr(gf, name) for name in dir(gf))
+
+
+def test_a_member_left_open_is_refused_where_one_is_meant():
+    """The weights of all members are no model: a pass through them would be over the wrong axis."""
+    population = run_of(POPULATION)
+    for asked in (population.trace, population.ask):
+        with pytest.raises(CallError, match="member = None is not a whole number"):
+            asked([0, 1, 2], member=None)
+
+
+class Unwritable:
+    def __repr__(self):
+        raise RuntimeError("not today")
+
+
+@pytest.mark.parametrize("value", [None, 1.5, np.nan, np.array([]), b"4", Unwritable(), [["4"]]])
+def test_values_of_any_kind_are_refused_in_a_sentence(value):
+    run = run_of("plus_last_even")
+    with pytest.raises(CallError, match="path = "):
+        gf.Run(value)
+    if value is not None:
+        with pytest.raises(CallError, match=r"^stop = .* is not a text$"):
+            run.generate("4 9 +", stop=value)
+    if isinstance(value, Unwritable):
+        with pytest.raises(CallError, match="an object of the class Unwritable is not an edit"):
+            run.ask("4 9 +", edits=value)
+
+
+def test_an_error_holds_nothing_that_a_terminal_obeys():
+    """Python itself prints the text of an error, past every stream of ours; and a name is not repeated without end."""
+    with pytest.raises(MissingError) as refused:
+        gf.open("runs/\x1b[2J\u202e")
+    assert r"\u001b[2J\u202e" in str(refused.value)
+    with pytest.raises(CallError) as refused:
+        run_of("plus_last_even").ask("4 9 +", edits="\x1b[2J")
+    assert "\x1b" not in str(refused.value)
+    with pytest.raises(MissingError) as refused:
+        gf.open("x" * 100_000)
+    assert len(str(refused.value)) < 10_000

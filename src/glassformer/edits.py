@@ -22,6 +22,7 @@ from typing import Any, Union
 
 from glassformer import glossary
 from glassformer.errors import CallError, LimitError, unknown
+from glassformer.given import written as as_given
 
 NUMBERED = ("add", "scale", "set")
 VERBS = ("zero", "mean", "patch", *NUMBERED)
@@ -142,7 +143,7 @@ def read(given: Given) -> tuple[Edit, ...]:
     if isinstance(given, Mapping):
         return (Edit.from_plain(given),)
     if not isinstance(given, Iterable):
-        raise CallError(f"{given!r} is not an edit; write one as zero(mixed, block=0, head=1)")
+        raise CallError(f"{as_given(given)} is not an edit; write one as zero(mixed, block=0, head=1)")
     return tuple(edit for each in given for edit in read(each))
 
 

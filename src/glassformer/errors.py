@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from glassformer.words import shown
+
+MOST_SHOWN = 200  # characters of a name that does not exist
 MOST_NAMED = 100  # of those that exist, in one sentence
 
 
@@ -10,6 +13,9 @@ class Error(Exception):
     """A sentence for the person who called; `exit_code` is 2 when the call was wrong, 1 when the work failed."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return shown(super().__str__())  # Python prints it as it is, and it may hold a name from anywhere
 
 
 class CallError(Error):
@@ -53,7 +59,8 @@ class DivergedError(Error):
 def unknown(name: str, where: str, known: Iterable[str]) -> MissingError:
     """Nothing has this name; the nearest one, and the list of those that exist."""
     known = sorted(known)
-    near = get_close_matches(str(name), known, n=1)
+    name = name if len(name) <= MOST_SHOWN else f"{name[:MOST_SHOWN]}…"
+    near = get_close_matches(name, known, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     more = f" and {len(known) - MOST_NAMED:,} others" if len(known) > MOST_NAMED else ""
     there = f"there are: {', '.join(known[:MOST_NAMED])}{more}" if known else "there are none"

@@ -201,13 +201,15 @@ def go_on(
 
 def stop_token(word: str, vocabulary: Sequence[str]) -> int:
     """The id of the token at which writing ends."""
+    if not isinstance(word, str):
+        raise CallError(f"stop = {given.written(word)} is not a text")
     if word in vocabulary:
         return vocabulary.index(word)
     near = get_close_matches(word, vocabulary, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {len(vocabulary):,} other tokens"
     if not near and len(vocabulary) <= MOST_NAMED:
         hint = f"there are: {' '.join(vocabulary)}"
-    raise CallError(f"stop = {word!r} is not a token of this model; {hint}")
+    raise CallError(f"stop = {given.written(word)} is not a token of this model; {hint}")
 
 
 def spelled(tokens: Iterable[int], decode: Callable[[Array], str]) -> Iterator[str]:

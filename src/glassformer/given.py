@@ -57,6 +57,8 @@ def written(value: Any) -> str:
         said = shown(repr(value)).replace("\n", " ")
     except ValueError:  # Python writes no number of thousands of digits
         said = "a number of thousands of digits"
+    except Exception:  # an object of somebody's own that cannot be written
+        said = f"an object of the class {type(value).__name__}"
     return said if len(said) <= MOST_SHOWN else f"{said[:MOST_SHOWN]}…"
 
 

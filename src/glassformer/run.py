@@ -134,8 +134,11 @@ class Run:
 
     edits: tuple[Edit, ...] = ()  # through which it is seen; of a run as it was trained, none
 
-    def __init__(self, path: Path) -> None:
-        if not path.exists():
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise CallError(f"path = {given.written(path)} is not a folder")
+        path = Path(path)
+        if not os.path.exists(path):
             raise MissingError(f"there is no folder {path}; {FIRST}")
         self.path = path
         self._stamp = folder.stamp(path)  # before anything is read, so that nothing can grow unnoticed
@@ -292,7 +295,7 @@ class Run:
         """
         tokens = self.tokens(text)
         entry = self._entry(step)
-        params = nest(self.unedited.weights(entry.step, member))
+        params = nest(self.unedited.weights(entry.step, self.place(member)))
         changes = editing.compiled(self, tokens, entry.step, member, edits)
         with np.errstate(over="ignore", invalid="ignore"):  # a diverged model is looked at like any other
             _, values = reference.forward(params, tokens, self.architecture, changes)
@@ -303,7 +306,7 @@ class Run:
 
         Weights and metrics stay what was trained, and what has been read of the folder is shared.
         """
-        if edits and editing.is_functions(edits):
+        if editing.is_functions(edits) and edits:
             raise CallError("edited takes written edits, as zero(mixed, head=0); functions go to trace, ask, generate")
         found = (*self.edits, *read(edits))
         for edit in found:
