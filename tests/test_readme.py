@@ -57,7 +57,7 @@ SAYS = {  # what a line begins with → what it says, on the output or beside it
     ],
     "glassformer ask plus_last_even-18 ": [FIRST],
     "glassformer ask plus_last_even-18-rate ": [r"^plus_last_even-18-rate_0\.001 at step 20,000"],
-    "glassformer study": [r"of 4 seeds get to", r"^study: studies/seeds-plus_last_even "],
+    "glassformer study": [r"of 4 seeds gets? to", r"^study: studies/seeds-plus_last_even "],
     "glassformer train --text": [r"^run: runs/mine-18 ", r"^  glassformer generate mine-18 "],
     "glassformer generate mine": [r"^mine-18 at step ", r"^Simple"],
     "glassformer train own_table": [r"^accuracy: ", r"^run: runs/own_table-18-file_larger\.csv "],
