@@ -40,7 +40,7 @@ BASES = {
     "score": ("score", "run", "--windows", "5"),
     "check": ("check", "run"),
     "figures": ("figures", "run", "attention", "--format", "csv", "--out", "drawn"),
-    "film": ("film", "run", "phase_path", "--frames", "2", "--format", "gif", "--out", "filmed"),
+    "film": ("film", "run", "phase", "--frames", "2", "--format", "gif", "--out", "filmed"),
     "study": ("study", "ablation", "five_operations", "--steps", "1", "--seeds", "1", "--without", "nothing"),
     "physics": ("physics", "one_layer", "--steps", "3", "--set", "nothing=1"),
     "data": ("data", "list"),
