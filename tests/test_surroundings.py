@@ -6,14 +6,17 @@ import sys
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 
 from command import call, contents
-from glassformer import app, corpora
+from glassformer import app, corpora, streams, study
+from glassformer.analyses.path import timeline
 from glassformer.engine import _devices
 from glassformer.errors import Error
 from glassformer.experiment import load
 from glassformer.training import begin
+from small_runs import run_of
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes files by their number")
@@ -58,7 +61,7 @@ def test_what_nobody_foresaw_is_one_sentence_too(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(app, "app", broken)
     with pytest.raises(KeyError, match="surprise"):
         call("list")
-    monkeypatch.delenv(app.TRACEBACK)
+    monkeypatch.delenv(streams.TRACEBACK)
     answer = call("list")
     assert answer.code == 1
     assert answer.err.startswith("glassformer: KeyError: 'surprise'\n")
@@ -75,3 +78,13 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
         assert answer.code == 2, words
         assert "is a pipe or a device" in answer.err
     assert not corpora.is_stream(tmp_path)
+
+
+def test_a_loss_too_large_for_a_step_down_does_not_hold_up_the_timeline() -> None:
+    """1e300 less a little is 1e300: the search for where it has fallen must go on all the same."""
+    found = timeline._plateaus(run_of("plus_last_even"), np.arange(0.0, 50.0, 10.0), np.full(5, 1e300))
+    assert len(found.values) <= 5
+
+
+def test_files_of_a_study_hold_no_mark_that_turns_the_writing() -> None:
+    assert study.text({"cell": "\u202egnp"}) == b'{\n "cell": "\\u202egnp"\n}\n'

@@ -16,9 +16,9 @@ from typer._completion_shared import install
 
 from glassformer import __version__, _discover, commands, stopping, streams
 from glassformer.errors import Error
+from glassformer.streams import TRACEBACK
 
 INTERRUPTED = 130  # how typer ends a command that Ctrl-C cut short before it was ours
-TRACEBACK = "GLASSFORMER_TRACEBACK"  # set: what nobody foresaw is shown as Python shows it
 
 app = typer.Typer(
     name="glassformer",

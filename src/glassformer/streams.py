@@ -7,10 +7,14 @@ writes to `real`, and sends foreign words through `words.shown` itself; all of t
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from glassformer.words import shown
+
+TRACEBACK = "GLASSFORMER_TRACEBACK"  # set: what nobody foresaw is shown as Python shows it
+LIBRARIES = r"(glassformer|jax|matplotlib|numpy)(\.|$)"  # whose warnings are about lines of code that no user wrote
 
 
 class Shown:
@@ -38,6 +42,8 @@ class Shown:
 def cover() -> None:
     """Cover the output and the error output of this process; one that was closed before it began leads nowhere."""
     _fill()
+    if not (os.environ.get(TRACEBACK) or sys.warnoptions):
+        warnings.filterwarnings("ignore", module=LIBRARIES)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, Shown):

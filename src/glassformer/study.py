@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer import folder
+from glassformer import folder, words
 from glassformer.errors import DamagedError, MissingError
 from glassformer.experiment import Experiment, from_tables
 
@@ -316,4 +316,4 @@ def text(value: Any) -> bytes:
     """Plain values as the bytes of a JSON file."""
     from glassformer.plain import plain
 
-    return (json.dumps(plain(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    return (words.shown(json.dumps(plain(value), ensure_ascii=False, indent=1, allow_nan=False)) + "\n").encode()

@@ -11,7 +11,7 @@ from glassformer.gallery.drawing import Progress, draw
 from glassformer.gallery.making import FORMATS, Made, Wish, make, plot, stem
 from glassformer.gallery.page import page
 from glassformer.run import Run
-from glassformer.words import pasted
+from glassformer.words import pasted, shown
 
 __all__ = ["FORMATS", "Made", "Progress", "Wish", "draw", "gallery", "left_out", "make", "page", "plot", "stem"]
 
@@ -32,7 +32,7 @@ def gallery(
     made = [*drawn, *(Made(each.name, each.section, absent=told[each.name]) for each in pieces if each.name in told)]
     facts = [{name: value for name, value in asdict(each).items() if name != "seconds"} for each in made]
     about = {"run": run.name, "version": __version__, "figures": facts}  # the same run gives the same file
-    storage.replace(out / "gallery.json", json.dumps(about, ensure_ascii=False, indent=1).encode())
+    storage.replace(out / "gallery.json", shown(json.dumps(about, ensure_ascii=False, indent=1)).encode())
     storage.replace(out / "index.html", page(run, made, out, wish.theme).encode())
     return made
 

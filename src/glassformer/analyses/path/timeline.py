@@ -170,7 +170,7 @@ def _plateaus(run: Run, at: Array, low: Array) -> Labelled:
     i = 0
     while i < len(best):
         j = int(np.searchsorted(-best, -(best[i] - STILL * height), side="left"))  # first line that fell far enough
-        last = min(j, len(best)) - 1
+        last = max(min(j, len(best)) - 1, i)  # of a loss so large that a step down is lost in it, this line alone
         if best[i] - rungs[-1] > LEFT * height and at[last] - at[i] >= LONG * at[-1]:
             near = found and i - int(np.searchsorted(at, found[-1][1])) <= 2  # one plateau with a small step in it
             found[-1:] = [(found[-1][0], int(at[last]))] if near else [*found[-1:], (int(at[i]), int(at[last]))]
