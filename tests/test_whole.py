@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import small_life
@@ -197,3 +198,24 @@ def test_hostile_names_are_shown_and_not_obeyed(finished, tmp_path):
     assert r"\u001b[2J\u2066.safetensors is not listed" in said
     assert not {"\x1b", "\x07", "\u202e", "\x9b", "\u2066"} & {*said}
     assert call("check", folder, "--json").json["status"] == "\x1b[31m\u202efine\x9b2J"
+
+
+@pytest.mark.parametrize("name", ["weights/000000.safetensors", "times.jsonl"])
+def test_a_link_that_leads_in_circles_is_one_thing_that_is_wrong(finished, tmp_path, name):
+    """The rest is looked at all the same."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(Path(name).name)
+    answer = call("check", folder)
+    assert "MB on disk" in answer.out
+    assert answer.code == (1 if name.startswith("weights") else 0)
+
+
+def test_times_that_are_no_numbers_are_unknown(finished, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (folder / "times.jsonl").write_text('{"step": 0, "seconds": "\\u001b"}\n{"step": 1, "seconds": [1, 2]}\n')
+    times = Run(folder).times
+    assert times["step"].tolist() == [0, 1]
+    assert np.isnan(times["seconds"]).tolist() == [True, True]

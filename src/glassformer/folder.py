@@ -163,12 +163,12 @@ def size(run: Path) -> int:
     """Bytes on the disk, of everything that lies in the folder; what comes and goes meanwhile may be left out."""
     total, waiting = 0, [os.fspath(run)]
     while waiting:
-        with suppress(FileNotFoundError), os.scandir(waiting.pop()) as entries:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                elif entry.is_file():
-                    with suppress(FileNotFoundError):
+                with suppress(OSError):  # gone, or a link that leads nowhere
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.is_file():
                         total += entry.stat().st_size
     return total
 

@@ -242,7 +242,7 @@ class Run:
         """Seconds, steps and tokens per second at the logged steps; two equal trainings differ in these alone."""
         lines = folder.times(self.path).read
         names = dict.fromkeys(name for line in lines for name in line)
-        return {name: np.array([line.get(name, np.nan) for line in lines], dtype=np.float64) for name in names}
+        return {name: np.array([_number(line.get(name)) for line in lines], dtype=np.float64) for name in names}
 
     @cached_property
     def problems(self) -> list[str]:
@@ -251,7 +251,7 @@ class Run:
         if (twice := len(self.listed.read) - len(self._index)) > 0:
             problems.append(f"{folder.INDEX} lists {twice} steps more than once; the first line of each counts")
         for number in sorted({entry.file for entry in self._index.values()}):
-            if not (self.path / folder.weights_file(number)).exists():
+            if not os.path.exists(self.path / folder.weights_file(number)):  # at ease with links that lead in circles
                 lost = [entry.step for entry in self._index.values() if entry.file == number]
                 problems.append(f"{folder.weights_file(number)} is missing, and with it {_steps(lost)}")
         return problems
@@ -599,6 +599,12 @@ def _numbers(value: Any) -> Array | None:
         return None if value is None else np.array(value, dtype=np.float64)
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def _number(value: Any) -> float:
+    """One number; NaN where it is none, or several."""
+    found = _numbers(value)
+    return np.nan if found is None or found.ndim else float(found)
 
 
 def _dimensions(name: str) -> tuple[str, ...]:

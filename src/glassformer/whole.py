@@ -5,6 +5,7 @@ point) and by the resume point. Files of lines only grow and run.json comes last
 writer too; what such a writer has in hand at the moment (a line, a file that is not listed yet) is no damage.
 """
 
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,7 @@ def _wrong_weights(run: "Run") -> list[str]:
     found = []
     for step in run.steps.tolist():
         try:
-            if run.weights_file(step).exists():
+            if os.path.exists(run.weights_file(step)):
                 run.weights(step)
         except Error as problem:
             found.append(str(problem))

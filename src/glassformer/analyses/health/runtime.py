@@ -71,7 +71,8 @@ def runtime(
 ) -> Runtime:
     """Speed as logged, costs as counted; `measure` trains a few steps at other contexts and widths and times them."""
     a, train = run.architecture, run.experiment.train
-    at, seconds = run.times.get("step", np.zeros(0)), run.times.get("seconds", np.zeros(0))
+    at, seconds = run.times.get("step", np.zeros(0)), run.times.get("seconds")
+    seconds = np.full(len(at), np.nan) if seconds is None else seconds
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = np.diff(at) / np.diff(seconds) if len(at) > 1 else np.zeros(0)
     speed = np.where(np.isfinite(speed), speed, np.nan)
