@@ -134,6 +134,11 @@ class Architecture:
         """How many numbers the model learns."""
         return sum(prod(shape) for shape in self.shapes().values())
 
+    def traced(self, length: int) -> int:
+        """How many numbers a trace of one input of so many tokens holds, roughly: scores and attention grow fastest."""
+        per_token = 6 * self.width + 4 * self.inner + 2 * self.feed_forward + 2 * self.heads * length
+        return length * (self.blocks * per_token + 2 * self.answers)
+
     def _norm_shapes(self, name: str) -> dict[str, SHAPE]:
         shapes: dict[str, SHAPE] = {name: (self.width,)} if self.norm != "none" else {}
         if self.norm == "layer" and "norm" in self.biases:

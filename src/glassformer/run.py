@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import xarray
 
 MOST_TEXT = 64_000  # characters of one input
+MOST_TRACED = 1 << 30  # numbers of one trace: four gigabytes
 MOST_TOKENS = 1_000_000  # of one call to generate
 FIRST = "`glassformer train plus_last_even` makes one"
 CREATED = re.compile(rb'"created": ?"([0-9T:.+-]{10,40})"')  # a time; inside a text of JSON its quotes would be escaped
@@ -294,6 +295,11 @@ class Run:
         A point may have TransformerLens's name: `{"blocks.0.attn.hook_z": function}` is called for that block only.
         """
         tokens = self.tokens(text)
+        if (many := (tokens.size // tokens.shape[-1]) * self.architecture.traced(tokens.shape[-1])) > MOST_TRACED:
+            raise LimitError(
+                f"a trace of {tokens.size // tokens.shape[-1]:,} inputs of {tokens.shape[-1]:,} tokens holds {many:,} "
+                f"numbers; the most is {MOST_TRACED:,}: give fewer or shorter ones"
+            )
         entry = self._entry(step)
         params = nest(self.unedited.weights(entry.step, self.place(member)))
         changes = editing.compiled(self, tokens, entry.step, member, edits)

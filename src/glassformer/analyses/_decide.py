@@ -9,6 +9,7 @@ import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _counted, _operands
+from glassformer.analyses._fitting import fitting
 from glassformer.analyses._result import Array, Axis
 from glassformer.analyses._verdicts import NONE
 from glassformer.architecture import Architecture, nest
@@ -152,12 +153,12 @@ def pushes(w: Params, seen: Mapping[str, Array], block: int, a: Architecture) ->
 @lru_cache(maxsize=16)
 def examples(run: Run, most: int) -> Examples:
     """Validation windows, always the same. Kept by run: tasks of equal settings may have different texts."""
-    return run.task.examples(run.architecture.context, "validation", most)
+    return run.task.examples(run.architecture.context, "validation", fitting(run, most))
 
 
 def affordable(run: Run, most: int) -> int:
     """How many windows to look at: `most` for small models, fewer for large ones, so that a pass stays cheap."""
-    return int(np.clip(WORK / (run.parameters * run.architecture.context), LEAST, most))
+    return fitting(run, int(np.clip(WORK / (run.parameters * run.architecture.context), LEAST, most)))
 
 
 def group_of(task: Task) -> dict[int, str]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._fitting import fitting
 from glassformer.analyses._result import Array, percent
 from glassformer.counted import counted
 from glassformer.run import Run
@@ -77,7 +78,7 @@ def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
     windows, (read, came) = examples.windows, counted(run.architecture, skip=0)
     targets = windows[:, 1:][:, came]
     rule = run.task.measure == "rule_error"
-    each = int(np.clip(NUMBERS // (run.architecture.context * run.architecture.answers), 1, TOGETHER))
+    each = fitting(run, int(np.clip(NUMBERS // (run.architecture.context * run.architecture.answers), 1, TOGETHER)))
     parts = []
     for begin in range(0, len(windows), each):
         some = slice(begin, begin + each)
@@ -105,7 +106,7 @@ def asked(run: Run) -> str:
 
 def enough(run: Run, most: int, share: float = 5.0) -> int:
     """How many windows to judge at one step: `most` for small models, fewer for large ones."""
-    return int(np.clip(share * WORK / (run.parameters * run.architecture.context), 2 * LEAST, most))
+    return fitting(run, int(np.clip(share * WORK / (run.parameters * run.architecture.context), 2 * LEAST, most)))
 
 
 def life(run: Run, step: int = -1, member: int = 0, most: int | None = None) -> tuple[list[int], int]:

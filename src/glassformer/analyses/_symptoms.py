@@ -189,8 +189,8 @@ class Symptoms:
                 edits = editing.compiled(run, given.windows[:, :-1], step, self.member) or None
                 _, seen = reference.forward(nest(flat), given.windows[:, :-1], a, edits)
                 final = seen["final"][:, _counted.read(run)].astype(np.float64)
-                signal = float(final.std(0).mean() / max(np.sqrt((final**2).mean()), 1e-30))
-                found.setdefault("signal", []).append((step, signal))
+                signal = _between(final).mean() / max(np.sqrt((final**2).mean()), 1e-30)
+                found.setdefault("signal", []).append((step, float(signal)))
                 if a.feed_forward and a.activation == "relu":
                     fires = (seen["hidden"] > 0).any((0, 2))  # (block, neuron)
                     found.setdefault("silent", []).append((step, float((~fires).mean(-1).max())))
@@ -235,9 +235,15 @@ def _attention(attention: Array, first: Array) -> dict[str, float]:
     some = even > 0
     return {
         "moved": float(moved.max()),
-        "varies": float(attention.std(0).mean((-1, -2)).max()),
+        "varies": float(_between(attention).mean((-1, -2)).max()),
         "spread": float((entropy[some] / even[some]).mean()) if some.any() else 1.0,
     }
+
+
+def _between(values: Array) -> Array:
+    """How much values differ between windows; of a single one nobody knows."""
+    found: Array = values.std(0) if len(values) > 1 else np.full(values.shape[1:], np.nan)
+    return found
 
 
 def _sizes(run: Run) -> dict[str, int]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _clock, _counted, _logged
+from glassformer.analyses._fitting import fitting
 from glassformer.analyses._result import Array, Labelled, Result, numbers, result, shared
 from glassformer.analyses._scale import Scale, by_losses, spaced
 from glassformer.analyses._uncertain import (
@@ -77,7 +78,7 @@ def plan(run: Run, member: int, also: int = -1) -> Plan:
     each += a.context * a.blocks * a.feed_forward * DEAR if a.activation == "gelu" else 0
     places = a.context if a.read_position is None else 1
     least = max(LEAST_WINDOWS, min(FEW // places, 64))
-    windows = int(np.clip(WORK // (MOST_STEPS * each), least, MOST_WINDOWS))
+    windows = fitting(run, int(np.clip(WORK // (MOST_STEPS * each), least, MOST_WINDOWS)))
     most = int(np.clip(WORK // (windows * each), LEAST_STEPS, MOST_STEPS))
     moments = sorted({*_clock.moments(run, MOMENTS, member), *([] if also == -1 else [also])})
     even = _clock.kept(run, most // 2 if len(run.steps) > most else most)

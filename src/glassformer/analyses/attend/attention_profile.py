@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
+from glassformer.analyses._fitting import fitting
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
 from glassformer.analyses._sought import copied, sought
@@ -92,7 +93,7 @@ def _of_run(run: Run, step: int, member: int, marked: int) -> AttentionProfile:
     a = run.architecture
     known = uncertainty(run, member=member)
     first, context = int(run.steps[0]), a.context
-    windows = run.task.examples(context, "validation", WINDOWS).windows[:, :context]
+    windows = run.task.examples(context, "validation", fitting(run, WINDOWS)).windows[:, :context]
     back = np.arange(context)[:, None] - np.arange(context)[None, :]  # (query, key): how far back the key lies
     allowed = back >= 0 if a.causal else np.ones_like(back, bool)
     distances = np.arange(context) if a.causal else np.arange(-(context - 1), context)

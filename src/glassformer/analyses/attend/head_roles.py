@@ -3,6 +3,7 @@
 import numpy as np
 
 from glassformer.analyses import _applies, _clock, _judged
+from glassformer.analyses._fitting import fitting
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import groups
 from glassformer.analyses._question import arguments, holds_answer
@@ -139,7 +140,7 @@ def _induction(run: Run, step: int, member: int) -> Array:
         return np.full((a.blocks, a.heads), np.nan)
     rng = np.random.default_rng(0)
     used = np.unique(run.task.examples(a.context, "validation", WINDOWS).windows)
-    once = used[rng.integers(0, len(used), (REPEATED, half))]
+    once = used[rng.integers(0, len(used), (fitting(run, REPEATED), half))]
     seen = run.trace(np.concatenate([once, once], axis=1), step=step, member=member)["attention"]
     queries = np.arange(half, 2 * half - 1)  # (sequence, block, head, query, key)
     found: Array = seen[..., queries, queries - half + 1].astype(np.float64).mean(axis=(0, 3))
