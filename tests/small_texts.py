@@ -27,8 +27,12 @@ def random_run(folder: Path, tokenizer: str, *, not_a_number: bool = False, chan
     path = folder / "text.txt"
     path.write_text(TEXT, encoding="utf-8")
     entries = {"bpe": 120, "byte_bpe": 300}.get(tokenizer)
-    settings = {each.partition("=")[0]: each for each in (*SETTINGS, *changes)}
-    return noise(folder / "run", for_text(path, tokenizer, entries, settings.values()), not_a_number)
+    return noise(folder / "run", for_text(path, tokenizer, entries, once(*SETTINGS, *changes)), not_a_number)
+
+
+def once(*settings: str) -> list[str]:
+    """Each setting once, as it was given last."""
+    return list({each.partition("=")[0]: each for each in settings}.values())
 
 
 def noise(path: Path, experiment: Experiment, not_a_number: bool = False) -> Run:

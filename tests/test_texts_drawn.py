@@ -27,7 +27,7 @@ from glassformer.figures import _draw, plot_attention, plot_comparison, plot_cov
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import TEXT, run_of
-from small_texts import SETTINGS, noise, random_run
+from small_texts import SETTINGS, noise, once, random_run
 from small_texts import TEXT as WORDS
 
 
@@ -47,7 +47,7 @@ def logged(folder, tokenizer, losses, *changes):
     folder.mkdir()
     path = folder / "text.txt"
     path.write_text(WORDS, encoding="utf-8")
-    experiment = for_text(path, tokenizer, {"bpe": 120, "byte_bpe": 300}.get(tokenizer), (*SETTINGS, *changes))
+    experiment = for_text(path, tokenizer, {"bpe": 120, "byte_bpe": 300}.get(tokenizer), once(*SETTINGS, *changes))
     shapes = experiment.architecture.shapes()
     weights = {name: np.zeros((1, *shape), np.float32) for name, shape in shapes.items()}
     lines = [{"step": k, "validation_loss": loss, "excess": loss - 2} for k, loss in enumerate(losses)]
@@ -132,7 +132,7 @@ def stripes(tmp_path):
     path.write_text(WORDS, encoding="utf-8")
     plain = ("blocks=1", "heads=1", "norm=none", "final_norm=false", "positions=none", "feed_forward=0",
              "output_projection=false", "tied_embedding=false", "dropout=0", "biases=[]")  # fmt: skip
-    experiment = for_text(path, "bpe", 120, (*SETTINGS, *(f"architecture.{each}" for each in plain)))
+    experiment = for_text(path, "bpe", 120, once(*SETTINGS, *(f"architecture.{each}" for each in plain)))
     words = experiment.task.vocabulary
     shapes = experiment.architecture.shapes()
     weights = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}

@@ -223,7 +223,7 @@ def test_a_run_that_grows_is_noticed(growing):
         assert (run.last_step, run.grown) == (point, False)
     growing.finish("finished")
     assert run.grown, "the ending is news, too"
-    assert (run.status, run.newer().status) == ("interrupted", "finished")
+    assert (run.status, run.newer().status) == ("finished", "finished")
     assert not run.newer().grown
 
 

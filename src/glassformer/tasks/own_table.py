@@ -3,7 +3,7 @@
 A line is a question and its answer, and perhaps a group; with `split = "group"` no group is in two parts. Cells are set
 apart by commas, semicolons, tabs or |, in quotes where they hold one. The first line may name the columns question,
 answer and group, or with a word like these (Frage and Antwort, prompt and response), in any order, in any case, among
-others that are left alone; without names the first column is the question, the second the answer, and a third the group.
+others that are left alone; without names the first column is the question, the second the answer, a third the group.
 """
 
 from collections import Counter
