@@ -281,3 +281,18 @@ def test_files_of_a_run_are_a_closed_list():
     assert issubclass(own.NeededError, Error)
     assert issubclass(tasks.find("mary"), Task)
     assert np.isclose(Mine().law(3).sum(), 1)
+
+
+def test_a_file_that_has_changed_or_gone_does_not_stop_a_second_process(tmp_path):
+    """Nor is it loaded there: what another process would know is not what this one does."""
+    paths = [tmp_path / f"task_{word}.py" for word in ("gone", "changed", "kept")]
+    for path in paths:
+        path.write_text(RULE.replace("class ", f"# {path.stem}\nclass ", 1), encoding="utf-8")
+    gone, changed, kept = (own.load(path) for path in paths)
+    paths[0].unlink()
+    paths[1].write_text("no longer a task", encoding="utf-8")
+    assert [own.portable(kind) for kind in (gone, changed, kept)] == [False, False, True]
+    there = [file for file, _, _ in own.files()]
+    assert str(paths[2].resolve()) in there
+    assert not {str(paths[0].resolve()), str(paths[1].resolve())} & set(there)
+    own.load_all(own.files())

@@ -134,8 +134,11 @@ def found(wanted: Code, where: Path | None) -> type[Task]:
 
 
 def files() -> list[tuple[str, str, str | None]]:
-    """What `load_all` needs in another process: file, class and sha256; the classes of a notebook stand in none."""
-    return [(str(path), kind.__name__, _codes[kind].sha256) for kind, path in _files.items()]
+    """What `load_all` needs in another process: file, class and sha256; the classes of a notebook stand in none.
+
+    A file that has changed or gone since is left out: another process would load other code, or nothing.
+    """
+    return [(str(path), kind.__name__, _codes[kind].sha256) for kind, path in _files.items() if portable(kind)]
 
 
 def load_all(there: Iterable[tuple[str, str, str | None]]) -> None:
@@ -153,7 +156,12 @@ def option(kind: type[Task]) -> list[str]:
 
 def portable(kind: type[Task]) -> bool:
     """Whether another process can know this class."""
-    return kind not in _codes or kind in _files
+    if kind not in _codes:
+        return True
+    try:
+        return kind in _files and sha256(_content(_files[kind])).hexdigest() == _codes[kind].sha256
+    except Error:
+        return False
 
 
 @contextmanager
