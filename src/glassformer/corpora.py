@@ -8,7 +8,7 @@ from pathlib import Path
 from glassformer.errors import CallError, DamagedError, Error, MissingError, unknown
 
 FOLDER = "GLASSFORMER_DATA"  # the environment variable that names a folder with data sets
-MOST_BYTES = 256_000_000
+MOST_BYTES = 20 << 20  # of a text or a table: what was tried, docs/limits.md
 
 
 @dataclass(frozen=True)

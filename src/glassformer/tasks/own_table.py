@@ -24,7 +24,6 @@ from glassformer.tasks._task import IntArray, Part
 PAD = "<PAD>"
 TABLE = "text.txt"  # under this name a run keeps it
 LEAST = 10  # different questions
-MOST_BYTES = 32_000_000  # of the file
 MOST_VOCABULARY = 65_536  # different answers and tokens of questions
 MOST_LENGTH = 4_096  # tokens of one question
 MOST_TOKENS = 20_000_000  # questions × the length of the longest
@@ -67,10 +66,7 @@ class OwnTable(Questions):
     @cached_property
     def _text(self) -> str:
         path = self.file if self.folder is None else str(self.folder / TABLE)
-        data = corpora.read_file(path)
-        if len(data) > MOST_BYTES:
-            raise LimitError(f"data.file = {path} has {len(data):,} bytes; the most is {MOST_BYTES:,}")
-        return corpora.decoded(data, path)
+        return corpora.decoded(corpora.read_file(path), path)
 
     @cached_property
     def table(self) -> Table:
