@@ -12,6 +12,7 @@ import glassformer.run
 from command import call
 from glassformer import experiment, model, reference
 from glassformer.architecture import nest
+from small_runs import MODULAR, STEPS
 
 FEW = ("--steps", 3, "--set", "train.judged=20")
 
@@ -34,7 +35,7 @@ def test_a_further_experiment_of_a_task_has_other_settings_and_a_model_that_answ
     assert logits.shape[-1] == mine.architecture.answers > windows[:, -1].max()
 
 
-@pytest.mark.parametrize("name", sorted(FIRST.values()))
+@pytest.mark.parametrize("name", sorted(set(FIRST.values()) - {*STEPS, MODULAR}))  # those are trained by many tests
 def test_a_ready_made_experiment_trains_and_opens(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = call("train", name, *FEW, *_extra(name, tmp_path), "--json")
