@@ -18,8 +18,9 @@ tasks, catalogue     what can be learnt; what there is, and what applies to a ru
 Run, Trace, Error    what `open` and `run.trace` give, and what every refusal is
 """
 
-from importlib import import_module
-from typing import Any
+TYPE_CHECKING = False  # as `typing` has it, which is not loaded: a command answers Ctrl-C only once this file is read
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -34,8 +35,10 @@ NAMES = {  # public name → where it is
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """The public names, each imported when it is first used: opening a run loads no JAX, training no Matplotlib."""
+    from importlib import import_module
+
     if name in FOLDERS:
         return import_module(f"glassformer.{name}")
     if name in NAMES:
