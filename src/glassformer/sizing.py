@@ -49,21 +49,24 @@ def sized_to_table(tables: Mapping[str, Any], task: OwnTable) -> dict[str, Any]:
 
 def told_of_table(experiment: "Experiment") -> str:
     """What was chosen for a table, and how to choose otherwise."""
-    a, train = experiment.architecture, experiment.train
-    blocks = "1 block" if a.blocks == 1 else f"{a.blocks} blocks"
+    train = experiment.train
     return (
-        f"sized to the table: {blocks} of width {a.width} ({a.parameters:,} parameters), {train.steps:,} steps of "
-        f"{train.batch} questions; choose otherwise with --steps or --set architecture.width=64 "
+        f"sized to the table: {_model(experiment)}, {train.steps:,} steps of {train.batch} questions; "
+        "choose otherwise with --steps or --set architecture.width=64 "
         "(`glassformer show own_table --all` has every setting)"
     )
 
 
 def told(experiment: "Experiment") -> str:
     """What was chosen for a text, and how to choose otherwise."""
-    a, train = experiment.architecture, experiment.train
-    blocks = "1 block" if a.blocks == 1 else f"{a.blocks} blocks"
+    train = experiment.train
     return (
-        f"sized to the text: {blocks} of width {a.width} ({a.parameters:,} parameters) that see {a.context} tokens, "
+        f"sized to the text: {_model(experiment)} that see {experiment.architecture.context} tokens, "
         f"{train.steps:,} steps of {train.batch} windows; choose otherwise with --steps, --tokenizer or "
         "--set architecture.width=128 (`glassformer show own_text --all` has every setting)"
     )
+
+
+def _model(experiment: "Experiment") -> str:
+    a = experiment.architecture
+    return f"{a.blocks} {'block' if a.blocks == 1 else 'blocks'} of width {a.width} ({a.parameters:,} parameters)"

@@ -316,7 +316,7 @@ def schedule(s: Symptoms) -> Check:
     if stop is not None and (arrived(s) or at_rest):
         finding = _found(
             "converged", f"from step {thousands(stop)} on the {s.whose} loss stays within {_share(s, s.close)} of its "
-            f"best{f', and {percent(max(s.left, 0))} is left to learn' if s.run.task.exact else ''}{_way(s)}",
+            f"best{f', and {percent(_left(s))} is left to learn' if s.run.task.exact else ''}{_way(s)}",
             _learnt(s) if s.run.task.exact else
             "this training teaches this model no more of the text; nobody knows how much is left",
             f"stop at step {thousands(stop)} next time (train.steps = {stop})"
@@ -396,6 +396,11 @@ def _where(s: Symptoms, loss: float) -> tuple[str, bool]:
 def _share(s: Symptoms, nats: float) -> str:
     """A difference of losses, as a share of the ladder; of a text, of its perplexity."""
     return percent(nats / s.height) if s.run.task.exact else f"{percent(1 - np.exp(-nats))} of its perplexity"
+
+
+def _left(s: Symptoms) -> float:
+    """What the verdict says of the same line; `s.left`, which is judged, is steadier."""
+    return max(summary.share_left(s.run, summary.members(s.run)[s.member]), 0.0)
 
 
 def _learnt(s: Symptoms) -> str:

@@ -35,8 +35,9 @@ def run_to_resume(
         _say_what_counts(run, text, given)
         return out
     own = name is None or text is not None or "file" in given["data"]  # known without the file it was begun with
-    fits = _begun_so(name, seeds, given) if own else _same_as(wanted(), seeds)
-    train = {} if own else {"seed": wanted().train.seed, "steps": wanted().train.steps}
+    settings = None if own else wanted()
+    fits = _begun_so(name, seeds, given) if settings is None else _same_as(settings, seeds)
+    train = {} if settings is None else {"seed": settings.train.seed, "steps": settings.train.steps}
     found = _newest(root, fits, lambda about: _may(about, name, seeds, train))
     if found is None:
         which = f"of {name} with these settings" if name else "with these settings" if any(given.values()) else "at all"

@@ -22,6 +22,13 @@ RunName = Annotated[
         autocompletion=_complete.runs,
     ),
 ]
+ExperimentName = Annotated[
+    str | None,
+    typer.Argument(
+        help="A ready-made experiment, or a path to your own TOML or .py file.",
+        autocompletion=_complete.experiments,
+    ),
+]
 Step = Annotated[
     str,
     typer.Option(metavar="STEP", help="A kept step of the training, last, or best: the lowest validation loss kept."),

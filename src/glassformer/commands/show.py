@@ -4,20 +4,14 @@ from typing import Annotated
 
 import typer
 
-from glassformer.commands import _complete, _shared
+from glassformer.commands import _shared
 from glassformer.errors import CallError
 
 ORDER = 20
 
 
 def show(
-    experiment: Annotated[
-        str | None,
-        typer.Argument(
-            help="A ready-made experiment, or a path to your own TOML or .py file.",
-            autocompletion=_complete.experiments,
-        ),
-    ] = None,
+    experiment: _shared.ExperimentName = None,
     all_: Annotated[
         bool,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer import terminal, words
-from glassformer.commands import _complete, _next, _resuming, _shared
+from glassformer.commands import _next, _resuming, _shared
 from glassformer.errors import CallError, Error
 
 if TYPE_CHECKING:
@@ -22,13 +22,7 @@ STOPPED = "stopped at once; a training begun here goes on with --resume"
 
 
 def train(
-    experiment: Annotated[
-        str | None,
-        typer.Argument(
-            help="A ready-made experiment, or a path to your own TOML or .py file.",
-            autocompletion=_complete.experiments,
-        ),
-    ] = None,
+    experiment: _shared.ExperimentName = None,
     text: Annotated[
         Path | None, typer.Option(help="A UTF-8 text of your own to learn, in place of an experiment.")
     ] = None,
