@@ -372,7 +372,7 @@ def test_generate_in_words(trained):
     judged = [verdict for verdict in written if verdict is not None]
     assert (spoken is None) == (judged == [])
     assert spoken is None or [int(number) for number in spoken.groups()] == [len(judged), sum(judged)]
-    assert len(call("generate", trained).out.splitlines()[0].split()) == 30
+    assert len(call("generate", trained).out.splitlines()[0].split()) == 32
 
 
 def test_generate_marks_what_is_right_and_what_is_wrong(trained, monkeypatch):

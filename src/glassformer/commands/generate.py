@@ -31,7 +31,7 @@ def generate(
     top_p: Annotated[
         float | None, typer.Option(help="Choose among the fewest likeliest tokens that have this probability together.")
     ] = None,
-    tokens: Annotated[int, typer.Option(help="How many tokens to write.")] = 30,
+    tokens: Annotated[int, typer.Option(help="How many tokens to write.")] = 32,
     stop: Annotated[str | None, typer.Option(help="End after this token; ⏎ or \\n is a new line, ␣ a space.")] = None,
     samples: Annotated[int, typer.Option(help="How many texts to write, with seeds one apart.")] = 1,
     seed: Annotated[int, typer.Option(help="Randomness of the choice.")] = 0,
