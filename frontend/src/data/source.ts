@@ -1,0 +1,183 @@
+// Where the page gets its runs from. A file, a notebook and a server each give one of these; no panel knows which.
+
+import type { Architecture } from "../model/architecture";
+import type { Numbers } from "../model/trace";
+
+export interface DataSource {
+  /** What is absent here is absent from the page, with a sentence. */
+  can: { train: ("page" | "server")[]; live: boolean };
+  runs(): Promise<RunCard[]>;
+  run(id: string): Promise<RunInfo>;
+  metrics(id: string, after?: number): Promise<Metrics>;
+  weights(id: string, steps?: number[]): Promise<Weights>;
+  data(id: string): Promise<TaskData | null>;
+  analysis(id: string, name: string): Promise<Analysis>;
+}
+
+export interface RunCard {
+  id: string; // made of a-z, 0-9, _ and -
+  name: string;
+  title: string; // the task in a sentence
+  status: string;
+  parameters: number;
+  members: number;
+}
+
+export interface RunInfo extends RunCard {
+  experiment: {
+    name: string;
+    task: string;
+    data: Record<string, unknown>;
+    architecture: Architecture;
+    train: TrainSettings;
+    code?: string;
+  };
+  changes: string; // how the settings differ from the ready-made experiment, or ""
+  seeds: number[];
+  last_step: number;
+  steps: number[]; // embedded ones, ascending
+  kept: number; // how many the run's folder holds
+  notice: string; // said where fewer steps are embedded than kept, or ""
+  floor: number; // nats per predicted token, on average over all windows
+  floors: Record<string, number>; // of the judged windows, by part
+  ladder: Rung[];
+  task: TaskInfo;
+  sentences: string[]; // how it ended, in English, from summary.sentences
+  verdict: string;
+  events: Event[]; // of member 0, ascending by step
+  facts: Facts[][]; // (member, step): what the sentence on top is made of, for every embedded step
+  catalogue: CatalogueEntry[]; // all that can be had from this run
+  analyses: string[]; // those embedded as numbers
+  engine: "python" | "page";
+  parent?: { run: string; step: number; sha256: string; edits: string }; // of a continued model
+  versions: Record<string, string>;
+}
+
+export interface TrainSettings {
+  seed: number;
+  steps: number;
+  batch: number;
+  optimiser: "adam" | "adamw" | "sgd" | "momentum";
+  rate: number;
+  momentum: number;
+  beta_1: number;
+  beta_2: number;
+  epsilon: number;
+  decay: number;
+  decay_on: "all" | "matrices";
+  clip?: number | null;
+  schedule: "constant" | "cosine" | "step" | "plateau";
+  warmup: number;
+  final: number;
+  drop_every: number;
+  drop: number;
+  patience: number;
+  [other: string]: unknown;
+}
+
+export interface Rung {
+  name: string;
+  nats: number;
+  reachable: boolean;
+  accuracy: number | null;
+  also: string[];
+}
+
+export interface TaskInfo {
+  answers: "next" | "one"; // predicts every next token, or one answer per window
+  measure: "rule_error" | "accuracy";
+  exact: boolean; // whether the true chances are known
+  skip: number; // first predictions that do not count
+  kinds: string[];
+  vocabulary: string[];
+  outputs: string[]; // what can be answered; the first tokens of the vocabulary, or the answers of a question
+  groups: Record<string, number[]>;
+  showcase: string[];
+  reading: Reading; // how a typed text becomes tokens
+  truth: Truth; // what the rule says about any input
+}
+
+export type Reading =
+  | { kind: "spaces" } // tokens separated by spaces
+  | { kind: "characters" } // one token per character
+  | { kind: "words"; pattern: string } // described by the file that makes it, report/reading.py
+  | { kind: "bytes" }
+  | { kind: "pairs"; merges: [number, number][]; pieces: string[] }; // byte-pair encoding
+
+/** Tables from which `task/truth.ts` tells, for any tokens, what is allowed, what is likely and where it can be read. */
+export type Truth =
+  | { kind: "machine"; [table: string]: unknown } // a rule: states and beliefs
+  | { kind: "questions"; [table: string]: unknown } // every question with its answer
+  | { kind: "unknown" }; // a text, or a task whose law the page does not know
+
+export interface Event {
+  step: number;
+  kind: "rung" | "birth" | "bend" | "plateau" | "best" | "diverged";
+  text: string; // "reaches: token frequencies"
+}
+
+/** What is true of the model at one step; numbers may be null where they are not known. */
+export interface Facts {
+  step: number;
+  loss: number | null; // on the judged validation windows, nats
+  excess: number | null;
+  rung: number | null; // index into the ladder of the highest rung reached, -1: none yet
+  error: number | null; // rule error where the answer is in view, or 1 − accuracy
+  looks: { at: string; share: number } | null; // what the best head gives most of its attention to, where the rule speaks
+  wrong: { kind: string; share: number } | null; // the kind of question that goes wrong most
+}
+
+export interface CatalogueEntry {
+  name: string;
+  kind: "figures" | "films";
+  section: string;
+  title: string;
+  why_not: string | null;
+  command: string; // `glassformer figures RUN NAME`
+}
+
+/** Columns by name, one number for every logged step, (line, member) in rows; null where it is not a number. */
+export interface Metrics {
+  step: number[];
+  columns: Record<string, (number | null)[][]>; // column → line → member; parts as `gradient.attention_0`
+}
+
+/** All parameters of a step in one vector, in the order of `slots(architecture)`. */
+export interface Weights {
+  steps: number[];
+  at(step: number, member: number): Float32Array;
+}
+
+export interface Split {
+  tokens: Int32Array;
+  starts: Int32Array;
+  windows: Int32Array;
+}
+
+/** What training in the page draws from and is judged by; absent where it would be too large. */
+export interface TaskData {
+  train: Split;
+  order: "random" | "passes";
+  validation: Examples;
+  fit: Examples; // windows of the training part
+}
+
+/** Windows to be judged with all that is known about their answers: task.examples of Python, row by row. */
+export interface Examples {
+  count: number;
+  places: number; // predictions of a window
+  windows: Int32Array; // (example, context + 1)
+  constrained: Uint8Array; // (example, place)
+  answerable: Uint8Array; // (example, place)
+  allowed: Uint8Array; // (example, place, output)
+  kind: Int8Array; // (example, place), -1 for none
+  truth: Float32Array; // (example, place): log-probability that the exact predictor gives the token that came
+}
+
+export interface Analysis {
+  name: string;
+  title: string;
+  section: string;
+  plain: unknown; // what `result.plain()` gave
+  arrays: { name: string; values: Numbers; unit: string; labels: Record<string, string[]> }[];
+}

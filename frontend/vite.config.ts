@@ -1,0 +1,16 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+import { viteSingleFile } from "vite-plugin-singlefile";
+
+// One file: modules on file:// cannot import each other. The worker is inlined by its own `?worker&inline` import.
+export default defineConfig({
+  plugins: [svelte(), viteSingleFile({ removeViteModuleLoader: true })],
+  build: {
+    outDir: "../src/glassformer/web/static",
+    emptyOutDir: true,
+    sourcemap: false,
+    target: "es2022",
+    rolldownOptions: { input: "report.html" },
+  },
+  worker: { format: "es" },
+});
