@@ -48,6 +48,8 @@ export interface RunInfo extends RunCard {
   facts: Facts[][]; // (member, step): what the sentence on top is made of, for every embedded step
   catalogue: CatalogueEntry[]; // all that can be had from this run
   analyses: string[]; // those embedded as numbers
+  order: "random" | "passes"; // how training meets the examples
+  untrainable: string; // why it cannot be trained in the page, or ""
   engine: "python" | "page";
   parent?: { run: string; step: number; sha256: string; edits: string }; // of a continued model
   versions: Record<string, string>;

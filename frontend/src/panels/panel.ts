@@ -2,7 +2,7 @@
 
 import type { Component } from "svelte";
 import type { Cell, Trace } from "../model/trace";
-import type { OpenRun } from "../data/open";
+import type { OpenRun } from "../data/open.svelte";
 
 /** One model at one step on one input: all that a panel may look at. */
 export interface View {

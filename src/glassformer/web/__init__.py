@@ -1,0 +1,1 @@
+"""The page: its built file lies in static/, its source in frontend/."""
