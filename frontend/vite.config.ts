@@ -1,10 +1,13 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
+import { licences } from "./licences.ts";
+
+const { page, worker } = licences();
 
 // One file: modules on file:// cannot import each other. The worker is inlined by its own `?worker&inline` import.
 export default defineConfig({
-  plugins: [svelte(), viteSingleFile({ removeViteModuleLoader: true })],
+  plugins: [svelte(), page, viteSingleFile({ removeViteModuleLoader: true })],
   build: {
     outDir: "../src/glassformer/web/static",
     emptyOutDir: true,
@@ -12,5 +15,5 @@ export default defineConfig({
     target: "es2022",
     rolldownOptions: { input: "report.html" },
   },
-  worker: { format: "es" },
+  worker: { format: "es", plugins: () => [worker] },
 });
