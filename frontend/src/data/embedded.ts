@@ -79,10 +79,20 @@ export class EmbeddedSource implements DataSource {
         answerable: at(`${part}.answerable`) as Uint8Array,
         allowed: at(`${part}.allowed`) as Uint8Array,
         kind: at(`${part}.kind`) as Int8Array,
+        source: at(`${part}.source`) as Int32Array,
         truth: at(`${part}.truth`) as Float32Array,
       };
     };
-    return { train: split("train"), order: info.order, validation: examples("validation"), fit: examples("fit") };
+    return {
+      train: split("train"),
+      order: info.order,
+      validation: examples("validation"),
+      fit: examples("fit"),
+      test: found.has("test.truth") ? examples("test") : null,
+      files: Object.fromEntries(
+        [...found].filter(([name]) => name.startsWith("file.")).map(([name, file]) => [name.slice(5), file.data as Uint8Array]),
+      ),
+    };
   }
 
   private block(name: string): Element | null {

@@ -99,23 +99,63 @@ export interface TaskInfo {
   truth: Truth; // what the rule says about any input
 }
 
+/** How a typed text becomes tokens; made by report/reading.py, read by task/reading.ts. */
 export type Reading =
   | { kind: "spaces" } // tokens separated by spaces
+  | { kind: "rhyme" } // the same, but an unknown word is answered with the nearest ones
+  | { kind: "operations"; padded: number | null } // `Max(5,3,9)`, filled up to so many tokens
+  | { kind: "table"; tokens: "characters" | "words"; length: number; file: string } // filled up from the left
   | { kind: "characters" } // one token per character
-  | { kind: "words"; pattern: string } // described by the file that makes it, report/reading.py
-  | { kind: "bytes" }
-  | { kind: "pairs"; merges: [number, number][]; pieces: string[] }; // byte-pair encoding
+  | { kind: "words" } // runs of letters, and each mark by itself
+  | { kind: "pairs"; bytes: boolean; pieces: string[]; merges: [number, number][] } // ids of pairs, the first merged first
+  | { kind: "unknown" }; // a task of one's own that reads in its own way: tokens by name, separated by spaces
 
-/** Tables from which `task/truth.ts` tells, for any tokens, what is allowed, what is likely and where it can be read. */
+/** From what `task/truth.ts` tells, for any tokens, what is allowed, likely and to be looked up; by report/truth.py. */
 export type Truth =
-  | { kind: "machine"; [table: string]: unknown } // a rule: states and beliefs
-  | { kind: "questions"; [table: string]: unknown } // every question with its answer
-  | { kind: "unknown" }; // a text, or a task whose law the page does not know
+  | Machine
+  | Listed
+  | { kind: "operations"; arguments: number; length: number } // the five operations on digits
+  | { kind: "sum"; modulus: number } // a + b modulo this
+  | { kind: "memory"; text: number[]; run: number; windows: number } // a text learned by heart
+  | { kind: "sorted"; digits: number; many: number }
+  | { kind: "repeated"; symbols: number; first: number; last: number } // blocks of first to last tokens
+  | { kind: "counts"; longest: number } // a text: tables of what followed, counted in the training part of TaskData
+  | { kind: "unknown" }; // too large to be told here, or a task whose law the page does not know
+
+/** A rule as tables: `next` of a state is one state for every token, or the same one for all of them. */
+export interface Machine {
+  kind: "machine";
+  next: (number | number[])[]; // state → state; state 0 is before the first token
+  asks: number[]; // state → place in `sets`
+  sets: number[][]; // tokens that are allowed
+  constrained: number[]; // state → 0 or 1
+  follow: (number | number[])[]; // belief → belief; belief 0 is before the first token of a window
+  expects: number[]; // belief → place in `chances`
+  chances: number[][]; // of each next token
+  answerable: number[]; // belief → 0 or 1
+  source: { form: "back"; back: number } | { form: "last" | "larger"; tokens: number[] } | null; // where to look
+}
+
+/** Every question with the chances of its answers. */
+export interface Listed {
+  kind: "questions";
+  questions: number[][];
+  answers: [number, number][][]; // of each question: token and chance
+}
 
 export interface Event {
   step: number;
   kind: "rung" | "birth" | "bend" | "plateau" | "best" | "diverged";
   text: string; // "reaches: token frequencies"
+}
+
+/** Where a head looks: roles as analyses/attend/head_roles.py names them. */
+export interface Looks {
+  at: string; // the role: "answer", "even tokens", "self"; "" where its attention is spread
+  share: number; // of the attention; of an even spread where there is no role
+  answer: number | null; // on what has to be looked up; null where nothing has to be
+  block: number;
+  head: number;
 }
 
 /** What is true of the model at one step; numbers may be null where they are not known. */
@@ -125,7 +165,7 @@ export interface Facts {
   excess: number | null;
   rung: number | null; // index into the ladder of the highest rung reached, -1: none yet
   error: number | null; // rule error where the answer is in view, or 1 − accuracy
-  looks: { at: string; share: number } | null; // what the best head gives most of its attention to, where the rule speaks
+  looks: Looks | null; // what the best head gives most of its attention to, where the rule speaks
   wrong: { kind: string; share: number } | null; // the kind of question that goes wrong most
 }
 
@@ -162,6 +202,8 @@ export interface TaskData {
   order: "random" | "passes";
   validation: Examples;
   fit: Examples; // windows of the training part
+  test: Examples | null; // where the task has one: accuracy counts it too
+  files: Record<string, Uint8Array>; // what the task keeps in a run's folder, by name; most keep nothing
 }
 
 /** Windows to be judged with all that is known about their answers: task.examples of Python, row by row. */
@@ -173,6 +215,7 @@ export interface Examples {
   answerable: Uint8Array; // (example, place)
   allowed: Uint8Array; // (example, place, output)
   kind: Int8Array; // (example, place), -1 for none
+  source: Int32Array; // (example, place): where in the window the answer can be read off; -1 where it cannot
   truth: Float32Array; // (example, place): log-probability that the exact predictor gives the token that came
 }
 
