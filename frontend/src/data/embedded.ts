@@ -33,8 +33,13 @@ export class EmbeddedSource implements DataSource {
     return this.json(`${id}/metrics`);
   }
 
-  analysis(id: string, name: string): Promise<Analysis> {
-    return this.json(`${id}/analysis/${name}`);
+  async analysis(id: string, name: string): Promise<Analysis> {
+    const found = await this.json<Analysis>(`${id}/analysis/${name}`);
+    const arrays = found.arrays.map((each) => {
+      const written = each.values.data as unknown as (number | null)[]; // as JSON has it: null is not a number
+      return { ...each, values: { ...each.values, data: Float32Array.from(written, (value) => value ?? NaN) } };
+    });
+    return { ...found, arrays };
   }
 
   async weights(id: string): Promise<Weights> {
@@ -74,6 +79,7 @@ export class EmbeddedSource implements DataSource {
       return {
         count: shape[0],
         places: shape[1],
+        few: at(`${part}.few`)[0],
         windows: at(`${part}.windows`) as Int32Array,
         constrained: at(`${part}.constrained`) as Uint8Array,
         answerable: at(`${part}.answerable`) as Uint8Array,

@@ -30,10 +30,11 @@ export interface RunInfo extends RunCard {
     data: Record<string, unknown>;
     architecture: Architecture;
     train: TrainSettings;
-    code?: string;
+    code?: { class: string; file: string | null; sha256: string | null }; // of a task from outside Glassformer
   };
   changes: string; // how the settings differ from the ready-made experiment, or ""
   seeds: number[];
+  places: number[]; // of the embedded members in the run's folder, as Python counts them
   last_step: number;
   steps: number[]; // embedded ones, ascending
   kept: number; // how many the run's folder holds
@@ -209,11 +210,12 @@ export interface TaskData {
 /** Windows to be judged with all that is known about their answers: task.examples of Python, row by row. */
 export interface Examples {
   count: number;
+  few: number; // the first so many stand for all: as hard on average, and enough for a line while training
   places: number; // predictions of a window
   windows: Int32Array; // (example, context + 1)
   constrained: Uint8Array; // (example, place)
   answerable: Uint8Array; // (example, place)
-  allowed: Uint8Array; // (example, place, output)
+  allowed: Uint8Array; // (example, place, output); empty where only the token that came is right
   kind: Int8Array; // (example, place), -1 for none
   source: Int32Array; // (example, place): where in the window the answer can be read off; -1 where it cannot
   truth: Float32Array; // (example, place): log-probability that the exact predictor gives the token that came
@@ -223,6 +225,8 @@ export interface Analysis {
   name: string;
   title: string;
   section: string;
-  plain: unknown; // what `result.plain()` gave
+  clock: string; // the age of the model: step 5 000 of 20 000 · loss 2.06
+  facts: Record<string, unknown>; // what is no array: `result.facts()`
+  python: string; // the line that gives the same numbers
   arrays: { name: string; values: Numbers; unit: string; labels: Record<string, string[]> }[];
 }
