@@ -6,16 +6,22 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 EXPERIMENT ?= plus_last_even
 
-.PHONY: setup lab test lint browser format pictures benchmark clean
+.PHONY: setup lab page test lint frontend browser format pictures benchmark clean
 
 setup: $(READY)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[analysis,video,cluster,test]'
+	$(BIN)/python hatch_build.py --needs | \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement /dev/stdin
 	touch $(READY)
 
-lab: $(READY)
+# The page of the reports, built anew if its sources in frontend/ have changed; with the machine's Node, or PyPI's.
+page: $(READY)
+	$(BIN)/python hatch_build.py
+
+lab: page
 	$(BIN)/glassformer lab $(EXPERIMENT)
 
 lint: $(READY)
@@ -23,7 +29,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: $(READY) lint browser
+# The page's own types and tests.
+frontend: $(READY)
+	$(BIN)/python hatch_build.py check test
+
+test: page
+	$(MAKE) --no-print-directory --jobs 2 lint frontend browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # A browser for tests/test_browser.py: Debian's Chromium, where this machine lets us install it. Never stops the build.
@@ -56,4 +67,4 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/figures.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis frontend/node_modules src/glassformer/web/static
