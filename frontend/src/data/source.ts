@@ -108,7 +108,7 @@ export type Reading =
   | { kind: "table"; tokens: "characters" | "words"; length: number; file: string } // filled up from the left
   | { kind: "characters" } // one token per character
   | { kind: "words" } // runs of letters, and each mark by itself
-  | { kind: "pairs"; bytes: boolean; pieces: string[]; merges: [number, number][] } // ids of pairs, the first merged first
+  | { kind: "pairs"; bytes: boolean; pieces: string[]; merges: [number, number][]; special: number[] } // merged in this order
   | { kind: "unknown" }; // a task of one's own that reads in its own way: tokens by name, separated by spaces
 
 /** From what `task/truth.ts` tells, for any tokens, what is allowed, likely and to be looked up; by report/truth.py. */
@@ -120,22 +120,25 @@ export type Truth =
   | { kind: "memory"; text: number[]; run: number; windows: number } // a text learned by heart
   | { kind: "sorted"; digits: number; many: number }
   | { kind: "repeated"; symbols: number; first: number; last: number } // blocks of first to last tokens
-  | { kind: "counts"; longest: number } // a text: tables of what followed, counted in the training part of TaskData
+  | { kind: "counts"; longest: number | null } // a text: counts of what followed in its training part; null: not told here
   | { kind: "unknown" }; // too large to be told here, or a task whose law the page does not know
 
-/** A rule as tables: `next` of a state is one state for every token, or the same one for all of them. */
+/** A rule as tables. */
 export interface Machine {
   kind: "machine";
-  next: (number | number[])[]; // state → state; state 0 is before the first token
+  next: Row[]; // of each state, the next one; state 0 is before the first token
   asks: number[]; // state → place in `sets`
   sets: number[][]; // tokens that are allowed
-  constrained: number[]; // state → 0 or 1
-  follow: (number | number[])[]; // belief → belief; belief 0 is before the first token of a window
+  constrained: string; // state → "0" or "1"
+  follow: Row[]; // of each belief, the next one; belief 0 is before the first token of a window
   expects: number[]; // belief → place in `chances`
   chances: number[][]; // of each next token
-  answerable: number[]; // belief → 0 or 1
+  answerable: string; // belief → "0" or "1"
   source: { form: "back"; back: number } | { form: "last" | "larger"; tokens: number[] } | null; // where to look
 }
+
+/** A number for every token: a row of them; one for all; or -1, and of each token that differs from the first row it and its number. */
+export type Row = number | number[];
 
 /** Every question with the chances of its answers. */
 export interface Listed {
