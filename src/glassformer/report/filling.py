@@ -1,0 +1,55 @@
+"""The built page, filled: its policy, its title and the blocks of data it reads."""
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Iterable
+from importlib import resources
+
+from glassformer.errors import DamagedError, MissingError
+from glassformer.words import shown
+
+POLICY, DATA, TITLE = "<!--glassformer:policy-->", "<!--glassformer:data-->", "<title>Glassformer</title>"
+ELEMENT = r"<{0}(?:\s[^>]*)?>(.*?)</{0}\s*>"
+BUILD = "`python hatch_build.py`, in the folder of the sources, builds it"
+
+
+def template() -> str:
+    """The page as it was built with the package."""
+    file = resources.files("glassformer") / "web" / "static" / "report.html"
+    try:
+        found = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise MissingError(f"the page that a report is made of is not built; {BUILD}") from None
+    for mark in (POLICY, DATA, TITLE):
+        if found.count(mark) != 1:
+            raise DamagedError(f"the page that a report is made of has {found.count(mark)} {mark}, not one; {BUILD}")
+    return found
+
+
+def filled(page: str, title: str, blocks: Iterable[str]) -> str:
+    """The page with its policy, a title, and these blocks."""
+    seal = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}">'
+    named = page.replace(POLICY, seal).replace(TITLE, f"<title>{html.escape(shown(title))}</title>")
+    before, after = named.split(DATA)
+    return "".join([before, *blocks, after])
+
+
+def policy(page: str) -> str:
+    """What the file may do: run its own script and no other, and ask nobody for anything.
+
+    Blocks of data are no scripts, so they need no hash; the worker is made from the page's own text, as a blob.
+    """
+    scripts, styles = (_hashes(kind, page) for kind in ("script", "style"))
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; worker-src blob:; "
+        "connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashes(kind: str, page: str) -> str:
+    """The sha256 of every inline element of a kind, as a policy names them."""
+    inside = re.findall(ELEMENT.format(kind), page, re.DOTALL)
+    sums = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inside)
+    return " ".join(f"'sha256-{each}'" for each in sums) or "'none'"

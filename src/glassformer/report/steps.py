@@ -1,0 +1,52 @@
+"""Which of the kept steps a file holds: all while they fit, else those where something happens and many early ones."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from glassformer.run import Run
+from glassformer.tensors import Array
+
+MOST = 2_000  # unless asked otherwise: more than a slider has places
+
+
+def chosen(run: Run, most: int, always: Sequence[int] = (), events: Iterable[int] = ()) -> list[int]:
+    """At most so many kept steps, in order: the first, the last and `always`; then events, logged steps, a spread.
+
+    Events and logged steps take at most half of the places, and stand for the kept step nearest to each. The rest is
+    spread half evenly and half in the logarithm of the step: early steps change a model most.
+    """
+    kept = run.steps
+    if len(kept) <= most:
+        return [int(step) for step in kept]
+    found = dict.fromkeys([*always, int(kept[-1]), int(kept[0])][: max(most, 1)])
+    wanted = [nearest(kept, step) for step in events]
+    logged = [step for step in run.metrics["step"].tolist() if step in set(kept.tolist())]
+    for some in (wanted, logged):
+        new = [step for step in dict.fromkeys(some) if step not in found]
+        room = max(most // 2 - len(found), 0)
+        if some is logged and len(new) > room:  # rather none than a ragged share of them
+            continue
+        found |= dict.fromkeys(new[:room])
+    return sorted(_filled(kept, most, list(found)))
+
+
+def nearest(kept: Array, step: int) -> int:
+    """The kept step nearest to a step."""
+    return int(kept[np.argmin(np.abs(kept - step))])
+
+
+def _filled(kept: Array, most: int, found: list[int]) -> set[int]:
+    """These steps and others, as many as there is room for, evenly on a clock that runs faster early on."""
+    clock = kept / max(kept[-1], 1) + np.log1p(kept) / np.log1p(max(kept[-1], 1))
+    few, many = 0, len(kept)  # places of the spread: so many fit, so many do not
+    best = set(found)
+    while few + 1 < many:
+        middle = (few + many) // 2
+        at = np.searchsorted(clock, np.linspace(0, clock[-1], middle + 1)[:-1])
+        tried = {*found, *kept[at].tolist()}
+        if len(tried) <= most:
+            few, best = middle, tried
+        else:
+            many = middle
+    return best
