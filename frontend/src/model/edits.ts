@@ -1,0 +1,326 @@
+// Edits as data: what is changed inside a model, written so that a person, a file and a link can carry it. The twin of
+// edits.py, where the verbs are told: zero, mean, patch, add, scale, set.
+//
+// `zero(mixed, block=0, head=1)` is a verb, a named point of the glossary and places along its axes; an axis left out
+// means all of it. Several edits act in the order of their list, and a semicolon stands between them in one text.
+
+import { CallError, quoted, unknown } from "./errors";
+import { axes, point as find_point, POINTS } from "./glossary";
+
+export const NUMBERED: readonly string[] = ["add", "scale", "set"];
+export const VERBS: readonly string[] = ["zero", "mean", "patch", ...NUMBERED];
+const SOURCES = ["from", "step", "run"]; // of a patch
+const MOST_NUMBER = 3.4e38; // the largest there is in float32
+const MOST_PLACES = 65_536; // along one axis
+const MOST_TEXT = 10_000; // characters of a text
+const MOST_DIGITS = 15; // of a whole number
+
+export type Verb = "zero" | "mean" | "patch" | "add" | "scale" | "set";
+
+/** One change of a model on its way, as Python's `Edit.plain()` gives it and JSON holds it. */
+export interface Edit {
+  verb: Verb;
+  point: string;
+  at?: Record<string, number[]>; // axis → places, in the order of the axes, ascending; an axis left out: all of it
+  amount?: number; // of add, scale and set
+  from?: string; // of patch: the other input,
+  step?: number; // the other step,
+  run?: string; // the other run
+}
+
+/** The edits of a text such as `scale(attended, 0.5, block=1); zero(out)`; an empty text has none. */
+export function read(text: string): Edit[] {
+  return text.trim() === "" ? [] : new Words(text).edits();
+}
+
+/** The one edit of a text. */
+export function parse(text: string): Edit {
+  const found = new Words(text).edits();
+  if (found.length !== 1) throw new CallError(`${quoted(text)} has ${found.length} edits where one is wanted`);
+  return found[0];
+}
+
+/** Edits as one text, which `read` takes. */
+export function written(edits: readonly Edit[]): string {
+  return edits.map(written_edit).join("; ");
+}
+
+/** An edit whose parts are checked and in order; what is wrong with them is said in a sentence. */
+export function edit(given: Edit): Edit {
+  const { point, block } = named(given.verb, given.point);
+  const known = axes(point);
+  const at: Record<string, number[]> = { ...given.at };
+  if (block !== null) {
+    if (at.block && !(at.block.length === 1 && at.block[0] === block)) {
+      throw new CallError(`block = ${shown(at.block)} is not the block ${block} that the point's name has`);
+    }
+    at.block = [block];
+  }
+  for (const axis of Object.keys(at)) if (!known.includes(axis)) throw unknown(axis, `the axes of ${point}`, known);
+  const found: Edit = { verb: given.verb, point };
+  const places = known.filter((axis) => Object.hasOwn(at, axis)).map((axis) => [axis, ordered(axis, at[axis])]);
+  if (places.length) found.at = Object.fromEntries(places);
+  if (NUMBERED.includes(given.verb)) {
+    if (given.amount === undefined || given.amount === null) {
+      throw new CallError(`${given.verb} needs a number after the point, as in ${given.verb}(${point}, 0.5)`);
+    }
+    if (typeof given.amount !== "number" || !(Math.abs(given.amount) <= MOST_NUMBER)) {
+      throw new CallError(`amount = ${shown(given.amount)} of ${given.verb} is not a number up to 3.4e+38`);
+    }
+    found.amount = given.amount;
+  } else if (given.amount !== undefined && given.amount !== null) {
+    throw new CallError(`${given.verb} takes no number, but ${python_number(given.amount)} is given; ${NUMBERED.join(", ")} take one`);
+  }
+  return with_source(found, given);
+}
+
+function with_source(found: Edit, given: Edit): Edit {
+  const source = SOURCES.filter((name) => (given[name as keyof Edit] ?? null) !== null);
+  if (found.verb !== "patch" && source.length) {
+    throw new CallError(`${found.verb} has no source, but ${source.join(", ")} is given; only patch has one`);
+  }
+  if (found.verb === "patch" && !source.length) {
+    throw new CallError(`patch(${found.point}) has no source; give one, as in patch(${found.point}, from="4 9")`);
+  }
+  for (const name of ["from", "run"] as const) {
+    if (!source.includes(name)) continue;
+    const text = given[name];
+    if (typeof text !== "string" || text === "") throw new CallError(`${name} = ${shown(text)} is not a text in quotes`);
+    found[name] = text;
+  }
+  if (source.includes("step")) {
+    if (!Number.isInteger(given.step) || (given.step as number) < -1) {
+      throw new CallError(`step = ${given.step} is not a kept step: a whole number from 0 up, or -1 for the last`);
+    }
+    found.step = given.step;
+  }
+  return found;
+}
+
+function written_edit(edit: Edit): string {
+  const words = [edit.point];
+  if (edit.amount !== undefined) words.push(python_number(edit.amount).replace(/\.0$/, ""));
+  for (const name of SOURCES) {
+    const value = edit[name as keyof Edit];
+    if (value !== undefined) words.push(`${name}=${shown(value)}`);
+  }
+  for (const [axis, places] of Object.entries(edit.at ?? {})) words.push(`${axis}=${spans(places)}`);
+  return `${edit.verb}(${words.join(", ")})`;
+}
+
+// ---- one weight -----------------------------------------------------------------------------------------------------
+
+/** One number of a parameter set to another, written `weights.blocks.0.query[1, 0]=0.5`. */
+export interface WeightEdit {
+  name: string; // of the parameter, as `slots` has it
+  index: number[];
+  value: number;
+}
+
+const WEIGHT = /^\s*weights\.([a-z_]+(?:\.\d+\.[a-z_0-9]+)?)\s*\[([\d\s,]*)\]\s*=\s*(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$/;
+
+/** The weight edits of a text, a semicolon between two of them; an empty text has none. */
+export function read_weights(text: string): WeightEdit[] {
+  if (text.length > MOST_TEXT) throw too_long(text);
+  return text.trim() === "" ? [] : text.split(";").map(parse_weight);
+}
+
+function parse_weight(text: string): WeightEdit {
+  const form = WEIGHT.exec(text);
+  const parts = form ? form[2].split(",").map((part) => part.trim()) : [];
+  if (!form || !parts.every((part) => /^\d{1,9}$/.test(part))) {
+    throw new CallError(`${quoted(text)} cannot be read as a weight; write it as weights.blocks.0.query[1, 0]=0.5`);
+  }
+  const value = Number(form[3]);
+  if (!(Math.abs(value) <= MOST_NUMBER)) throw new CallError(`${quoted(text)}: ${form[3]} is not a number up to 3.4e+38`);
+  return { name: form[1], index: parts.map(Number), value };
+}
+
+/** Weight edits as one text, which `read_weights` takes. */
+export function written_weights(edits: readonly WeightEdit[]): string {
+  return edits.map((each) => `weights.${each.name}[${each.index.join(", ")}]=${python_number(each.value).replace(/\.0$/, "")}`).join("; ");
+}
+
+// ---- text -----------------------------------------------------------------------------------------------------------
+
+type Word = { kind: string; text: string };
+const TOKEN =
+  /[ \t\n\r\f\v]+|(?<text>"(?:[^"\\]|\\.)*"|'[^'\\]*')|(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<word>[A-Za-z_]\w*(?:\.\w+)*)|(?<sign>[\][(),=;-])|(?<other>.)/gsu;
+
+/** The words of a text, taken one by one. */
+class Words {
+  private readonly words: Word[] = [];
+  private place = 0;
+
+  constructor(private readonly text: string) {
+    if (text.length > MOST_TEXT) throw too_long(text);
+    for (const each of text.matchAll(TOKEN)) {
+      const kind = Object.entries(each.groups ?? {}).find(([, value]) => value !== undefined)?.[0];
+      if (kind) this.words.push({ kind, text: each[0] });
+    }
+  }
+
+  edits(): Edit[] {
+    const found = [this.edit()];
+    while (this.skip(";")) found.push(this.edit());
+    return this.place === this.words.length ? found : this.wrong("a semicolon or the end");
+  }
+
+  private edit(): Edit {
+    const verb = this.take("word", "a verb");
+    this.need("(");
+    const { point, block } = named(verb, this.take("word", "the name of a point"));
+    const known = axes(point);
+    const given: Record<string, unknown> = block === null ? {} : { block: [block] };
+    const inherited = Object.keys(given).length;
+    let amount: number | undefined;
+    while (this.skip(",")) {
+      const first = Object.keys(given).length === inherited;
+      if (first && amount === undefined && this.next().kind !== "word") {
+        amount = this.number("a number, or the name of an axis");
+        continue;
+      }
+      const name = this.take("word", "the name of an axis");
+      if (!known.includes(name) && !SOURCES.includes(name)) {
+        throw unknown(name, `the axes of ${point}`, [...known, ...(verb === "patch" ? SOURCES : [])]);
+      }
+      if (Object.hasOwn(given, name)) {
+        throw new CallError(
+          `${name} is given twice in ${quoted(this.text)}; give all its places once, as ${name}=[0, 2]`,
+        );
+      }
+      this.need("=");
+      given[name] = this.value(name);
+    }
+    this.need(")");
+    const { from, step, run, ...at } = given;
+    return edit({ verb, point, at, amount, from, step, run } as Edit);
+  }
+
+  private value(name: string): unknown {
+    if (name === "from" || name === "run") {
+      const word = this.take("text", "a text in quotes", name);
+      if (word[0] !== '"') return word.slice(1, -1);
+      try {
+        // JSON knows no plain line break or tab inside quotes; people paste them
+        return JSON.parse(word.replace(/[\u0000-\u001f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+      } catch {
+        throw new CallError(`${name} = ${word} has a backslash that stands for nothing; write two of it`);
+      }
+    }
+    if (name === "step") {
+      return this.skip("-") ? -this.whole(name, "a whole number") : this.whole(name, "a whole number");
+    }
+    if (!this.skip("[")) return this.span(name);
+    const places = this.span(name);
+    while (this.skip(",")) places.push(...this.span(name));
+    this.need("]");
+    return places;
+  }
+
+  private span(axis: string): number[] {
+    const wanted = "a whole number from 0 up, a range such as 0-3, or a list such as [0, 2]";
+    const first = in_reach(axis, this.whole(axis, wanted));
+    if (!this.skip("-")) return [first];
+    const last = in_reach(axis, this.whole(axis, wanted));
+    if (last < first) throw new CallError(`${axis} = ${first}-${last} runs backwards; write ${last}-${first}`);
+    return Array.from({ length: last - first + 1 }, (_, k) => first + k);
+  }
+
+  private whole(field: string, wanted: string): number {
+    const word = this.next().text;
+    if (!/^\d+$/.test(word) || word.length > MOST_DIGITS) this.wrong(wanted, field);
+    return Number(this.take("number", wanted, field));
+  }
+
+  private number(wanted: string): number {
+    const sign = this.skip("-") ? -1 : 1;
+    return sign * Number(this.take("number", wanted));
+  }
+
+  private next(): Word {
+    return this.words[this.place] ?? { kind: "end", text: "" };
+  }
+
+  private take(kind: string, wanted: string, field = ""): string {
+    if (this.next().kind !== kind) this.wrong(wanted, field);
+    return this.words[this.place++].text;
+  }
+
+  private skip(sign: string): boolean {
+    const found = this.next().kind === "sign" && this.next().text === sign;
+    if (found) this.place++;
+    return found;
+  }
+
+  private need(sign: string): void {
+    if (!this.skip(sign)) this.wrong(quoted(sign));
+  }
+
+  private wrong(wanted: string, field = ""): never {
+    const { kind, text } = this.next();
+    if (field && kind !== "end") {
+      const rest = this.words.slice(this.place, this.place + (text === "-" ? 2 : 1));
+      const there = rest.map((word) => word.text).join("");
+      throw new CallError(`${field} = ${there} in ${quoted(this.text)} is not ${wanted}`);
+    }
+    throw new CallError(
+      `the edit ${quoted(this.text)} cannot be read: ${kind === "end" ? "it ends" : `${text} stands`} where ${wanted} ` +
+        "should be; it is written as zero(mixed, block=0, head=1) or add(middle, 1.5, position=0-3)",
+    );
+  }
+}
+
+function named(verb: string, name: string): { point: string; block: number | null } {
+  if (!VERBS.includes(verb)) throw unknown(String(verb), "the verbs of edits", VERBS);
+  const found = typeof name === "string" ? find_point(name) : null;
+  if (found === null) throw unknown(String(name), "the points", POINTS);
+  return found;
+}
+
+function ordered(axis: string, given: number[]): number[] {
+  const many = Array.isArray(given) ? given : [given];
+  if (!many.length || !many.every((place) => Number.isInteger(place))) {
+    throw new CallError(`${axis} = ${shown(given)} is not a whole number or a list of them`);
+  }
+  return [...new Set(many.map((place) => in_reach(axis, place)))].sort((one, other) => one - other);
+}
+
+function in_reach(axis: string, place: number): number {
+  if (!(place >= 0 && place < MOST_PLACES)) throw new CallError(`${axis} = ${place} is not between 0 and 65,535`);
+  return place;
+}
+
+function too_long(text: string): CallError {
+  return new CallError(`the edits have ${text.length.toLocaleString("en")} characters; the most is 10,000`);
+}
+
+/** 0-3, or [0, 2, 5-7]. */
+function spans(places: readonly number[]): string {
+  const found: [number, number][] = [];
+  for (const place of places) {
+    const last = found[found.length - 1];
+    if (last && last[1] === place - 1) last[1] = place;
+    else found.push([place, place]);
+  }
+  const words = found.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  return words.length === 1 ? words[0] : `[${words.join(", ")}]`;
+}
+
+/** A number as Python's repr writes it: the fewest digits that give it back, an exponent of two digits. */
+export function python_number(value: number): string {
+  if (Object.is(value, -0)) return "-0.0";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e16)) {
+    const [digits, exponent] = value.toExponential().split("e");
+    const power = Number(exponent);
+    return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  }
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
+/** As Python's json.dumps writes it: a space after each comma. */
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(shown).join(", ")}]`;
+  return JSON.stringify(value) ?? String(value);
+}

@@ -1,0 +1,19 @@
+// What the model says comes next, at a temperature.
+
+import type { Architecture } from "../model/architecture";
+import type { Trace } from "../model/trace";
+
+/** The chance of every answer after a position; a model with one answer gives it where it is read. */
+export function next_chances(trace: Trace, a: Architecture, position: number, temperature: number): Float32Array {
+  const { data, shape } = trace.points.logits;
+  const size = shape[shape.length - 1];
+  const at = a.read_position === null || a.read_position === undefined ? position : Math.min(a.read_position, trace.tokens.length - 1);
+  const logits = data.subarray(at * size, (at + 1) * size);
+  const found = new Float32Array(size);
+  let top = -Infinity;
+  for (const each of logits) top = Math.max(top, each);
+  let sum = 0;
+  for (let k = 0; k < size; k++) sum += found[k] = Math.exp((logits[k] - top) / temperature);
+  for (let k = 0; k < size; k++) found[k] /= sum;
+  return found;
+}

@@ -1,0 +1,228 @@
+// The state of the lab: which model, which step, which input, which changes; and the views that follow from them.
+
+import { untrack } from "svelte";
+import { OpenRun, open } from "../data/open.svelte";
+import type { DataSource, RunCard } from "../data/source";
+import type { EmbeddedSource } from "../data/embedded";
+import type { Cell } from "../model/trace";
+import type { View } from "../panels/panel";
+import { readings } from "../task/reading";
+import { type Judge, truth } from "../task/truth";
+import { words } from "../words/words.svelte";
+import { type Theme, properties } from "./colours";
+import { Looker } from "./looker";
+import { type Page, fromHash, start, toHash } from "./page";
+import { type Spacing, spacing } from "./scale";
+
+export const LIFE = 12; // seconds in which the whole life plays at speed 1
+export const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+export class Lab {
+  page: Page = $state({ ...start });
+  notes: string[] = $state([]); // sentences for the reader, each until it is closed
+  cards: RunCard[] = $state.raw([]);
+  here: OpenRun[] = $state.raw([]); // trained in this page
+  run: OpenRun | null = $state.raw(null);
+  view: View | null = $state.raw(null);
+  playing = $state(false);
+  speed = $state(1);
+  problem = $state(""); // what is wrong with the input
+  failed = $state(""); // why nothing can be shown
+  prefers: Theme = $state("light");
+  still = $state(false); // whether the reader asked for less motion
+
+  private unknown: Record<string, string> = {};
+  private opened = new Map<string, Promise<OpenRun>>();
+  private looker = new Looker();
+  private last = 0; // when the clock last moved, while it plays
+  private exact = 0; // the place between kept steps at which it is
+
+  theme: Theme = $derived(this.page.theme === "dark" || this.page.theme === "light" || this.page.theme === "contrast" ? this.page.theme : this.prefers);
+  index: number = $derived(this.run ? this.run.nearest(this.page.step) : 0);
+  step: number = $derived(this.run ? this.run.steps[this.index] : 0);
+  judge: Judge | null = $derived(this.run ? truth(this.run.info.task, this.run.architecture) : null);
+  input: string = $derived(this.page.input || (this.run?.info.task.showcase[0] ?? ""));
+  position: number = $derived(this.view ? Math.min(this.page.position < 0 ? Infinity : this.page.position, this.view.trace.tokens.length - 1) : 0);
+  block: number = $derived(this.run ? Math.min(this.page.block, this.run.architecture.blocks - 1) : 0);
+  head: number = $derived(this.run ? Math.min(this.page.head, this.run.architecture.heads - 1) : 0);
+  member: number = $derived(this.run ? Math.min(this.page.member, this.run.info.members - 1) : 0);
+  spacing: Spacing = $derived.by(() => {
+    if (!this.run) return { place: () => 0, step: () => 0 };
+    const { step, loss } = this.run.curve(this.member);
+    return spacing(step, loss, Math.max(this.run.last, this.run.info.experiment.train.steps));
+  });
+
+  constructor(readonly source: DataSource) {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const contrast = matchMedia("(prefers-contrast: more)");
+    const motion = matchMedia("(prefers-reduced-motion: reduce)");
+    const prefer = () => {
+      this.prefers = contrast.matches ? "contrast" : dark.matches ? "dark" : "light";
+      this.still = motion.matches;
+    };
+    for (const each of [dark, contrast, motion]) each.addEventListener("change", prefer);
+    prefer();
+    $effect.root(() => this.follow());
+    void this.begin();
+  }
+
+  /** Where the page begins: the link in the address, else the one the file carries. */
+  private async begin(): Promise<void> {
+    try {
+      const index = await (this.source as EmbeddedSource).index();
+      this.cards = index.runs;
+      this.go(location.hash.length > 1 ? location.hash : index.link);
+      addEventListener("hashchange", () => {
+        if (location.hash !== toHash(this.page, this.unknown)) this.go(location.hash);
+      });
+    } catch (problem) {
+      this.failed = sentence(problem);
+    }
+  }
+
+  /** Show what a link says. */
+  go(hash: string): void {
+    const read = fromHash(hash);
+    this.unknown = read.unknown;
+    this.notes = read.notes;
+    Object.assign(this.page, read.page);
+  }
+
+  get link(): string {
+    return toHash(this.page, this.unknown);
+  }
+
+  private follow(): void {
+    $effect(() => {
+      words.lang = this.page.lang || (navigator.language.startsWith("de") ? "de" : "en");
+      document.documentElement.lang = words.lang;
+    });
+    $effect(() => {
+      const root = document.documentElement;
+      root.dataset.theme = this.theme;
+      for (const [name, value] of Object.entries(properties(this.theme))) root.style.setProperty(name, value);
+    });
+    $effect(() => {
+      const link = this.link;
+      try {
+        if (location.hash !== link && !(link === "#v1" && location.hash === "")) history.replaceState(null, "", link);
+      } catch {
+        // in a sandboxed frame the address cannot be changed; the state stays in memory
+      }
+      if (parent !== window) parent.postMessage({ glassformer: "link", link }, "*");
+    });
+    $effect(() => {
+      const cards = this.cards;
+      const wanted = this.page.run;
+      if (cards.length) untrack(() => void this.choose(wanted));
+    });
+    $effect(() => this.look());
+    $effect(() => {
+      if (this.playing) untrack(() => this.play());
+    });
+  }
+
+  private async choose(wanted: string): Promise<void> {
+    const trained = this.here.find((run) => run.info.id === wanted);
+    const card = this.cards.find((each) => each.id === wanted) ?? this.cards[0];
+    if (wanted && !trained && card.id !== wanted) {
+      this.notes = [...this.notes, `There is no run ${wanted} in this file; ${card.name} is shown.`];
+    }
+    try {
+      this.run = trained ?? (await this.opening(card.id));
+    } catch (problem) {
+      this.failed = sentence(problem);
+    }
+  }
+
+  /** A run by its name, opened once. */
+  opening(id: string): Promise<OpenRun> {
+    const trained = this.here.find((run) => run.info.id === id);
+    if (trained) return Promise.resolve(trained);
+    let found = this.opened.get(id);
+    if (!found) this.opened.set(id, (found = open(this.source, id)));
+    return found;
+  }
+
+  /** The tokens of a text, or null and a sentence. */
+  tokens(text: string): { tokens: Int32Array } | { problem: string } {
+    const run = this.run;
+    if (!run) return { problem: "" };
+    try {
+      const tokens = readings(run.info.task).encode(text);
+      const most = run.architecture.context;
+      if (tokens.length === 0) return { problem: "the input is empty; type at least one token" };
+      if (tokens.length > most) return { problem: `the input has ${tokens.length} tokens; this model sees ${most} at once` };
+      return { tokens };
+    } catch (problem) {
+      return { problem: sentence(problem) };
+    }
+  }
+
+  private look(): void {
+    const run = this.run;
+    if (!run) return;
+    const { step, member, input } = this;
+    const temperature = this.page.temperature;
+    const found = this.tokens(input);
+    if ("problem" in found) {
+      this.problem = found.problem;
+      return;
+    }
+    this.problem = "";
+    const params = run.weights.at(step, member);
+    const shown = { run, member, step, params, temperature, which: "a" as const };
+    this.looker.look({ architecture: run.architecture, params, tokens: found.tokens, edits: [] }).then(
+      (answer) => {
+        if (answer) this.view = { ...shown, trace: answer.trace, before: answer.before, params_before: null };
+      },
+      (problem) => (this.failed = sentence(problem)),
+    );
+  }
+
+  /** Move to a place among the kept steps. */
+  to(index: number): void {
+    if (!this.run) return;
+    const k = Math.max(0, Math.min(this.run.steps.length - 1, Math.round(index)));
+    this.exact = k;
+    this.page.step = k === this.run.steps.length - 1 ? -1 : this.run.steps[k];
+  }
+
+  /** The token at a position of the input. */
+  name(position: number): string {
+    const view = this.view;
+    return view ? view.run.info.task.vocabulary[view.trace.tokens[position]] : "";
+  }
+
+  /** Open the card of a number. */
+  explain(cell: Cell, view: View): void {
+    void view;
+    this.page.cell = cell.kind === "token" ? `token[${cell.index.join(", ")}]` : `${cell.name}[${cell.index.join(", ")}]`;
+  }
+
+  toggle(): void {
+    if (!this.run) return;
+    if (!this.playing && this.index === this.run.steps.length - 1) this.to(0);
+    this.playing = !this.playing;
+  }
+
+  private play(): void {
+    this.last = performance.now();
+    this.exact = this.spacing.place(this.step);
+    const move = (now: number): void => {
+      const run = this.run;
+      if (!this.playing || !run) return;
+      this.exact += ((now - this.last) / 1000 / LIFE) * this.speed;
+      this.last = now;
+      const k = run.nearest(this.spacing.step(Math.min(this.exact, 1)));
+      this.page.step = k === run.steps.length - 1 ? -1 : run.steps[k];
+      if (this.exact >= 1) this.playing = false;
+      else requestAnimationFrame(move);
+    };
+    requestAnimationFrame(move);
+  }
+}
+
+export function sentence(problem: unknown): string {
+  return problem instanceof Error ? problem.message : String(problem);
+}

@@ -1,0 +1,120 @@
+// The plane on which vectors are drawn: the features themselves where there are two, else a stated projection that stays
+// the same for the whole life of a run, so that what moves is the model.
+
+import type { OpenRun } from "../data/open.svelte";
+import { Model } from "../model/model";
+import type { View } from "../panels/panel";
+
+export interface Projection {
+  project(vector: ArrayLike<number>): [number, number];
+  x: string;
+  y: string;
+  stated: string; // the share of the variance that is kept, or "" where nothing is lost
+}
+
+const FEATURES: Projection = { project: (v) => [v[0], v[1]], x: "feature 0", y: "feature 1", stated: "" };
+const planes = new WeakMap<OpenRun, Map<number, Projection>>();
+const limits = new WeakMap<OpenRun, Map<string, [number, number]>>();
+
+/** The plane of the residual stream: of the token embeddings of the last step, the two directions in which they vary most. */
+export function plane_of(run: OpenRun, member: number): Projection {
+  const a = run.architecture;
+  if (a.width === 1) return { project: (v) => [v[0], 0], x: "feature 0", y: "", stated: "" };
+  if (a.width === 2) return FEATURES;
+  const known = planes.get(run) ?? new Map<number, Projection>();
+  planes.set(run, known);
+  let found = known.get(member);
+  if (!found) {
+    const table = run.weights.at(run.last, member).subarray(0, a.vocabulary * a.width);
+    known.set(member, (found = principal(table, a.vocabulary, a.width)));
+  }
+  return found;
+}
+
+/** The first two principal directions of some rows, by power iteration. */
+export function principal(table: Float32Array, rows: number, width: number): Projection {
+  const mean = new Float64Array(width);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < width; j++) mean[j] += table[i * width + j] / rows;
+  const covariance = new Float64Array(width * width);
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < width; j++) {
+      const d = table[i * width + j] - mean[j];
+      for (let k = 0; k < width; k++) covariance[j * width + k] += d * (table[i * width + k] - mean[k]);
+    }
+  }
+  let total = 0;
+  for (let j = 0; j < width; j++) total += covariance[j * width + j];
+  const directions: Float64Array[] = [];
+  let kept = 0;
+  for (let d = 0; d < 2; d++) {
+    let v = Float64Array.from({ length: width }, (_, k) => Math.cos(1 + k * (d + 1)));
+    let size = 0;
+    for (let round = 0; round < 100; round++) {
+      const next = new Float64Array(width);
+      for (let j = 0; j < width; j++) for (let k = 0; k < width; k++) next[j] += covariance[j * width + k] * v[k];
+      for (const other of directions) {
+        const along = next.reduce((sum, x, k) => sum + x * other[k], 0);
+        for (let k = 0; k < width; k++) next[k] -= along * other[k];
+      }
+      size = Math.hypot(...next);
+      if (!(size > 0)) break;
+      v = next.map((x) => x / size);
+    }
+    directions.push(v);
+    kept += size;
+  }
+  const along = (vector: ArrayLike<number>, d: Float64Array): number => {
+    let sum = 0;
+    for (let k = 0; k < width; k++) sum += vector[k] * d[k];
+    return sum;
+  };
+  return {
+    project: (vector) => [along(vector, directions[0]), along(vector, directions[1])],
+    x: "direction 0",
+    y: "direction 1",
+    stated: total > 0 ? `${Math.round((100 * kept) / total)} %` : "0 %",
+  };
+}
+
+const LOOKS = 24; // steps of a life at which limits are taken
+const HEAVY = 20_000; // parameters beyond which only the last step is looked at
+
+/** Limits that hold for the whole life of the run on this input: of the stream, or of the queries and keys of a head. */
+export function limits_of(view: View, what: "embedding" | "stream" | string, plane: Projection, block = 0, head = 0): [number, number] {
+  const { run, member } = view;
+  const key = `${what} ${member} ${block} ${head} ${view.trace.tokens.join(",")} ${view.before ? "edited" : ""}`;
+  const known = limits.get(run) ?? new Map<string, [number, number]>();
+  limits.set(run, known);
+  const found = known.get(key);
+  if (found) return found;
+  const a = run.architecture;
+  const model = new Model(a, 1, view.trace.tokens.length);
+  const count = run.info.parameters > HEAVY ? 1 : LOOKS;
+  let reach = 0;
+  const see = (values: Float32Array, width: number): void => {
+    for (let k = 0; k + width <= values.length; k += width) {
+      for (const each of plane.project(values.subarray(k, k + width))) if (Number.isFinite(each)) reach = Math.max(reach, Math.abs(each));
+    }
+  };
+  for (let k = 0; k < count; k++) {
+    const at = run.steps[Math.round(((k + 1) / count) * (run.steps.length - 1))];
+    const params = run.weights.at(at, member);
+    model.forward(params, view.trace.tokens);
+    const { points } = model.trace();
+    if (what === "embedding") {
+      see(params.subarray(0, a.vocabulary * a.width), a.width);
+      see(points.embedded.data, a.width);
+    } else if (what === "stream") {
+      for (const name of ["embedded", "middle", "out"]) if (points[name]) see(points[name].data, a.width);
+    } else {
+      const length = view.trace.tokens.length * a.head_width;
+      for (const name of ["query", "key"]) {
+        const begin = (block * a.heads + head) * length;
+        if (points[name]) see(points[name].data.subarray(begin, begin + length), a.head_width);
+      }
+    }
+  }
+  const edge = (reach || 1) * 1.12;
+  known.set(key, [-edge, edge]);
+  return [-edge, edge];
+}
