@@ -159,7 +159,7 @@ def _packed(following: Array) -> list[Any]:
         other = np.flatnonzero(row != following[0])
         if (row == row[0]).all():
             found.append(int(row[0]))
-        elif 2 * len(other) + 1 < len(row):
+        elif found and 2 * len(other) + 1 < len(row):
             found.append([-1, *np.column_stack([other, row[other]]).ravel().tolist()])
         else:
             found.append(row.tolist())
