@@ -155,8 +155,8 @@ export interface Event {
 
 /** Where a head looks: roles as analyses/attend/head_roles.py names them. */
 export interface Looks {
-  at: string; // the role: "answer", "even tokens", "self"; "" where its attention is spread
-  share: number; // of the attention; of an even spread where there is no role
+  at: string; // the role: "answer", "even tokens", "self"; "" where no role has half of its attention
+  share: number; // of its attention; 0 where there is no role
   answer: number | null; // on what has to be looked up; null where nothing has to be
   block: number;
   head: number;

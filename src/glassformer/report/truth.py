@@ -27,6 +27,7 @@ MOST = 400_000  # characters of JSON
 MOST_STATES = 50_000  # of a rule, wrong tokens included; those of ours have 16,105 at most
 MOST_STREAM = 300_000  # tokens of a text whose counts the page can make by itself
 DIGITS_KEPT = 9  # of a chance: more than 32 bits hold
+MOST_GROUPS = 6  # of tokens that are tried together
 PROBES = 64  # windows on which it is found out where a rule looks
 VERDICTS = ("constrained", "allowed", "answerable", "source_position", "true_distribution", "verify")
 UNKNOWN: dict[str, Any] = {"kind": "unknown"}
@@ -62,7 +63,7 @@ def _told(task: Task, context: int) -> dict[str, Any]:
     return UNKNOWN
 
 
-def _keeps(task: Task, kind: type[Task]) -> bool:
+def _keeps(task: Task, kind: Any) -> bool:
     """Whether a task is of a kind and judges as that kind does; a class of one's own may judge in its own way."""
     return isinstance(task, kind) and all(getattr(type(task), name) is getattr(kind, name) for name in VERDICTS)
 
@@ -186,8 +187,9 @@ def _source(rule: Rule, context: int) -> dict[str, Any] | None:
 def _forms(rule: Rule, asked: list[tuple[list[int], int, int]]) -> Iterator[dict[str, Any]]:
     for back in sorted({place - at for _, place, at in asked} or {0}):
         yield {"form": "back", "back": back}
-    groups = [sorted(map(int, tokens)) for tokens in rule.groups.values()]
-    unions = (sorted(sum(some, [])) for many in range(1, len(groups) + 1) for some in combinations(groups, many))
+    groups = list(rule.groups.values())[:MOST_GROUPS]
+    some = (chosen for many in range(1, len(groups) + 1) for chosen in combinations(groups, many))
+    unions = (sorted(int(token) for group in chosen for token in group) for chosen in some)
     for tokens in (sorted({row[at] for row, _, at in asked}), *unions):
         yield {"form": "last", "tokens": tokens}
         yield {"form": "larger", "tokens": tokens}
@@ -196,7 +198,7 @@ def _forms(rule: Rule, asked: list[tuple[list[int], int, int]]) -> Iterator[dict
 def _looks(form: dict[str, Any], row: list[int], place: int, at: int) -> bool:
     """Whether a form finds the position that the rule does."""
     if form["form"] == "back":
-        return place - form["back"] == at
+        return bool(place - form["back"] == at)
     there = [k for k in range(place) if row[k] in form["tokens"]]
     if form["form"] == "last":
         return there[-1:] == [at]
