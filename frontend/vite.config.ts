@@ -5,7 +5,7 @@ import { licences } from "./licences.ts";
 
 const { page, worker } = licences();
 
-// One file: modules on file:// cannot import each other. The worker is inlined by its own `?worker&inline` import.
+// One file: modules on file:// cannot import each other. A worker runs the same script (src/main.ts).
 export default defineConfig({
   plugins: [svelte(), page, viteSingleFile({ removeViteModuleLoader: true })],
   build: {

@@ -1,11 +1,14 @@
+// The page; and, where there is no document, one of its workers. One script is both, so that a file holds the model once.
+
 import { mount } from "svelte";
 import App from "./App.svelte";
 import { EmbeddedSource } from "./data/embedded";
 import { Lab } from "./page/lab.svelte";
+import { serve } from "./page/worker";
 import "./page/look.css";
 
-const root = document.getElementById("page");
-if (root) {
-  const source = new EmbeddedSource(document);
-  mount(App, { target: root, props: { lab: new Lab(source) } });
+if (typeof document === "undefined") serve();
+else {
+  const root = document.getElementById("page");
+  if (root) mount(App, { target: root, props: { lab: new Lab(new EmbeddedSource(document)) } });
 }

@@ -10,7 +10,7 @@ import { readings } from "../task/reading";
 import { type Judge, truth } from "../task/truth";
 import { words } from "../words/words.svelte";
 import { type Theme, properties } from "./colours";
-import { Looker } from "./looker";
+import { Lane } from "./work";
 import { type Page, fromHash, start, toHash } from "./page";
 import { type Spacing, spacing } from "./scale";
 
@@ -33,16 +33,22 @@ export class Lab {
 
   private unknown: Record<string, string> = {};
   private opened = new Map<string, Promise<OpenRun>>();
-  private looker = new Looker();
+  private looks = new Lane("look");
   private last = 0; // when the clock last moved, while it plays
   private exact = 0; // the place between kept steps at which it is
 
   theme: Theme = $derived(this.page.theme === "dark" || this.page.theme === "light" || this.page.theme === "contrast" ? this.page.theme : this.prefers);
   index: number = $derived(this.run ? this.run.nearest(this.page.step) : 0);
   step: number = $derived(this.run ? this.run.steps[this.index] : 0);
-  judge: Judge | null = $derived(this.run ? truth(this.run.info.task, this.run.architecture) : null);
+  judge: Judge | null = $derived(this.run ? truth(this.run.info.task, this.run.architecture, this.run.data) : null);
   input: string = $derived(this.page.input || (this.run?.info.task.showcase[0] ?? ""));
-  position: number = $derived(this.view ? Math.min(this.page.position < 0 ? Infinity : this.page.position, this.view.trace.tokens.length - 1) : 0);
+  position: number = $derived.by(() => {
+    if (!this.view) return 0;
+    const last = this.view.trace.tokens.length - 1;
+    if (this.page.position >= 0) return Math.min(this.page.position, last);
+    const asked = this.judge?.known ? this.judge.constrained(this.view.trace.tokens) : null; // where the rule speaks last
+    return this.run?.info.task.answers === "one" || !asked?.includes(1) ? last : asked.lastIndexOf(1);
+  });
   block: number = $derived(this.run ? Math.min(this.page.block, this.run.architecture.blocks - 1) : 0);
   head: number = $derived(this.run ? Math.min(this.page.head, this.run.architecture.heads - 1) : 0);
   member: number = $derived(this.run ? Math.min(this.page.member, this.run.info.members - 1) : 0);
@@ -172,7 +178,7 @@ export class Lab {
     this.problem = "";
     const params = run.weights.at(step, member);
     const shown = { run, member, step, params, temperature, which: "a" as const };
-    this.looker.look({ architecture: run.architecture, params, tokens: found.tokens, edits: [] }).then(
+    this.looks.ask({ architecture: run.architecture, params, tokens: found.tokens, edits: [] }).then(
       (answer) => {
         if (answer) this.view = { ...shown, trace: answer.trace, before: answer.before, params_before: null };
       },
@@ -186,6 +192,11 @@ export class Lab {
     const k = Math.max(0, Math.min(this.run.steps.length - 1, Math.round(index)));
     this.exact = k;
     this.page.step = k === this.run.steps.length - 1 ? -1 : this.run.steps[k];
+  }
+
+  /** Choose the position that is looked at. */
+  select(position: number): void {
+    this.page.position = position;
   }
 
   /** The token at a position of the input. */

@@ -11,7 +11,7 @@ export interface Look {
   edits: string[];
 }
 
-export interface Answer {
+export interface Seen {
   trace: Trace;
   before: Trace | null; // without the edits, where there are any
 }
@@ -29,7 +29,7 @@ function model(a: Architecture, length: number): Model {
   return found;
 }
 
-export function look({ architecture, params, tokens }: Look): Answer {
+export function look({ architecture, params, tokens }: Look): Seen {
   const made = model(architecture, tokens.length);
   made.forward(params, tokens);
   return { trace: made.trace(), before: null };

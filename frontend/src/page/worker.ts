@@ -1,11 +1,18 @@
-// The worker of the page: looks through models, and trains them, away from the thread that draws.
+// The page inside a worker: it does the jobs it is asked for, away from the thread that draws.
 
-import { type Look, look } from "./looking";
+import { type Job, jobs } from "./jobs";
 
-onmessage = ({ data }: MessageEvent<{ look: Look }>) => {
-  try {
-    postMessage({ answer: look(data.look) });
-  } catch (problem) {
-    postMessage({ problem: problem instanceof Error ? problem.message : String(problem) });
-  }
-};
+interface Asked {
+  job: Job;
+  request: never;
+}
+
+export function serve(): void {
+  onmessage = ({ data }: MessageEvent<Asked>) => {
+    try {
+      postMessage({ answer: jobs[data.job](data.request) });
+    } catch (problem) {
+      postMessage({ problem: problem instanceof Error ? problem.message : String(problem) });
+    }
+  };
+}

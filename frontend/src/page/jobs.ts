@@ -1,0 +1,11 @@
+// What a worker can be asked to do: a name and a function from plain values to plain values. The same functions run on
+// the thread that draws where no worker can start.
+
+import { look } from "./looking";
+
+export const jobs = { look };
+
+export type Jobs = typeof jobs;
+export type Job = keyof Jobs;
+export type Request<J extends Job> = Parameters<Jobs[J]>[0];
+export type Answer<J extends Job> = ReturnType<Jobs[J]>;
