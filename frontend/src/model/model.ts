@@ -379,6 +379,8 @@ export class Model {
     const { outputs } = this.architecture;
     const { values, gradient } = this.logits;
     const rows = this.here;
+    let shares = this.probabilities.values;
+    if (this.edited(this.probabilities)) shares = values.map((x, k) => Math.exp(x - this.total[Math.floor(k / outputs)]));
     let counted = 0;
     for (let r = 0; r < rows.count; r++) if (targets[rows.first + r * rows.step] >= 0) counted++;
     const share = 1 / counted;
@@ -389,9 +391,8 @@ export class Model {
       const begin = row * outputs;
       if (target < 0) gradient.fill(0, begin, begin + outputs);
       else {
-        const total = this.total[row];
-        loss += total - values[begin + target];
-        for (let k = begin; k < begin + outputs; k++) gradient[k] = Math.exp(values[k] - total) * share;
+        loss += this.total[row] - values[begin + target];
+        for (let k = begin; k < begin + outputs; k++) gradient[k] = shares[k] * share;
         gradient[begin + target] -= share;
       }
     }
