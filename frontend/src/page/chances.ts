@@ -7,7 +7,7 @@ import type { Trace } from "../model/trace";
 export function next_chances(trace: Trace, a: Architecture, position: number, temperature: number): Float32Array {
   const { data, shape } = trace.points.logits;
   const size = shape[shape.length - 1];
-  const at = a.read_position === null || a.read_position === undefined ? position : Math.min(a.read_position, trace.tokens.length - 1);
+  const at = read_at(a, trace.tokens.length, position);
   const logits = data.subarray(at * size, (at + 1) * size);
   const found = new Float32Array(size);
   let top = -Infinity;
@@ -16,4 +16,9 @@ export function next_chances(trace: Trace, a: Architecture, position: number, te
   for (let k = 0; k < size; k++) sum += found[k] = Math.exp((logits[k] - top) / temperature);
   for (let k = 0; k < size; k++) found[k] /= sum;
   return found;
+}
+
+/** Where the answer after a position is read: there, or at the one place where a model with one answer is read. */
+export function read_at(a: Architecture, length: number, position: number): number {
+  return a.read_position === null || a.read_position === undefined ? position : Math.min(a.read_position, length - 1);
 }

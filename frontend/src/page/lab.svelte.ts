@@ -9,6 +9,7 @@ import type { View } from "../panels/panel";
 import { readings } from "../task/reading";
 import { type Judge, truth } from "../task/truth";
 import { words } from "../words/words.svelte";
+import { position_of } from "./chosen";
 import { type Theme, properties } from "./colours";
 import { Lane } from "./work";
 import { type Page, fromHash, start, toHash } from "./page";
@@ -42,13 +43,7 @@ export class Lab {
   step: number = $derived(this.run ? this.run.steps[this.index] : 0);
   judge: Judge | null = $derived(this.run ? truth(this.run.info.task, this.run.architecture, this.run.data) : null);
   input: string = $derived(this.page.input || (this.run?.info.task.showcase[0] ?? ""));
-  position: number = $derived.by(() => {
-    if (!this.view) return 0;
-    const last = this.view.trace.tokens.length - 1;
-    if (this.page.position >= 0) return Math.min(this.page.position, last);
-    const asked = this.judge?.known ? this.judge.constrained(this.view.trace.tokens) : null; // where the rule speaks last
-    return this.run?.info.task.answers === "one" || !asked?.includes(1) ? last : asked.lastIndexOf(1);
-  });
+  position: number = $derived(this.view ? position_of(this.page.position, this.view) : 0);
   block: number = $derived(this.run ? Math.min(this.page.block, this.run.architecture.blocks - 1) : 0);
   head: number = $derived(this.run ? Math.min(this.page.head, this.run.architecture.heads - 1) : 0);
   member: number = $derived(this.run ? Math.min(this.page.member, this.run.info.members - 1) : 0);
@@ -177,7 +172,7 @@ export class Lab {
     }
     this.problem = "";
     const params = run.weights.at(step, member);
-    const shown = { run, member, step, params, temperature, which: "a" as const };
+    const shown = { run, member, step, params, edits: "", temperature, which: "a" as const };
     this.looks.ask({ architecture: run.architecture, params, tokens: found.tokens, edits: [] }).then(
       (answer) => {
         if (answer) this.view = { ...shown, trace: answer.trace, before: answer.before, params_before: null };

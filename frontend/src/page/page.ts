@@ -17,6 +17,10 @@ export const start = {
   block: 0,
   head: 0,
   neuron: -1,
+  answer: -1, // the output whose chance is looked at; -1: the likeliest
+  tensor: "", // the parameter whose numbers are drawn
+  point: "", // the point of the stream that is drawn: middle 0
+  analysis: "", // the embedded one that is drawn
   temperature: 1,
   edits: "", // as edits.ts writes them
   off: "", // places in the list of edits that are switched off: 0,2

@@ -1,12 +1,13 @@
 // A panel as a file: its drawing as SVG or PNG, its numbers as CSV. Nothing leaves the page but the download.
 
 import type { About, View } from "../panels/panel";
+import type { Chosen } from "./chosen";
 
 const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "font-style", "text-anchor", "paint-order", "stroke-linecap", "stroke-linejoin"];
 
-export async function save(root: HTMLElement, view: View, about: About, kind: "svg" | "png" | "csv"): Promise<void> {
+export async function save(root: HTMLElement, view: View, chosen: Chosen, about: About, kind: "svg" | "png" | "csv"): Promise<void> {
   const name = `${view.run.info.name}-${about.name}-${view.step}.${kind}`;
-  if (kind === "csv") return download(new Blob([csv(about.table(view))], { type: "text/csv" }), name);
+  if (kind === "csv") return download(new Blob([csv(about.table(view, chosen))], { type: "text/csv" }), name);
   const text = drawing(root);
   if (kind === "svg") return download(new Blob([text], { type: "image/svg+xml" }), name);
   return download(await raster(text, root), name);

@@ -3,6 +3,7 @@
 import type { Component } from "svelte";
 import type { Cell, Trace } from "../model/trace";
 import type { OpenRun } from "../data/open.svelte";
+import type { Chosen } from "../page/chosen";
 
 /** One model at one step on one input: all that a panel may look at. */
 export interface View {
@@ -13,6 +14,7 @@ export interface View {
   trace: Trace; // with the edits in force
   before: Trace | null; // without them; null where there are none
   params_before: Float32Array | null; // where weights were edited
+  edits: string; // those in force, as Python reads them; "" where there are none
   temperature: number;
   which: "a" | "b"; // of a comparison; "a" otherwise
 }
@@ -28,9 +30,9 @@ export interface About {
   first?: boolean; // on the first screen
   wide?: boolean; // takes two columns
   absent?(run: OpenRun): string | null; // a key of the words that says why there is nothing to draw
-  summary(view: View): string; // one sentence computed from the data, in English
-  table(view: View): Table; // the numbers that are drawn; also the CSV
-  python(view: View): string; // the line that gives the same numbers, with `run` and `gf` at hand
+  summary(view: View, chosen: Chosen): string; // one sentence computed from the data, in English
+  table(view: View, chosen: Chosen): Table; // the numbers that are drawn; also the CSV
+  python(view: View, chosen: Chosen): string; // what gives the same numbers, with `run` and `gf` at hand
 }
 
 export interface PanelProps {
