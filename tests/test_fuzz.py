@@ -39,6 +39,7 @@ BASES = {
     "generate": ("generate", "run", "10 +", "--tokens", "3"),
     "score": ("score", "run", "--windows", "5"),
     "check": ("check", "run"),
+    "report": ("report", "run", "--with", "attention", "--set", "nothing=1"),  # refused whatever else is said
     "figures": ("figures", "run", "attention", "--format", "csv", "--out", "drawn"),
     "film": ("film", "run", "phase", "--frames", "2", "--format", "gif", "--out", "filmed"),
     "study": ("study", "ablation", "five_operations", "--steps", "1", "--seeds", "1", "--without", "nothing"),

@@ -19,7 +19,7 @@ WITHOUT_JAX = (
     "__init__", "_discover", "architecture", "canonical", "catalogue", "cli", "counted", "errors", "experiment",
     "folder", "generation", "given", "glossary", "lock", "notebook", "plain", "record", "reference", "run", "score",
     "session", "settings", "storage", "study", "summary", "tensors", "trace", "words",
-    *(name for name in MODULES if name.startswith(("tasks.", "commands."))),
+    *(name for name in MODULES if name.startswith(("tasks.", "commands.", "report."))),
 )  # fmt: skip
 HEAVY = {"jax", "jaxlib", "optax", "matplotlib"}
 
@@ -85,7 +85,7 @@ def test_an_analysis_knows_of_no_picture_and_no_command(module):
     for node in ast.walk(tree(module)):
         if isinstance(node, ast.ImportFrom):
             asked |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
-    above = ("figures", "films", "gallery", "studies", "physics", "commands", "cli", "training")
+    above = ("figures", "films", "gallery", "report", "studies", "physics", "commands", "cli", "training")
     forbidden = ("matplotlib", "PIL", "typer", "rich", *(f"glassformer.{name}" for name in above))
     assert not {name for name in asked if any(name == each or name.startswith(f"{each}.") for each in forbidden)}
     assert reached(module) - set(sys.stdlib_module_names) <= {"numpy"}

@@ -91,10 +91,10 @@ def test_a_text_worth_asking_ends_where_the_rule_speaks():
 
 @pytest.mark.parametrize(
     ("name", "verbs"),
-    [("plus_last_even", "ask figures film"), ("five_operations", "ask figures film"), (POPULATION, "ask figures film"),
-     (TEXT, "generate figures score")],
+    [("plus_last_even", "ask report figures film"), ("five_operations", "ask report figures film"),
+     (POPULATION, "ask report figures film"), (TEXT, "generate report figures score")],
 )  # fmt: skip
-def test_the_three_next_commands_are_those_of_this_run(name, verbs):
+def test_the_next_commands_are_those_of_this_run(name, verbs):
     run = run_of(name)
     told = [words for words, _ in _next.commands(run)]
     assert " ".join(words[0] for words in told) == verbs
@@ -106,7 +106,7 @@ def test_the_three_next_commands_are_those_of_this_run(name, verbs):
 def test_a_ready_made_question_leads_to_a_study():
     run = open_run(run_of("five_operations").path)
     run.experiment = replace(run.experiment, changed=())  # as if trained for all its steps
-    assert _next.commands(run)[2][0] == ["study", "ablation", "five_operations"]
+    assert _next.commands(run)[-1][0] == ["study", "ablation", "five_operations"]
 
 
 def test_the_next_commands_can_be_pasted(tmp_path, monkeypatch, capsys):
@@ -122,7 +122,7 @@ def test_the_next_commands_can_be_pasted(tmp_path, monkeypatch, capsys):
         assert shlex.split(line)[:3:2] == ["glassformer", str(odd)]
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs/mine").symlink_to(run.path)
-    _next.say(open_run(Path("runs/mine")), "figures")
+    _next.say(open_run(Path("runs/mine")), "figures", "report")
     assert [shlex.split(line)[:3] for line in capsys.readouterr().out.splitlines()[1:]] == [
         ["glassformer", "ask", "mine"], ["glassformer", "film", "mine"],
     ]  # fmt: skip

@@ -29,7 +29,10 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> None:
     sys.unraisablehook = hook
 
 
-@pytest.mark.parametrize("verb", ["ask", "generate", "check", "score", "figures", "film", "physics", "study", "lab"])
+VERBS = ("ask", "generate", "check", "score", "report", "figures", "film", "physics", "study", "lab")
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_each_command_ends_with_a_sentence_of_its_own(monkeypatch, verb):
     """Wherever it is interrupted; only of trainings is it said how to resume them."""
     callback = next(each.callback for each in app.registered_commands if each.name == verb)

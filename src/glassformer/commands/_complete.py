@@ -28,6 +28,11 @@ def pieces(kind: str) -> Callable[[str], list[str]]:
     return offered
 
 
+def analyses(incomplete: str) -> list[str]:
+    """The analyses."""
+    return _fitting(incomplete, _pieces("analyses"))
+
+
 def studies(incomplete: str) -> list[str]:
     """The studies."""
     return _fitting(incomplete, _pieces("studies"))

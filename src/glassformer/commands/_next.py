@@ -1,4 +1,4 @@
-"""What to do next with a run: a text worth asking it, and three commands that can be pasted."""
+"""What to do next with a run: a text worth asking it, and four commands that can be pasted."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ def telling(run: "Run") -> str:
 
 
 def say(run: "Run", *without: str) -> None:
-    """Three commands with what each is for, aligned; `without` leaves out what has just been done."""
+    """The commands with what each is for, aligned; `without` leaves out what has just been done."""
     from glassformer import own
 
     given = [(words, why) for words, why in commands(run) if words[0] not in without]
@@ -36,17 +36,18 @@ def say(run: "Run", *without: str) -> None:
 
 
 def commands(run: "Run") -> list[tuple[list[str], str]]:
-    """Three commands, word by word, each with what it is for."""
+    """Four commands, word by word, each with what it is for."""
     name = run.path.name if run.path.parent == RUNS else str(run.path)
+    page = (["report", name], "one page to scrub, ask, change and train it")
     drawn = (["figures", name], "everything inside it, drawn")
     if run.task.answers == "one" or run.task.measure == "rule_error":
         about = "what it answers" if run.task.answers == "one" else "what it expects next"
-        return [(["ask", name, *_text(telling(run))], about), drawn, _third(run, name)]
+        return [(["ask", name, *_text(telling(run))], about), page, drawn, _last(run, name)]
     price = (["score", name], "its exact price, beside simpler ways of guessing")
-    return [(["generate", name, *_text(run.task.showcase[0])], "let it write"), drawn, price]
+    return [(["generate", name, *_text(run.task.showcase[0])], "let it write"), page, drawn, price]
 
 
-def _third(run: "Run", name: str) -> tuple[list[str], str]:
+def _last(run: "Run", name: str) -> tuple[list[str], str]:
     """A question that takes many trainings, for those that answer questions; else a film of the tokens' places."""
     from glassformer import catalogue
     from glassformer.experiment import names

@@ -1,4 +1,4 @@
-"""Train an experiment and draw it: everything from nothing in one command."""
+"""Train an experiment, draw it, and make its page: everything from nothing in one command."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,10 +32,11 @@ def lab(
         bool, typer.Option("--open/--no-open", help="Show the page in a browser, if there is one.")
     ] = True,
 ) -> None:
-    """Train an experiment and draw every figure that applies: a run in runs/, a page in figures/."""
+    """Train an experiment, draw every figure that applies and write the page it lives in: runs/, figures/, reports/."""
     from glassformer.changed import run_name
     from glassformer.commands import _next
     from glassformer.commands.figures import figures
+    from glassformer.commands.report import report
     from glassformer.commands.train import settings_of, train
     from glassformer.record import free_name
     from glassformer.run import open as open_run
@@ -48,5 +49,6 @@ def lab(
     except DivergedError as problem:  # how far it came is worth a look
         typer.echo(f"glassformer: {problem}", err=True)
     stopping.heed()  # asked for so late that the training came to its end
-    figures([str(folder)], open_=open_)
-    _next.say(open_run(folder), "figures")
+    figures([str(folder)])
+    report([str(folder)], open_=open_)
+    _next.say(open_run(folder), "figures", "report")

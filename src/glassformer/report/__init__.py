@@ -1,12 +1,19 @@
 """A run as one HTML file: the built page, and in it everything that the page shows."""
 
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from glassformer import storage
+from glassformer.errors import CallError
 
 if TYPE_CHECKING:
     from glassformer.report.payload import Inside, Progress, Wish
     from glassformer.run import Run
+
+FOLDER, ENDING = Path("reports"), ".html"
+LONGEST = 120  # characters of a file's name that tell of its runs
 
 
 class Made(NamedTuple):
@@ -15,6 +22,7 @@ class Made(NamedTuple):
     html: str
     runs: "list[Inside]"
     link: str
+    asked: tuple[str, ...]  # analyses; a run to which one does not apply is without it
 
 
 def page_of(run: "Run", link: str = "") -> str:
@@ -25,19 +33,44 @@ def page_of(run: "Run", link: str = "") -> str:
 def made(
     runs: "Sequence[Run]", wish: "Wish | None" = None, link: str = "", progress: "Progress | None" = None
 ) -> Made:  # fmt: skip
-    """The page with these runs in it; the first is shown when it opens, unless the link says another."""
+    """The page with these runs in it; it opens with the first, unless the link says another."""
     from glassformer.report import filling
     from glassformer.report.payload import Wish, payload
 
-    page = filling.template()
+    page, wish = filling.template(), wish or Wish()
+    inside, blocks = payload(runs, wish, link, len(page.encode()), progress or (lambda *_: None))
     title = " · ".join(run.name for run in runs)
-    inside, blocks = payload(runs, wish or Wish(), link, len(page.encode()), progress or (lambda done, many: None))
-    return Made(filling.filled(page, title, blocks), inside, link)
+    return Made(filling.filled(page, title, blocks), inside, link, wish.analyses)
 
 
-def write(path: Path, html: str) -> bool:
-    """Put a report under a name that is free, in one instant; False, and nothing done, where the name is taken."""
-    from glassformer import storage
+def check(out: Path | None) -> None:
+    """Refuse a place at which no report can be."""
+    if out is not None and out.suffix.lower() not in (ENDING, ".htm"):
+        raise CallError(f"{out} does not end in {ENDING}, and no browser would open it; choose another name with --out")
+    if out is not None and out.is_dir():
+        raise CallError(f"{out} is a folder; name a file in it with --out")
 
+
+def put(report: Made, out: Path | None = None) -> Path:
+    """Write a report, and say where: under the name asked for, or in reports/ under the first one that is free.
+
+    Nothing is written over. The same report may be there already: the same run and version give the same bytes.
+    """
+    data = report.html.encode("utf-8")
+    if out is not None:
+        if not _there(out, data):
+            raise CallError(f"{out} is there already and is not this report; remove it, or choose another name")
+        return out
+    names = "+".join(each.run.name for each in report.runs)
+    if len(names) > LONGEST and len(report.runs) > 1:
+        names = f"{report.runs[0].run.name}+{len(report.runs) - 1}"
+    free = (FOLDER / f"{names}{'' if k == 1 else f'-{k}'}{ENDING}" for k in count(1))
+    return next(path for path in free if _there(path, data))
+
+
+def _there(path: Path, data: bytes) -> bool:
+    """Whether these bytes are under a name now; another file that is there stays as it is."""
     storage.make_folder(path.parent)
-    return storage.create(path, html.encode("utf-8"))
+    if storage.create(path, data):
+        return True
+    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data

@@ -6,7 +6,7 @@ import html
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,6 @@ def known(value: Any) -> Any:
         return {str(key): known(each) for key, each in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [known(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._result import Labelled
 from glassformer.analyses.path.timeline import applies, timeline
 from glassformer.errors import MissingError
 from glassformer.run import Run
@@ -27,14 +28,12 @@ def events(run: Run, member: int = 0) -> list[Event]:
     found = [*_diverged(run, member), *_best(run, member)]
     if applies(run) is None:
         seen = timeline(run, member=member)
-        rungs, parts = seen.rungs.axes["rung"], seen.born.axes["part"]
-        found += [_at(step, "rung", f"reaches: {name}") for step, name in zip(seen.rungs.values, rungs.labels, strict=True)
-                  if np.isfinite(step)]  # fmt: skip
-        found += [_at(step, "birth", f"needed from here on: {name}")
-                  for step, name in zip(seen.born.values, parts.labels, strict=True) if np.isfinite(step)]  # fmt: skip
+        found += _named("rung", "reaches", seen.rungs, "rung")
+        found += _named("birth", "needed from here on", seen.born, "part")
         found += [_at(begin, "bend", "the loss bends") for begin, _ in seen.phases.values[1:] if np.isfinite(begin)]
-        found += [_at(begin, "plateau", f"the loss hardly falls until step {end:,.0f}")
-                  for begin, end in seen.plateaus.values]  # fmt: skip
+        found += [
+            _at(begin, "plateau", f"the loss hardly falls until step {end:,.0f}") for begin, end in seen.plateaus.values
+        ]
     return sorted(found)
 
 
@@ -42,6 +41,13 @@ def weighty(found: list[Event]) -> list[int]:
     """Their steps, the most telling first, for who has no room for all."""
     order = ("diverged", "best", "rung", "birth", "bend", "plateau")
     return [event.step for event in sorted(found, key=lambda event: order.index(event.kind))]
+
+
+def _named(kind: str, says: str, steps: Labelled, axis: str) -> list[Event]:
+    """An event for each place of an axis at which something happened."""
+    names = steps.axes[axis].labels
+    return [_at(step, kind, f"{says}: {name}") for step, name in zip(steps.values, names, strict=True)
+            if np.isfinite(step)]  # fmt: skip
 
 
 def _at(step: float, kind: str, text: str) -> Event:
@@ -58,5 +64,6 @@ def _best(run: Run, member: int) -> list[Event]:
 def _diverged(run: Run, member: int) -> list[Event]:
     """The first logged step at which the loss is no number."""
     losses = _clock.metric(run, "validation_loss", member)
-    lost = np.flatnonzero(~np.isfinite(losses)) if losses is not None else []
-    return [_at(run.metrics["step"][lost[0]], "diverged", "the loss is not a number")] if len(lost) else []
+    if losses is None or np.isfinite(losses).all():
+        return []
+    return [_at(run.metrics["step"][np.argmin(np.isfinite(losses))], "diverged", "the loss is not a number")]

@@ -1,7 +1,7 @@
 """What the page knows of a run before it looks at a weight: RunInfo and Metrics of frontend/src/data/source.ts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,9 +64,12 @@ def about(
     }
 
 
-def over_steps(run: Run, members: Sequence[int], steps: Sequence[int]) -> dict[str, Any]:
-    """The rest: the embedded steps, and what is true of each member at each of them."""
-    told = [[_short(each) for each in facts(run, list(steps), member)] for member in members]
+def over_steps(run: Run, members: Sequence[int], steps: Sequence[int], tell: Callable[[], None]) -> dict[str, Any]:
+    """The rest: the embedded steps, and what is true of each member at each of them; `tell` counts the members."""
+    told = []
+    for member in members:
+        told.append([_short(each) for each in facts(run, list(steps), member)])
+        tell()
     return {"steps": list(steps), "notice": notice(run, steps), "facts": told}
 
 
@@ -102,7 +105,7 @@ def _by_member(values: Array, members: int) -> Array:
 
 def _floors(run: Run, member: int) -> dict[str, float]:
     """What the exact predictor pays on the windows behind the last line, by part; what is not known is left out."""
-    parts = {part: _clock.window_floor(run, member, part) for part in ("train", "validation")}  # type: ignore[arg-type]
+    parts = {part: _clock.window_floor(run, member, part) for part in ("train", "validation")}
     told = {part: value for part, value in _table(run.about.get("floors")).items() if isinstance(value, int | float)}
     return {part: value for part, value in (parts | told).items() if np.isfinite(value)}
 

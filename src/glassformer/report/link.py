@@ -1,13 +1,13 @@
-"""The link that opens the page where one wants: the fields of frontend/src/page/page.ts, as far as they are asked for."""
+"""The link that opens the page where one wants: those fields of frontend/src/page/page.ts that are asked for."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from glassformer.errors import CallError, LimitError, unknown
+from glassformer.errors import LimitError, unknown
 
 VERSION = "v1"
 MOST = 4096  # characters
 MODES = ("watch", "predict", "change", "train", "compare")
+CONTROLS = ("examples", "input", "jump", "panels", "play", "speed", "steps")  # that can be hidden
 UNESCAPED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()")
 
 
@@ -18,15 +18,24 @@ def link(**fields: Any) -> str:
         return ""
     made = "#" + "&".join([VERSION, *(f"{name}={_escaped(value)}" for name, value in given.items())])
     if len(made) > MOST:
-        raise LimitError(f"the link has {len(made):,} characters; the most is {MOST:,}: give a shorter input or fewer edits")
+        raise LimitError(f"the link has {len(made):,} characters; the most is {MOST:,}: shorten the input or the edits")
     return made
 
 
-def mode(name: str) -> str:
+def mode(name: str | None) -> str | None:
     """The name of a mode, if there is one."""
-    if name not in MODES:
+    if name is not None and name not in MODES:
         raise unknown(name, "the modes", MODES)
     return name
+
+
+def hidden(names: str | None) -> str:
+    """Names of controls with commas, as the page wants them."""
+    found = [name.strip() for name in (names or "").split(",")] if names is not None else []
+    for name in found:
+        if name not in CONTROLS:
+            raise unknown(name, "the controls of the page", CONTROLS)
+    return ",".join(dict.fromkeys(found))
 
 
 def _escaped(text: str) -> str:

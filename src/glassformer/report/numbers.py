@@ -1,4 +1,4 @@
-"""What an analysis found, as the page shows it: its facts, its arrays with their labels, and the line that gives them."""
+"""What an analysis found, as the page shows it: facts, arrays with their labels, and the line that gives them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from glassformer import __version__, catalogue, tensors
+from glassformer import __version__, catalogue, given, tensors
 from glassformer.catalogue import Entry
 from glassformer.errors import CallError, LimitError
 from glassformer.report import events, info, numbers, steps, training_data
@@ -15,6 +15,7 @@ from glassformer.run import Run
 SIZE = 20.0  # MB of a file, unless asked otherwise
 FACTS = 40  # bytes that the facts of one member at one step take, packed
 LEAST = 2  # steps of a run without which there is nothing to scrub
+WANTED = "a number of megabytes above 0"
 Progress = Callable[[int, int], None]  # how much is done, of how much
 
 
@@ -28,6 +29,12 @@ class Wish:
     analyses: tuple[str, ...] = ()  # embedded as numbers
     options: Mapping[str, Any] = field(default_factory=dict)  # of those that take them
     always: tuple[int, ...] = ()  # kept steps of the first run that must be inside
+
+    def __post_init__(self) -> None:
+        if self.steps is not None:
+            given.whole("steps", self.steps, 1)
+        if self.size is not None and given.number("size", self.size, WANTED) <= 0:
+            raise CallError(f"size = {self.size:g} is not {WANTED}")
 
 
 @dataclass
@@ -59,9 +66,9 @@ class Inside:
         """Bytes of the file that a step takes at the most: float32 hardly shrinks."""
         return int(GROWS * len(self.members) * (4 * self.run.parameters + FACTS)) + 1
 
-    def blocks(self) -> Iterator[str]:
-        """All of it, in the order in which the page asks for it."""
-        about = self.about | info.over_steps(self.run, self.members, self.steps)
+    def blocks(self, tell: Callable[[], None]) -> Iterator[str]:
+        """All of it, in the order in which the page asks for it; `tell` counts the members."""
+        about = self.about | info.over_steps(self.run, self.members, self.steps, tell)
         yield block(f"{self.identity}/info", as_json(about))
         yield self.metrics
         yield block(f"{self.identity}/weights", tensors.pack(info.weights(self.run, self.members, self.steps)))
@@ -69,10 +76,13 @@ class Inside:
         yield from self.analyses.values()
 
 
-def payload(runs: Sequence[Run], wish: Wish, link: str, taken: int, progress: Progress) -> tuple[list[Inside], list[str]]:
+def payload(
+    runs: Sequence[Run], wish: Wish, link: str, taken: int, progress: Progress
+) -> tuple[list[Inside], list[str]]:  # fmt: skip
     """The runs as they are in the file, and its blocks; `taken` are the bytes of the page around them."""
     pieces = [catalogue.entry("analyses", name) for name in wish.analyses]
-    many, done = len(runs) * (2 + len(pieces)), 0
+    lives = sum(len(info.checked_members(run, wish.members)) for run in runs)
+    many, done = len(runs) * (1 + len(pieces)) + lives, 0
 
     def tell() -> None:
         nonlocal done
@@ -88,8 +98,7 @@ def payload(runs: Sequence[Run], wish: Wish, link: str, taken: int, progress: Pr
     cards = [{name: each.about[name] for name in info.CARD} for each in inside]
     blocks = [block("index", as_json({"version": 1, "glassformer": __version__, "runs": cards, "link": link}))]
     for each in inside:
-        blocks += each.blocks()
-        tell()
+        blocks += each.blocks(tell)
     return inside, blocks
 
 
@@ -124,7 +133,7 @@ def _rooms(inside: Sequence[Inside], wish: Wish, taken: int) -> list[int]:
     if wish.size is None and wish.steps is not None:
         return wanted
     if wish.size is None:
-        wanted = [min(many, steps.MOST) for many in wanted]
+        wanted = [min(many, steps.usual(len(each.members))) for many, each in zip(wanted, inside, strict=True)]
     least = [min(LEAST, many) for many in wanted]
     fixed = taken + sum(each.fixed for each in inside)
     needed = (fixed + sum(few * each.per_step for few, each in zip(least, inside, strict=True))) / 1e6

@@ -7,7 +7,12 @@ import numpy as np
 from glassformer.run import Run
 from glassformer.tensors import Array
 
-MOST = 2_000  # unless asked otherwise: more than a slider has places
+MOST, FEWER, LIVES = 2_000, 200, 4_000  # more than a slider has places; of many members fewer, of all together so many
+
+
+def usual(members: int) -> int:
+    """How many steps of a run a file holds at most, unless somebody asks for more."""
+    return max(FEWER, min(MOST, LIVES // members))
 
 
 def chosen(run: Run, most: int, always: Sequence[int] = (), events: Iterable[int] = ()) -> list[int]:

@@ -24,9 +24,10 @@ MOST_KIND = 127  # that fits a byte
 def block(run: Run) -> tuple[bytes | None, str]:
     """The bytes of safetensors, or none and the sentence that says why the page cannot train this model."""
     train, a = run.experiment.train, run.architecture
+    instead = f"`{pasted(['glassformer', 'train', run.experiment.name])}` trains it"
     if 6.0 * run.parameters * train.batch * a.context > MOST_WORK:
-        return None, f"One step of this model would take the page seconds; {_instead(run)}."
-    too_large = f"What it is trained on is too large for this file; {_instead(run)}."
+        return None, f"One step of this model would take the page seconds; {instead}."
+    too_large = f"What it is trained on is too large for this file; {instead}."
     if run.task.data(a.context).train.tokens.size > MOST_NUMBERS:
         return None, too_large
     found = tensors.pack(arrays(run))
@@ -69,15 +70,9 @@ def _examples(run: Run, part: Part, most: int) -> Iterator[tuple[str, Array]]:
 
 def _sources(run: Run, windows: Array, places: int) -> Array:
     """(example, place): where in a window the answer can be read off."""
-    if run.task.answers == "one":  # asked at one place, which the position that is read stands for
-        return _whole(np.full((len(windows), places), -1))
-    found = [run.task.source_position(window[:-1]) for window in windows]
+    found = [run.task.source_position(window[:-1])[-places:] for window in windows]
     return _whole(np.array(found).reshape(len(windows), places))
 
 
 def _whole(values: Array) -> Array:
     return np.ascontiguousarray(values, dtype=np.int32)
-
-
-def _instead(run: Run) -> str:
-    return f"`{pasted(['glassformer', 'train', run.experiment.name])}` trains it"
