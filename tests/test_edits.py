@@ -25,6 +25,7 @@ from glassformer.experiment import from_tables
 from glassformer.record import Recorder
 from glassformer.run import Run
 from glassformer.trace import Trace
+from small_runs import POPULATION, run_of
 
 TEXT, OTHER = "4 9 + 6 2", "10 3 1 + 8"
 SETTINGS = {"width": 4, "heads": 2, "blocks": 2, "feed_forward": 6, "norm": "layer", "context": 8}
@@ -63,6 +64,7 @@ def any_edit(draw):
     source = {}
     if verb == "patch":
         kinds = {"text": st.text(min_size=1), "step": st.integers(-1, 10**12), "run": st.text(min_size=1)}
+        kinds["member"] = st.integers(0, 10**12)
         names = draw(st.lists(st.sampled_from(list(kinds)), min_size=1, unique=True))
         source = {name: draw(kinds[name]) for name in names}
     return Edit(verb, point, at, amount, **source)
@@ -130,6 +132,7 @@ def test_the_written_form(text, edit):
         (r'patch(out, from="\x")', "a backslash that stands for nothing"),
         ("patch(out, step=-2)", "step = -2 is not a kept step"),
         ("patch(out, step=0.5)", "step = 0.5 in .* is not a whole number"),
+        ("patch(out, member=-1)", "member = -1 in .* is not a whole number from 0 up"),
         ("zero(out); zero(final)", "2 edits where one is wanted"),
         ("zero(out)" + " " * edits.MOST_TEXT, "10,009 characters"),
     ],
@@ -260,6 +263,17 @@ def test_a_patch_from_a_step_and_from_a_run(run, other):
         assert_array_equal(seen["logits"], other.trace(TEXT, step=wanted)["logits"])
 
 
+def test_a_patch_from_another_member():
+    population = run_of(POPULATION)
+    seen = changed(population, TEXT, "patch(final, member=2)", step=30, member=1)
+    assert_array_equal(seen["final"], population.trace(TEXT, step=30, member=2)["final"])
+    named = json.dumps(str(population.path))
+    seen = changed(population, TEXT, f"patch(final, run={named}, member=1)", step=30, member=2)
+    assert_array_equal(seen["final"], population.trace(TEXT, member=1)["final"])
+    with pytest.raises(MissingError, match="there is no member 3"):
+        population.trace(TEXT, edits="patch(final, member=3)")
+
+
 def test_edits_act_in_order_and_on_what_came_before(run):
     plain = run.trace(TEXT)
     assert_allclose(
@@ -326,6 +340,7 @@ def test_both_passes_give_the_same_numbers(run, batch):
         ('patch(out, from="4 9")', "its text has 2 tokens and this input 5; a patch needs as many"),
         ('patch(out, from="4 x")', "'x' at position 1"),
         ('patch(out, run="nowhere")', "no runs|nothing called 'nowhere'"),
+        ("patch(out, member=1)", "there is no member 1 in .*; there are 0 to 0"),
     ],
 )
 def test_an_edit_without_its_place_is_refused(run, text, words):

@@ -64,6 +64,7 @@ def check(edit: Edit, run: "Run") -> None:
         _within(edit, axis, places[-1], there[edit.point][axis], "this model")
     if edit.verb == "patch":
         source, _ = _from(edit, run)
+        source.place(edit.member or 0)
         source.unedited.weights(-1 if edit.step is None else edit.step)
 
 
@@ -218,15 +219,14 @@ def _there(edit: Edit, run: "Run", tokens: Array, step: int, member: int) -> Arr
     """What a patch takes: the point's value on the other input, at the other step, in the other run."""
     source, own = _from(edit, run)
     step = edit.step if edit.step is not None else step if own else -1
+    member = edit.member if edit.member is not None else member if own else 0
     length = tokens.shape[-1]
     given = tokens if edit.text is None else source.tokens(edit.text)
     if given.shape[-1] != length:
         raise CallError(f"{edit}: its text has {given.shape[-1]} tokens and this input {length}; a patch needs as many")
     source.tokens(given.reshape(-1, length))  # as long as it can see
     with np.errstate(over="ignore", invalid="ignore"):
-        _, seen = reference.forward(
-            nest(source.unedited.weights(step, member if own else 0)), given, source.architecture
-        )
+        _, seen = reference.forward(nest(source.unedited.weights(step, member)), given, source.architecture)
     return seen[edit.point]
 
 

@@ -6,8 +6,9 @@ means all of it. Several edits act in the order of their list, and a semicolon s
 zero    0 in its place.
 mean    its mean over the positions in view: up to its own in a causal model, all of them otherwise. What is still to
         come is never mixed in, so the edited model remains a predictor. Scores and attention: over the queries.
-patch   what stands there on another input (`from`), at another step, in another run: there without any edit. Of the
-        same run the step is the one looked at unless it is given; of another run its last one, and its first member.
+patch   what stands there on another input (`from`), at another step, in another run or another member of a population:
+        there without any edit. Of the same run step and member are those looked at unless they are given; of another
+        run its last step and its first member.
 add     so much more.
 scale   so many times it.
 set     that number.
@@ -26,7 +27,7 @@ from glassformer.given import written as as_given
 
 NUMBERED = ("add", "scale", "set")
 VERBS = ("zero", "mean", "patch", *NUMBERED)
-SOURCES = ("from", "step", "run")  # of a patch
+SOURCES = ("from", "step", "run", "member")  # of a patch
 MOST_NUMBER = 3.4e38  # the largest there is in float32
 MOST_PLACES, MOST_TEXT, MOST_DIGITS = 65_536, 10_000, 15  # along one axis; characters of a text, of a whole number
 
@@ -44,6 +45,7 @@ class Edit:
     text: str | None = None  # of patch: the other input,
     step: int | None = None  # the other step,
     run: str | None = None  # the other run, as commands name it
+    member: int | None = None  # the other member of a population
 
     def __post_init__(self) -> None:
         point, block = _point(self.verb, self.point)
@@ -78,9 +80,11 @@ class Edit:
                 raise CallError(f"{name} = {_shown(given[name])} is not a text in quotes")
         if "step" in given and not (type(self.step) is int and self.step >= -1):
             raise CallError(f"step = {self.step} is not a kept step: a whole number from 0 up, or -1 for the last")
+        if "member" in given and not (type(self.member) is int and self.member >= 0):
+            raise CallError(f"member = {self.member} is not a member of a population: a whole number from 0 up")
 
     def _source(self) -> dict[str, Any]:
-        return {"from": self.text, "step": self.step, "run": self.run}
+        return {"from": self.text, "step": self.step, "run": self.run, "member": self.member}
 
     def __str__(self) -> str:
         words = [self.point]
@@ -110,7 +114,7 @@ class Edit:
         at = value.get("at", {})
         if not isinstance(at, Mapping):
             raise CallError(f"at = {_shown(at)} is not a table of places by axis")
-        given = {name: value.get(name) for name in ("amount", "step", "run")}
+        given = {name: value.get(name) for name in ("amount", "step", "run", "member")}
         return cls(value["verb"], value["point"], tuple(at.items()), text=value.get("from"), **given)
 
 
@@ -187,8 +191,8 @@ class _Words:
             self.need("=")
             given[name] = self.value(name)
         self.need(")")
-        source = {"text": given.pop("from", None), "step": given.pop("step", None), "run": given.pop("run", None)}
-        return Edit(verb, point, tuple(given.items()), amount, **source)
+        source = {name: given.pop(name, None) for name in SOURCES}
+        return Edit(verb, point, tuple(given.items()), amount, source.pop("from"), **source)
 
     def value(self, name: str) -> Any:
         if name in ("from", "run"):
@@ -199,6 +203,8 @@ class _Words:
                 raise CallError(f"{name} = {word} has a backslash that stands for nothing; write two of it") from None
         if name == "step":
             return -self.whole(name, "a whole number") if self.skip("-") else self.whole(name, "a whole number")
+        if name == "member":
+            return self.whole(name, "a whole number from 0 up")
         if not self.skip("["):
             return self.span(name)
         places = self.span(name)

@@ -9,7 +9,7 @@ import { axes, point as find_point, POINTS } from "./glossary";
 
 export const NUMBERED: readonly string[] = ["add", "scale", "set"];
 export const VERBS: readonly string[] = ["zero", "mean", "patch", ...NUMBERED];
-const SOURCES = ["from", "step", "run"]; // of a patch
+const SOURCES = ["from", "step", "run", "member"]; // of a patch
 const MOST_NUMBER = 3.4e38; // the largest there is in float32
 const MOST_PLACES = 65_536; // along one axis
 const MOST_TEXT = 10_000; // characters of a text
@@ -25,7 +25,8 @@ export interface Edit {
   amount?: number; // of add, scale and set
   from?: string; // of patch: the other input,
   step?: number; // the other step,
-  run?: string; // the other run
+  run?: string; // the other run,
+  member?: number; // the other member of a population
 }
 
 /** The edits of a text such as `scale(attended, 0.5, block=1); zero(out)`; an empty text has none. */
@@ -93,6 +94,12 @@ function with_source(found: Edit, given: Edit): Edit {
       throw new CallError(`step = ${given.step} is not a kept step: a whole number from 0 up, or -1 for the last`);
     }
     found.step = given.step;
+  }
+  if (source.includes("member")) {
+    if (!Number.isInteger(given.member) || (given.member as number) < 0) {
+      throw new CallError(`member = ${given.member} is not a member of a population: a whole number from 0 up`);
+    }
+    found.member = given.member;
   }
   return found;
 }
@@ -193,8 +200,8 @@ class Words {
       given[name] = this.value(name);
     }
     this.need(")");
-    const { from, step, run, ...at } = given;
-    return edit({ verb, point, at, amount, from, step, run } as Edit);
+    const { from, step, run, member, ...at } = given;
+    return edit({ verb, point, at, amount, from, step, run, member } as Edit);
   }
 
   private value(name: string): unknown {
@@ -211,6 +218,7 @@ class Words {
     if (name === "step") {
       return this.skip("-") ? -this.whole(name, "a whole number") : this.whole(name, "a whole number");
     }
+    if (name === "member") return this.whole(name, "a whole number from 0 up");
     if (!this.skip("[")) return this.span(name);
     const places = this.span(name);
     while (this.skip(",")) places.push(...this.span(name));
