@@ -12,6 +12,7 @@ import { words } from "../words/words.svelte";
 import { position_of } from "./chosen";
 import { type Theme, properties } from "./colours";
 import { Lane } from "./work";
+import { Predicting } from "./predicting.svelte";
 import { type Page, fromHash, start, toHash } from "./page";
 import { type Spacing, spacing } from "./scale";
 
@@ -53,6 +54,8 @@ export class Lab {
     return spacing(step, loss, Math.max(this.run.last, this.run.info.experiment.train.steps));
   });
 
+  readonly predicting = new Predicting(this);
+
   constructor(readonly source: DataSource) {
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const contrast = matchMedia("(prefers-contrast: more)");
@@ -71,8 +74,8 @@ export class Lab {
   private async begin(): Promise<void> {
     try {
       const index = await (this.source as EmbeddedSource).index();
-      this.cards = index.runs;
       this.go(location.hash.length > 1 ? location.hash : index.link);
+      this.cards = index.runs;
       addEventListener("hashchange", () => {
         if (location.hash !== toHash(this.page, this.unknown)) this.go(location.hash);
       });
@@ -105,6 +108,7 @@ export class Lab {
     });
     $effect(() => {
       const link = this.link;
+      if (!this.cards.length) return; // the link it was opened with is not read yet
       try {
         if (location.hash !== link && !(link === "#v1" && location.hash === "")) history.replaceState(null, "", link);
       } catch {

@@ -27,6 +27,7 @@ export const start = {
   weights: "", // parameters set by hand: token[3, 0]=1.5; …
   cell: "", // whose card is open: scores[0, 0, 6, 4]
   toward: "", // what the card's gradient is of: loss, or logit POSITION TOKEN
+  ask: "", // the question of predict mode: its kind and turn
   b: "", // the other side of a comparison: step:200, run:NAME, member:3, input:TEXT, edits
   panel: "", // the enlarged one
   panels: "", // those shown, in order; empty: the usual ones
