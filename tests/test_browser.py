@@ -24,6 +24,7 @@ HEADINGS = {  # of the story, in its order
     "decide": "How does it decide?", "path": "How did it get there?", "health": "Is it healthy?",
     "trust": "How sure are we?",
 }  # fmt: skip
+LOADED = "Promise.all([...document.images].map(image => { image.loading = 'eager'; return image.decode() }))"
 HIDDEN = "element => !element.checkVisibility() || element.getBoundingClientRect().height < 1"
 
 
@@ -123,13 +124,30 @@ def test_every_section_that_applies_has_its_heading(wide, told):
 
 
 def test_every_picture_is_loaded_and_described(wide, told):
-    wide.page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
+    wide.page.evaluate(LOADED)
     images = wide.page.evaluate(
         "[...document.images].map(image => [image.alt, image.naturalWidth, image.naturalHeight, image.clientWidth])"
     )
     assert [alt for alt, *_ in images] == [each["alt"] for each in told]
     assert all(alt.strip() for alt, *_ in images)
     assert all(min(width, height, shown) > 100 for _, width, height, shown in images)
+
+
+def test_a_picture_is_loaded_when_it_is_seen_and_nothing_jumps(browser, folder, told):
+    """The first screen is words; whatever comes later has its place from the beginning."""
+    watched = Watched(browser.new_page(viewport={"width": 1280, "height": 900}))
+    page = watched.page
+    page.goto((folder / "index.html").as_uri())
+    assert len(watched.asked) <= 1 + len(told) // 10
+    places = "all => all.map(image => image.getBoundingClientRect().top + scrollY)"
+    before = page.locator("img").evaluate_all(places)
+    page.locator("img").last.scroll_into_view_if_needed()
+    page.evaluate(LOADED)
+    assert len(watched.asked) > len(told)
+    after = page.locator("img").evaluate_all(places)
+    assert len(after) == len(told)
+    assert max(abs(x - y) for x, y in zip(before, after, strict=True)) < 10
+    page.close()
 
 
 def test_every_figure_has_its_title_and_a_caption_that_is_seen(wide, told):
@@ -195,7 +213,7 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(browser, folder, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto((folder / "index.html").as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-    page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
+    page.evaluate(LOADED)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     wider = page.locator("h1, h2, h3, p, dt, dd, li, figcaption").evaluate_all(
         "all => all.filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.textContent)"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from glassformer import catalogue
 from glassformer.catalogue import Entry
+from glassformer.gallery.shape import shape
 from glassformer.run import Run
 from glassformer.words import UNSHOWN, pasted
 
@@ -31,23 +32,23 @@ def _made(each: Entry, run: Run, out: Path) -> str:
     for folder in (out, FOLDER / run.name):
         files = [path for kind in ("mp4", "gif") if (path := folder / f"{each.name}_film.{kind}").exists()]
         if files:
-            links = [_link(path, out) for path in files]
+            links = [way(path, out) for path in files]
             told = " ".join(f'<a href="{link}">{path.suffix[1:]}</a>' for link, path in zip(links, files, strict=True))
             poster = folder / f"{each.name}_film.png"
             if not poster.exists():
                 return f" Made: {told}"
             alt = f"The last frame of the film {each.name}"
-            image = f'<img alt="{html.escape(alt)}" src="{_link(poster, out)}">'
+            image = f'<img alt="{html.escape(alt)}"{shape(poster)} loading="lazy" src="{way(poster, out)}">'
             return f' Made: {told}\n<a class="sheet film" href="{links[0]}">{image}</a>'
     return ""
 
 
-def _link(path: Path, out: Path) -> str:
-    """The way to a file from the page."""
+def way(path: Path, out: Path) -> str:
+    """The address of a file in a page of the folder `out`."""
     return link(Path(os.path.relpath(path, out)).as_posix())
 
 
-def link(way: str) -> str:
-    """A way to a file as an address in a page."""
-    way = way.replace("%", "%25").replace("#", "%23").replace("?", "%3F")
-    return html.escape(UNSHOWN.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(*ODD)), way))
+def link(name: str) -> str:
+    """The name of a file beside a page as an address in it."""
+    name = name.replace("%", "%25").replace("#", "%23").replace("?", "%3F")
+    return html.escape(UNSHOWN.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(*ODD)), name))

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from glassformer import __version__, summary, words
+from glassformer import __version__, report, summary, words
 from glassformer.analyses._result import thousands
 from glassformer.catalogue import sections as story
 from glassformer.changed import told
 from glassformer.gallery.brief import BRIEF
-from glassformer.gallery.films import films, link
+from glassformer.gallery.films import films, link, way
 from glassformer.gallery.making import Made
+from glassformer.gallery.shape import shape
 from glassformer.run import Run
 
 LOOK = """
@@ -67,6 +68,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
         *(f"<p>{_text(_begun(sentence, run))}.</p>" for sentence in _sentences(run)),
         f"<p>{_text(size)}.</p>",
         *(f"<p>{_text(_begun(changes))}.</p>" for changes in [told(run.experiment)] if changes),
+        _report(run, out),
         *_brief(shown),
         '<nav aria-label="Contents">\n<h2>Contents</h2>',
     ]
@@ -78,7 +80,7 @@ def page(run: Run, made: Sequence[Made], out: Path, theme: str = "light") -> str
     lines.append("</nav>\n</header>\n<main>")
     for key in [*sections, *bare]:
         lines.append(f'<section id="{key}">\n<h2>{_text(story()[key].title)}</h2>\n<p>{_text(story()[key].lead)}</p>')
-        lines += [_figure(each) for each in sections.get(key, ())]
+        lines += [_figure(each, out) for each in sections.get(key, ())]
         lines += _not_drawn([each for each in made if each.section == key and not each.files])
         lines += films(run, key, out)
         lines.append("</section>")
@@ -111,6 +113,16 @@ def _task(run: Run) -> Iterator[str]:
     said = import_module(type(run.task).__module__).__doc__ or type(run.task).__doc__ or ""
     if first := " ".join(said.strip().partition("\n\n")[0].split()):
         yield f'<p class="task">{_text(first)}</p>'
+
+
+def _report(run: Run, out: Path) -> str:
+    """The way to the page on which this run can be tried, or the command that makes it."""
+    what = "to scrub through its training, ask it, change it and train it again"
+    path = report.FOLDER / f"{run.name}{report.ENDING}"
+    if path.is_file():
+        return f'<p><a href="{way(path, out)}">The report</a> is the page {what}.</p>'
+    command = html.escape(words.pasted(["glassformer", "report", run.name]))
+    return f"<p><code>{command}</code> makes a page {what}.</p>"
 
 
 def _brief(shown: Sequence[Made]) -> Iterator[str]:
@@ -153,11 +165,12 @@ def _anchor(each: Made) -> str:
     return html.escape((_picture(each) or each.files[0]).rpartition(".")[0])
 
 
-def _figure(each: Made) -> str:
+def _figure(each: Made, out: Path) -> str:
     e, image = html.escape, ""
     if picture := _picture(each):
         there = link(picture)
-        image = f'<a class="sheet" href="{there}"><img alt="{e(each.alt)}" decoding="async" src="{there}"></a>'
+        image = f'<img alt="{e(each.alt)}"{shape(out / picture)} loading="lazy" decoding="async" src="{there}">'
+        image = f'<a class="sheet" href="{there}">{image}</a>'
     groups = {"picture": ("svg", "png", "pdf"), "numbers": ("json", "csv")}
     links = [
         f"{word}: " + " ".join(f'<a href="{link(name)}">{name.rpartition(".")[2]}</a>' for name in found)
