@@ -30,9 +30,11 @@ export class Lab {
   speed = $state(1);
   problem = $state(""); // what is wrong with the input
   failed = $state(""); // why nothing can be shown
+  help = $state(false); // whether the help is open
   prefers: Theme = $state("light");
   still = $state(false); // whether the reader asked for less motion
 
+  private opened_with = ""; // the link, for those who want to go back to it
   private unknown: Record<string, string> = {};
   private opened = new Map<string, Promise<OpenRun>>();
   private looks = new Lane("look");
@@ -40,6 +42,7 @@ export class Lab {
   private exact = 0; // the place between kept steps at which it is
 
   theme: Theme = $derived(this.page.theme === "dark" || this.page.theme === "light" || this.page.theme === "contrast" ? this.page.theme : this.prefers);
+  hidden: Set<string> = $derived(new Set(this.page.hide.split(",").filter(Boolean)));
   index: number = $derived(this.run ? this.run.nearest(this.page.step) : 0);
   step: number = $derived(this.run ? this.run.steps[this.index] : 0);
   judge: Judge | null = $derived(this.run ? truth(this.run.info.task, this.run.architecture, this.run.data) : null);
@@ -89,7 +92,25 @@ export class Lab {
     const read = fromHash(hash);
     this.unknown = read.unknown;
     this.notes = read.notes;
+    this.opened_with = hash;
     Object.assign(this.page, read.page);
+  }
+
+  /** Back to what the link showed when it was opened. */
+  reset(): void {
+    this.playing = false;
+    this.go(this.opened_with);
+  }
+
+  /** The address of exactly this, on the clipboard; where there is none, among the notes. */
+  async copy_link(): Promise<boolean> {
+    const address = location.href.replace(/#.*/, "") + this.link;
+    try {
+      await navigator.clipboard.writeText(address);
+    } catch {
+      this.notes = [...this.notes, address];
+    }
+    return true;
   }
 
   get link(): string {
@@ -104,6 +125,7 @@ export class Lab {
     $effect(() => {
       const root = document.documentElement;
       root.dataset.theme = this.theme;
+      root.dataset.view = this.page.view;
       for (const [name, value] of Object.entries(properties(this.theme))) root.style.setProperty(name, value);
     });
     $effect(() => {

@@ -32,6 +32,7 @@ export const start = {
   panel: "", // the enlarged one
   panels: "", // those shown, in order; empty: the usual ones
   hide: "", // controls that are hidden, by name
+  keys: "", // off: single keys do nothing
   view: "", // projector
   theme: "",
   lang: "",
