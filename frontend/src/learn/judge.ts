@@ -2,12 +2,16 @@
 
 import type { Examples, TaskData, TaskInfo } from "../data/source";
 import type { Architecture } from "../model/architecture";
+import type { Change } from "../model/editing";
 import { Model, type Point } from "../model/model";
 
 const TOGETHER = 32; // windows side by side; more leave the processor's cache
 
 /** A logged line: numbers by name, or tables of them. */
 export type Line = { step: number } & Record<string, number | Record<string, number>>;
+
+/** What edits change in a pass over so many inputs, (batch, position). */
+export type Editing = (tokens: Int32Array, batch: number) => readonly Change[];
 
 /** A pass over some windows, batch by batch; `see` is called for each batch once its answers are there. */
 export class Passes {
@@ -24,7 +28,10 @@ export class Passes {
   }
 
   /** `see(first, many)`: rows 0 to many of the model's buffers are now windows first, first + 1, … */
-  over(params: Float32Array, windows: Int32Array, count: number, see: (first: number, many: number) => void): void {
+  over(
+    params: Float32Array, windows: Int32Array, count: number, see: (first: number, many: number) => void,
+    editing: Editing | null = null,
+  ): void {
     const { context, tokens } = this;
     for (let first = 0; first < count; first += TOGETHER) {
       const many = Math.min(TOGETHER, count - first);
@@ -32,7 +39,8 @@ export class Passes {
         const from = (first + Math.min(row, many - 1)) * (context + 1); // rows beyond the last repeat it
         for (let k = 0; k < context; k++) tokens[row * context + k] = windows[from + k];
       }
-      this.model.answers(params, tokens);
+      if (editing) this.model.forward(params, tokens, editing(tokens, TOGETHER));
+      else this.model.answers(params, tokens);
       see(first, many);
     }
   }
@@ -92,9 +100,9 @@ export class Judge {
     if (data.test) this.parts.push(["test", data.test]);
   }
 
-  /** What a line says of a model: on all windows, or on the few that stand for them. */
-  line(params: Float32Array, all: boolean): Omit<Line, "step"> {
-    const sums = new Map(this.parts.map(([part, examples]) => [part, this.sums(params, examples, all)]));
+  /** What a line says of a model, edited or not: on all windows, or on the few that stand for them. */
+  line(params: Float32Array, all: boolean, editing: Editing | null = null): Omit<Line, "step"> {
+    const sums = new Map(this.parts.map(([part, examples]) => [part, this.sums(params, examples, all, editing)]));
     const line: Record<string, number | Record<string, number>> = {
       judged: Object.fromEntries(this.parts.map(([part, e]) => [part, all ? e.count : e.few])),
     };
@@ -122,7 +130,7 @@ export class Judge {
     return line;
   }
 
-  private sums(params: Float32Array, e: Examples, all: boolean): Sums {
+  private sums(params: Float32Array, e: Examples, all: boolean, editing: Editing | null): Sums {
     const { passes, task } = this;
     const { context, outputs } = passes.architecture;
     const rule = task.measure === "rule_error";
@@ -156,7 +164,7 @@ export class Judge {
           }
         }
       }
-    });
+    }, editing);
     return s;
   }
 }

@@ -1,9 +1,11 @@
 // What a worker can be asked to do: a name and a function from plain values to plain values. The same functions run on
 // the thread that draws where no worker can start.
 
+import { judge } from "./judging";
 import { look } from "./looking";
+import { tell } from "./telling";
 
-export const jobs = { look };
+export const jobs = { look, tell, judge };
 
 export type Jobs = typeof jobs;
 export type Job = keyof Jobs;

@@ -10,7 +10,9 @@ import { readings } from "../task/reading";
 import { type Judge, truth } from "../task/truth";
 import { words } from "../words/words.svelte";
 import { position_of } from "./chosen";
+import { Changing, written_edits } from "./changing.svelte";
 import { type Theme, properties } from "./colours";
+import { Comparing } from "./comparing.svelte";
 import { Lane } from "./work";
 import { Predicting } from "./predicting.svelte";
 import { type Page, fromHash, start, toHash } from "./page";
@@ -54,10 +56,12 @@ export class Lab {
   spacing: Spacing = $derived.by(() => {
     if (!this.run) return { place: () => 0, step: () => 0 };
     const { step, loss } = this.run.curve(this.member);
-    return spacing(step, loss, Math.max(this.run.last, this.run.info.experiment.train.steps));
+    return spacing(step, loss, Math.max(this.run.last, this.run.info.experiment.train.steps), this.run.status === "running");
   });
 
   readonly predicting = new Predicting(this);
+  readonly changing = new Changing(this);
+  readonly comparing = new Comparing(this);
 
   constructor(readonly source: DataSource) {
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -171,9 +175,8 @@ export class Lab {
     return found;
   }
 
-  /** The tokens of a text, or null and a sentence. */
-  tokens(text: string): { tokens: Int32Array } | { problem: string } {
-    const run = this.run;
+  /** The tokens of a text as a run reads it, or a sentence. */
+  tokens(text: string, run = this.run): { tokens: Int32Array } | { problem: string } {
     if (!run) return { problem: "" };
     try {
       const tokens = readings(run.info.task).encode(text);
@@ -197,14 +200,21 @@ export class Lab {
       return;
     }
     this.problem = "";
-    const params = run.weights.at(step, member);
-    const shown = { run, member, step, params, edits: "", temperature, which: "a" as const };
-    this.looks.ask({ architecture: run.architecture, params, tokens: found.tokens, edits: [] }).then(
+    const asked = this.changing.look({ run, step, member, tokens: found.tokens }, this.comparing.a_edited);
+    const { params, untouched: params_before } = asked;
+    const shown = { run, member, step, params, params_before, edits: written_edits(asked), temperature, which: "a" as const };
+    const alone = !this.comparing.on; // beside B there is no third one in grey
+    this.looks.ask(asked).then(
       (answer) => {
-        if (answer) this.view = { ...shown, trace: answer.trace, before: answer.before, params_before: null };
+        if (answer) this.view = { ...shown, trace: answer.trace, before: alone ? answer.before : null };
       },
       (problem) => (this.failed = sentence(problem)),
     );
+  }
+
+  /** The parameters of the clock's step, with those that are set by hand. */
+  params_in_force(): Float32Array | null {
+    return this.changing.params();
   }
 
   /** Move to a place among the kept steps. */

@@ -24,11 +24,13 @@ export const start = {
   temperature: 1,
   edits: "", // as edits.ts writes them
   off: "", // places in the list of edits that are switched off: 0,2
-  weights: "", // parameters set by hand: token[3, 0]=1.5; …
+  weights: "", // numbers of parameters set by hand: weights.token[3, 0]=1.5; …
   cell: "", // whose card is open: scores[0, 0, 6, 4]
   toward: "", // what the card's gradient is of: loss, or logit POSITION TOKEN
   ask: "", // the question of predict mode: its kind and turn
-  b: "", // the other side of a comparison: step:200, run:NAME, member:3, input:TEXT, edits
+  b: "", // the other side of a comparison: step:200, back:10, run:NAME, member:3, edits, input:TEXT; several with commas
+  along: "", // what is drawn of both sides along the clock: chance, loss, error, apart
+  atlas: "", // how the members of a population are drawn: plane, or loss
   panel: "", // the enlarged one
   panels: "", // those shown, in order; empty: the usual ones
   hide: "", // controls that are hidden, by name
