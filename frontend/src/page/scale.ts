@@ -1,37 +1,46 @@
-// How steps are spaced along the clock: half by time, half by what was learnt, so that learning has room wherever it
-// happens. The figures do the same (analyses/_scale.py).
+// How steps are spaced along the clock, as along the axes of the figures (analyses/_scale.py): evenly, by their logarithm
+// where learning would lack room, or half by time and half by what was learnt.
 
 export interface Spacing {
   place(step: number): number; // 0 to 1
   step(place: number): number; // back again, any number between
 }
 
-/** The spacing of a training from its logged losses. */
-export function spacing(at: readonly number[], loss: readonly number[], last: number): Spacing {
+const ENOUGH = 0.2; // of the width for nine tenths of what is learnt
+const [BEGUN, DONE] = [0.02, 0.9]; // shares of all that the loss gains
+const STRAIGHT = 0.4; // of a decade: the beginning of a logarithmic axis, where it is not logarithmic
+const GROWING = 200; // of a training that goes on, the axis is straight up to this part of its length
+
+/** The spacing of a training from its logged losses; while it grows it is spaced by plan, so that nothing moves. */
+export function spacing(at: readonly number[], loss: readonly number[], last: number, growing = false): Spacing {
   const end = Math.max(last, 1);
-  const steps = [0];
-  const places = [0];
-  const known = loss.filter(Number.isFinite);
-  const first = known[0] ?? 0;
-  const fall = first - Math.min(...known, first);
-  let least = first;
-  at.forEach((step, k) => {
-    if (Number.isFinite(loss[k])) least = Math.min(least, loss[k]);
-    if (step <= steps[steps.length - 1] || step > end) return;
-    const learnt = fall > 0 ? (first - least) / fall : step / end;
-    steps.push(step);
-    places.push((step / end + learnt) / 2);
-  });
-  const top = places[places.length - 1];
-  if (steps[steps.length - 1] < end) {
-    steps.push(end);
-    places.push(Math.max(1, top));
-  }
-  const whole = places[places.length - 1] || 1;
-  for (let k = 0; k < places.length; k++) places[k] /= whole;
+  if (growing) return logarithmic(end, Math.max(1, end / GROWING));
+  const known = at.flatMap((step, k) => (Number.isFinite(loss[k]) && step <= end ? [{ step, loss: loss[k] }] : []));
+  const fall = known.length ? known[0].loss - Math.min(...known.map((each) => each.loss)) : 0;
+  if (!(fall > 0)) return even(end);
+  let least = Infinity;
+  const gained = known.map((each) => (known[0].loss - (least = Math.min(least, each.loss))) / fall);
+  const reached = (share: number): number => gained.findIndex((each) => each >= share);
+  const first = Math.max(known[reached(BEGUN)].step, 1);
+  const ends = [known[Math.max(reached(1 - DONE) - 1, 0)].step, known[reached(DONE)].step];
+  const roomy = (each: Spacing): boolean => each.place(ends[1]) - each.place(ends[0]) >= ENOUGH;
+  const learnt = (): Spacing => {
+    const [steps, places] = [known.map((each) => each.step), known.map((each, k) => (each.step / end + gained[k]) / 2)];
+    if (steps[steps.length - 1] < end) [steps, places].forEach((list, k) => list.push(k ? 1 : end));
+    return { place: (step) => between(step, steps, places), step: (place) => between(place, places, steps) };
+  };
+  return [even(end), logarithmic(end, first)].find(roomy) ?? learnt();
+}
+
+function even(last: number): Spacing {
+  return { place: (step) => step / last, step: (place) => place * last };
+}
+
+function logarithmic(last: number, first: number): Spacing {
+  const length = 1 + Math.log10(last / first) / STRAIGHT;
   return {
-    place: (step) => between(step, steps, places),
-    step: (place) => between(place, places, steps),
+    place: (step) => (step < first ? step / first : 1 + Math.log10(step / first) / STRAIGHT) / length,
+    step: (place) => (place * length < 1 ? place * length : 10 ** ((place * length - 1) * STRAIGHT)) * first,
   };
 }
 
