@@ -59,8 +59,17 @@ export class OpenRun {
     return { step: this.metrics.step, loss };
   }
 
+  /** What was true at a step, or at the last one before it of which it is known. */
   facts_at(step: number, member: number): Facts | null {
-    return this.facts[member]?.find((each) => each.step === step) ?? null;
+    const list = this.facts[member] ?? [];
+    let low = 0;
+    let high = list.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (list[middle].step <= step) low = middle;
+      else high = middle - 1;
+    }
+    return list[low]?.step <= step ? list[low] : null;
   }
 }
 
