@@ -6,7 +6,8 @@ import type { Architecture } from "./architecture";
  *
  * All after those that the task skips; or one, made at the position that is read, of the window's last token. */
 export function counted(
-  windows: Int32Array, a: Architecture, length: number, skip: number, into = new Int32Array((windows.length / (length + 1)) * length),
+  windows: Int32Array, a: Architecture, length: number, skip: number,
+  into: Int32Array = new Int32Array((windows.length / (length + 1)) * length),
 ): Int32Array {
   const place = a.read_position ?? null;
   for (let row = 0; row * (length + 1) < windows.length; row++) {

@@ -11,7 +11,7 @@ import { has_blocks, inner, sinusoids, slots, type Architecture, type Slot } fro
 import { apply, hand_back, type Change } from "./editing";
 import { CallError } from "./errors";
 import { axes, PER_BLOCK, points_of, POINTS } from "./glossary";
-import { norm, norm_back, outer, softmax, times, times_turned, type Rows } from "./products";
+import { column_sums, norm, norm_back, outer, softmax, times, times_turned, type Rows } from "./products";
 import type { Numbers, Trace } from "./trace";
 
 const NONE: readonly Change[] = [];
@@ -141,7 +141,7 @@ export class Model {
   /** All that the last `forward` left behind of one example, as copies. */
   trace(example = 0): Trace {
     const tokens = this.tokens.slice(example * this.length, (example + 1) * this.length);
-    return { tokens, points: stacked(this.points, "values", example) };
+    return { tokens, points: stacked(this.points, example, (point) => point.values) };
   }
 
   private pass(
@@ -484,9 +484,11 @@ export class Model {
     }
   }
 
-  /** The gradients that the last `backward` found at the named points, for one example, as copies. */
-  gradients(example = 0): Record<string, Numbers> {
-    return stacked(this.points.filter((point) => point !== this.probabilities), "gradient", example);
+  /** The gradients that the last `backward` found at the named points, for one example, as copies: with respect to the
+   * values as they went on, or, `before` edits changed them, as they were computed. */
+  gradients(example = 0, before = false): Record<string, Numbers> {
+    const points = this.points.filter((point) => point !== this.probabilities);
+    return stacked(points, example, (point) => (before ? this.through(point) : point.gradient));
   }
 
   private attend_back(block: Block, read: Point, here: Rows): void {
@@ -708,7 +710,9 @@ export class Model {
 }
 
 /** The values (or the gradients) of points for one example, the blocks of each stacked, in the glossary's order. */
-function stacked(points: readonly Point[], which: "values" | "gradient", example: number): Record<string, Numbers> {
+function stacked(
+  points: readonly Point[], example: number, of: (point: Point) => Float32Array,
+): Record<string, Numbers> {
   const found: Record<string, Numbers> = {};
   for (const point of points) {
     const inside = Object.hasOwn(PER_BLOCK, point.name);
@@ -718,7 +722,7 @@ function stacked(points: readonly Point[], which: "values" | "gradient", example
       const whole = inside ? [blocks, ...shape] : [...shape];
       found[point.name] = { data: new Float32Array(blocks * size), shape: whole, axes: axes(point.name) };
     }
-    const from = point[which].subarray(point.shared ? 0 : example * size);
+    const from = of(point).subarray(point.shared ? 0 : example * size);
     const into = found[point.name].data.subarray((point.block ?? 0) * size);
     if (shape.length === 2) into.set(from.subarray(0, size));
     else {
@@ -753,14 +757,6 @@ function add_rows(from: Float32Array, to: Float32Array, width: number, rows: Row
   for (let r = 0; r < rows.count; r++) {
     const begin = (rows.first + r * rows.step) * width;
     for (let k = begin; k < begin + width; k++) to[k] += from[k];
-  }
-}
-
-function column_sums(from: Float32Array, to: Float32Array, at: number, width: number, rows: Rows): void {
-  for (let k = 0; k < width; k++) {
-    let sum = 0;
-    for (let r = 0; r < rows.count; r++) sum += from[(rows.first + r * rows.step) * width + k];
-    to[at + k] += sum;
   }
 }
 

@@ -16,19 +16,16 @@ export function times(
   x: Float32Array, w: Float32Array, at: number, bias: number, y: Float32Array,
   inputs: number, outputs: number, rows: Rows, add = false,
 ): void {
-  const into = panel(inputs);
+  const right = panel(inputs);
   for (let column = 0; column < outputs; column += 2) {
-    const two = column + 1 < outputs;
+    const other = column + 1 < outputs ? 1 : 0; // of the last column alone both are the same
     for (let i = 0, p = 0, q = at + column; i < inputs; i++, p += 2, q += outputs) {
-      into[p] = w[q];
-      into[p + 1] = two ? w[q + 1] : 0;
+      right[p] = w[q];
+      right[p + 1] = w[q + other];
     }
     const first = bias < 0 ? 0 : w[bias + column];
-    const second = bias < 0 || !two ? 0 : w[bias + column + 1];
-    pair(
-      x, rows.first * inputs, rows.step * inputs, 1, rows.count, into, inputs,
-      y, rows.first * outputs + column, rows.step * outputs, first, second, two, add,
-    );
+    const second = bias < 0 ? 0 : w[bias + column + other];
+    by_rows(x, inputs, rows, right, y, outputs, column, column + other, first, second, add);
   }
 }
 
@@ -37,62 +34,37 @@ export function times_turned(
   x: Float32Array, w: Float32Array, at: number, bias: number, y: Float32Array,
   inputs: number, outputs: number, rows: Rows, add = false,
 ): void {
-  const into = panel(inputs);
+  const right = panel(inputs);
   for (let column = 0; column < outputs; column += 2) {
-    const two = column + 1 < outputs;
+    const other = column + 1 < outputs ? 1 : 0;
     for (let i = 0, p = 0, q = at + column * inputs; i < inputs; i++, p += 2, q++) {
-      into[p] = w[q];
-      into[p + 1] = two ? w[q + inputs] : 0;
+      right[p] = w[q];
+      right[p + 1] = w[q + other * inputs];
     }
     const first = bias < 0 ? 0 : w[bias + column];
-    const second = bias < 0 || !two ? 0 : w[bias + column + 1];
-    pair(
-      x, rows.first * inputs, rows.step * inputs, 1, rows.count, into, inputs,
-      y, rows.first * outputs + column, rows.step * outputs, first, second, two, add,
-    );
+    const second = bias < 0 ? 0 : w[bias + column + other];
+    by_rows(x, inputs, rows, right, y, outputs, column, column + other, first, second, add);
   }
 }
 
-/** xᵀ · g is added to the matrix (inputs, outputs) that begins at `at`, and the sum over rows of g to the bias. */
-export function outer(
-  x: Float32Array, g: Float32Array, w: Float32Array, at: number, bias: number,
-  inputs: number, outputs: number, rows: Rows,
+/** Two columns of y from the rows of x, four at a time. */
+function by_rows(
+  x: Float32Array, inputs: number, rows: Rows, right: Float64Array, y: Float32Array, outputs: number,
+  one: number, other: number, first: number, second: number, add: boolean,
 ): void {
-  const { first, step, count } = rows;
-  const into = panel(count);
-  for (let column = 0; column < outputs; column += 2) {
-    const two = column + 1 < outputs;
-    let sum = 0;
-    let other = 0;
-    for (let r = 0, p = 0, q = first * outputs + column; r < count; r++, p += 2, q += step * outputs) {
-      sum += into[p] = g[q];
-      other += into[p + 1] = two ? g[q + 1] : 0;
-    }
-    if (bias >= 0) {
-      w[bias + column] += sum;
-      if (two) w[bias + column + 1] += other;
-    }
-    pair(x, first * inputs, 1, step * inputs, inputs, into, count, w, at + column, outputs, 0, 0, two, true);
-  }
-}
-
-/** Two columns of a product: rows of x, `along` apart inside a row, times the panel. */
-function pair(
-  x: Float32Array, begin: number, row: number, along: number, rows: number, right: Float64Array, inner: number,
-  y: Float32Array, out: number, out_row: number, first: number, second: number, two: boolean, add: boolean,
-): void {
-  const end = 2 * inner;
+  const { first: begin, step, count } = rows;
+  const end = 2 * inputs;
+  const apart = step * inputs;
   let r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    let a = begin + r * row;
-    let b = a + row;
-    let c = b + row;
-    let d = c + row;
+  for (; r + 4 <= count; r += 4) {
+    let a = (begin + r * step) * inputs;
+    let b = a + apart;
+    let c = b + apart;
+    let d = c + apart;
     let a0 = first, b0 = first, c0 = first, d0 = first;
     let a1 = second, b1 = second, c1 = second, d1 = second;
-    for (let p = 0; p < end; p += 2) {
-      const u = right[p];
-      const v = right[p + 1];
+    for (let p = 0; p < end; p += 2, a++, b++, c++, d++) {
+      const u = right[p], v = right[p + 1];
       const xa = x[a], xb = x[b], xc = x[c], xd = x[d];
       a0 += xa * u;
       a1 += xa * v;
@@ -102,49 +74,107 @@ function pair(
       c1 += xc * v;
       d0 += xd * u;
       d1 += xd * v;
-      a += along;
-      b += along;
-      c += along;
-      d += along;
     }
-    let q = out + r * out_row;
-    if (add) {
-      y[q] += a0;
-      y[q + out_row] += b0;
-      y[q + 2 * out_row] += c0;
-      y[q + 3 * out_row] += d0;
-    } else {
-      y[q] = a0;
-      y[q + out_row] = b0;
-      y[q + 2 * out_row] = c0;
-      y[q + 3 * out_row] = d0;
-    }
-    if (!two) continue;
-    q++;
-    if (add) {
-      y[q] += a1;
-      y[q + out_row] += b1;
-      y[q + 2 * out_row] += c1;
-      y[q + 3 * out_row] += d1;
-    } else {
-      y[q] = a1;
-      y[q + out_row] = b1;
-      y[q + 2 * out_row] = c1;
-      y[q + 3 * out_row] = d1;
-    }
+    let q = (begin + r * step) * outputs;
+    y[q + one] = add ? y[q + one] + a0 : a0;
+    if (other !== one) y[q + other] = add ? y[q + other] + a1 : a1;
+    q += step * outputs;
+    y[q + one] = add ? y[q + one] + b0 : b0;
+    if (other !== one) y[q + other] = add ? y[q + other] + b1 : b1;
+    q += step * outputs;
+    y[q + one] = add ? y[q + one] + c0 : c0;
+    if (other !== one) y[q + other] = add ? y[q + other] + c1 : c1;
+    q += step * outputs;
+    y[q + one] = add ? y[q + one] + d0 : d0;
+    if (other !== one) y[q + other] = add ? y[q + other] + d1 : d1;
   }
-  for (; r < rows; r++) {
-    let a = begin + r * row;
+  for (; r < count; r++) {
+    let a = (begin + r * step) * inputs;
     let a0 = first;
     let a1 = second;
-    for (let p = 0; p < end; p += 2) {
+    for (let p = 0; p < end; p += 2, a++) {
       a0 += x[a] * right[p];
       a1 += x[a] * right[p + 1];
-      a += along;
     }
-    const q = out + r * out_row;
-    y[q] = add ? y[q] + a0 : a0;
-    if (two) y[q + 1] = add ? y[q + 1] + a1 : a1;
+    const q = (begin + r * step) * outputs;
+    y[q + one] = add ? y[q + one] + a0 : a0;
+    if (other !== one) y[q + other] = add ? y[q + other] + a1 : a1;
+  }
+}
+
+/** xᵀ · g is added to the matrix (inputs, outputs) that begins at `at`, and the sum over rows of g to the bias. */
+export function outer(
+  x: Float32Array, g: Float32Array, w: Float32Array, at: number, bias: number,
+  inputs: number, outputs: number, rows: Rows,
+): void {
+  if (bias >= 0) column_sums(g, w, bias, outputs, rows);
+  if (inputs < 4 && outputs >= 4) by_columns(g, outputs, x, inputs, w, at, 1, outputs, rows);
+  else by_columns(x, inputs, g, outputs, w, at, outputs, 1, rows);
+}
+
+/** The sum over rows is added to what stands at `at`. */
+export function column_sums(g: Float32Array, w: Float32Array, at: number, width: number, rows: Rows): void {
+  for (let k = 0; k < width; k++) {
+    let sum = 0;
+    for (let r = 0, q = rows.first * width + k; r < rows.count; r++, q += rows.step * width) sum += g[q];
+    w[at + k] += sum;
+  }
+}
+
+/** Four columns of x times two of g, over all rows; added to w, where `along` leads to the next column of x. */
+function by_columns(
+  x: Float32Array, inputs: number, g: Float32Array, outputs: number, w: Float32Array, at: number,
+  along: number, across: number, rows: Rows,
+): void {
+  const { first, step, count } = rows;
+  const right = panel(count);
+  const end = 2 * count;
+  const apart = step * inputs;
+  for (let column = 0; column < outputs; column += 2) {
+    const other = column + 1 < outputs ? 1 : 0;
+    for (let p = 0, q = first * outputs + column; p < end; p += 2, q += step * outputs) {
+      right[p] = g[q];
+      right[p + 1] = g[q + other];
+    }
+    let i = 0;
+    for (; i + 4 <= inputs; i += 4) {
+      let a0 = 0, b0 = 0, c0 = 0, d0 = 0;
+      let a1 = 0, b1 = 0, c1 = 0, d1 = 0;
+      for (let p = 0, a = first * inputs + i; p < end; p += 2, a += apart) {
+        const u = right[p], v = right[p + 1];
+        const xa = x[a], xb = x[a + 1], xc = x[a + 2], xd = x[a + 3];
+        a0 += xa * u;
+        a1 += xa * v;
+        b0 += xb * u;
+        b1 += xb * v;
+        c0 += xc * u;
+        c1 += xc * v;
+        d0 += xd * u;
+        d1 += xd * v;
+      }
+      let q = at + i * along + column * across;
+      w[q] += a0;
+      w[q + along] += b0;
+      w[q + 2 * along] += c0;
+      w[q + 3 * along] += d0;
+      if (!other) continue;
+      q += across;
+      w[q] += a1;
+      w[q + along] += b1;
+      w[q + 2 * along] += c1;
+      w[q + 3 * along] += d1;
+    }
+    for (; i < inputs; i++) {
+      let a0 = 0;
+      let a1 = 0;
+      for (let p = 0, a = first * inputs + i; p < end; p += 2, a += apart) {
+        a0 += x[a] * right[p];
+        a1 += x[a] * right[p + 1];
+      }
+      const q = at + i * along + column * across;
+      w[q] += a0;
+      if (other) w[q + across] += a1;
+    }
   }
 }
 
