@@ -179,6 +179,19 @@ class Run:
         return glance.status(self.about, self.path)
 
     @property
+    def engine(self) -> str:
+        """What trained it: python, or the page of a report, which computes by itself."""
+        return "page" if self.about.get("engine") == "page" else "python"
+
+    def must_resume(self) -> None:
+        """Refuse a run that nothing here could go on with to the same bits."""
+        if self.engine == "page":
+            raise CallError(
+                f"{self.path} was trained in a page, whose arithmetic is not this one's, up to step "
+                f"{self.last_step:,}; its report continues it, and `glassformer train` begins anew"
+            )
+
+    @property
     def grown(self) -> bool:
         """Whether the folder holds more than when this run was opened; costs some microseconds."""
         return folder.stamp(self.path) != self._stamp

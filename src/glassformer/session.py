@@ -109,6 +109,8 @@ def _same(run: Run, wanted: Experiment, seeds: int) -> bool:
     first = wanted.train.seed
     if run.seeds != list(range(first, first + seeds)) or run.experiment.tables() != wanted.tables():
         return False
+    if run.engine != "python":  # a page has chances of its own
+        return False
     files = {name: sha256(data).hexdigest() for name, data in wanted.files().items()}
     return bool(run.about.get("files", {}) == files)
 
@@ -131,6 +133,8 @@ def _taken_up(run: Run, progress: bool) -> Run:
         )
     if run.status == "diverged":
         raise DivergedError(f"{run.path} has diverged with these settings; try a lower train.rate, or train.clip = 1.0")
+    if run.status != "finished":
+        run.must_resume()
     if run.status != "interrupted":
         say(f"{run.path} is {run.status} at step {run.last_step:,}: opened, not trained again")
         return run

@@ -87,6 +87,7 @@ def resume(
     """Go on with an interrupted run; the result is bit for bit that of an uninterrupted one."""
     started = monotonic()
     run = open_run(folder)
+    run.must_resume()
     if run.status not in ("running", "interrupted"):
         raise CallError(f"{run.path} is {run.status} at step {run.last_step}; there is nothing to resume")
     engine = Engine(run.experiment, list(run.seeds))

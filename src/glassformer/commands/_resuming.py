@@ -68,7 +68,7 @@ def _may(about: dict[str, Any], name: str | None, seeds: int, train: dict[str, i
     """Whether run.json speaks of such a run at all."""
     experiment = about.get("experiment")
     begun = experiment.get("train") if isinstance(experiment, dict) else None
-    if not isinstance(experiment, dict) or not isinstance(begun, dict):
+    if not isinstance(experiment, dict) or not isinstance(begun, dict) or about.get("engine") == "page":
         return False
     same = all(begun.get(setting, value) == value for setting, value in train.items())
     return name is None or (experiment.get("name") == name and about.get("members") == seeds and same)
