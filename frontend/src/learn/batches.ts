@@ -7,7 +7,7 @@ import { BATCHES, Random } from "./random";
 
 export class Batches {
   readonly tokens: Int32Array; // (batch, context): what the model sees
-  readonly targets: Int32Array; // (batch, context): what should be answered there; -1 where nothing is asked
+  readonly targets: Int32Array<ArrayBuffer>; // (batch, context): what should be answered there; -1 where nothing is asked
   private readonly windows: Int32Array; // (batch, context + 1)
   private readonly random = new Random();
   private readonly order: Int32Array; // the pieces of one pass, shuffled

@@ -2,6 +2,7 @@
 
 import type { Facts, Rung, TaskData, TaskInfo, TrainSettings } from "../data/source";
 import { type Architecture, part, slots } from "../model/architecture";
+import { CallError } from "../model/errors";
 import { Model } from "../model/model";
 import { Batches } from "./batches";
 import { Seen } from "./facts";
@@ -37,6 +38,7 @@ export class Trainer {
   step: number;
   status: Status = "running";
   loss = NaN; // of the last batch
+  readonly rates: [number, number][] = []; // the steps after which the rate was changed by hand, and to what
   private readonly train: TrainSettings;
   private readonly model: Model;
   private readonly batches: Batches;
@@ -88,7 +90,10 @@ export class Trainer {
 
   /** The rate of the settings, from the next step on. */
   set rate(value: number) {
+    if (!(value > 0 && value < Infinity)) throw new CallError(`rate = ${value} is not a number above 0`);
+    if (value === this.train.rate) return;
     this.train.rate = value;
+    this.rates.push([this.step, value]);
   }
 
   get rate(): number {

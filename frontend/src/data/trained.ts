@@ -1,0 +1,86 @@
+// A run that is trained in this page: what its worker told of it so far, as a source would tell it.
+
+import { rung } from "../learn/facts";
+import type { Line } from "../learn/judge";
+import type { Progress } from "../learn/protocol";
+import type { Event, Facts, Metrics, Rung, Weights } from "./source";
+
+export class Trained {
+  readonly steps: number[] = []; // kept ones
+  readonly params: Float32Array[] = []; // of each kept step
+  readonly lines: Line[] = [];
+  readonly facts: Facts[] = []; // at the steps of the lines
+  readonly weights: Weights;
+  metrics: Metrics = { step: [], columns: {} };
+  rates: [number, number][] = [];
+  status: Progress["status"] = "running";
+  step = 0;
+
+  constructor() {
+    const { steps, params } = this;
+    this.weights = {
+      steps,
+      at(step) {
+        const k = steps.indexOf(step);
+        if (k < 0) throw new Error(`step ${step} was not kept`);
+        return params[k];
+      },
+    };
+  }
+
+  /** What a report adds; gives whether there is a new kept step or line. */
+  add({ news, status, step, rates }: Progress): boolean {
+    this.status = status;
+    this.step = step;
+    this.rates = rates;
+    for (const each of news.kept) {
+      this.steps.push(each.step);
+      this.params.push(each.params);
+    }
+    news.lines.forEach((line, k) => {
+      const last = this.lines.length - 1;
+      if (last >= 0 && this.lines[last].step === line.step) {
+        this.lines.pop();
+        this.facts.pop();
+      }
+      this.lines.push(line);
+      this.facts.push(news.facts[k]);
+    });
+    if (news.lines.length) this.metrics = columns(this.lines);
+    return news.kept.length + news.lines.length > 0;
+  }
+
+  /** The rungs that were reached so far, each with its step, and where it diverged; ascending by step. */
+  events(ladder: Rung[], exact: boolean): Event[] {
+    const found: Event[] = [];
+    let highest = -1;
+    for (const line of this.lines) {
+      const at = rung(ladder, line.validation_loss as number, exact ? (line.excess as number) : Infinity);
+      for (let k = highest + 1; k <= at; k++) {
+        if (ladder[k].reachable) found.push({ step: line.step, kind: "rung", text: `reaches: ${ladder[k].name}` });
+      }
+      highest = Math.max(highest, at);
+    }
+    if (this.status === "diverged") found.push({ step: this.step, kind: "diverged", text: "the loss is no longer a number" });
+    return found;
+  }
+}
+
+/** Columns by name from lines; tables within them are flattened, what is not a number is null. */
+function columns(lines: Line[]): Metrics {
+  const flat = lines.map((line) => {
+    const found: Record<string, number> = {};
+    for (const [name, value] of Object.entries(line)) {
+      if (name === "step") continue;
+      if (typeof value === "number") found[name] = value;
+      else for (const [inner, each] of Object.entries(value)) found[`${name}.${inner}`] = each;
+    }
+    return found;
+  });
+  const names = new Set(flat.flatMap((line) => Object.keys(line)));
+  const number = (value: number | undefined): number | null => (Number.isFinite(value) ? (value as number) : null);
+  return {
+    step: lines.map(({ step }) => step),
+    columns: Object.fromEntries([...names].map((name) => [name, flat.map((line) => [number(line[name])])])),
+  };
+}

@@ -1,0 +1,124 @@
+// The sentence on top: what a model has understood by now, in one true English sentence made of its facts alone.
+
+import type { Facts, Looks, Rung, TaskInfo } from "../data/source";
+
+const GOOD = 0.02; // share of wrong answers below which a rule counts as learnt, as in summary.py
+const MUCH = 0.9; // share of wrong answers from which nearly all are
+
+/** What the ladder's usual rungs mean to a reader; others are called by their names. */
+const RUNGS: Record<string, string> = {
+  "uniform guess": "no better than an even guess",
+  "token frequencies": "as well as knowing how frequent each token is",
+  "answer frequencies": "as well as knowing how frequent each answer is",
+  "last token": "as well as the last token alone allows",
+  "last two tokens": "as well as the last two tokens alone allow",
+  "last word": "as well as the last word alone allows",
+  "last two words": "as well as the last two words alone allow",
+  "last three words": "as well as the last three words alone allow",
+};
+const WHERE: Record<string, string> = {
+  self: "itself",
+  previous: "the position before",
+  answer: "the answer",
+  "needed token": "the token the rule needs",
+  first: "the first position",
+  "2 back": "the position two back",
+  "3 back": "the position three back",
+  largest: "the largest number",
+  smallest: "the smallest number",
+  "even tokens": "even numbers",
+  "odd tokens": "odd numbers",
+};
+
+/** One sentence about a model at a step; it says no more than the facts. */
+export function sentence(facts: Facts, task: TaskInfo, ladder: Rung[]): string {
+  if (facts.loss === null || facts.rung === null) return "The training has diverged: by this step its loss is not a number.";
+  const said = task.exact ? ruled(facts, task, ladder) : counted(facts, ladder);
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
+}
+
+/** Of a task whose law is known. */
+function ruled(facts: Facts, task: TaskInfo, ladder: Rung[]): string {
+  const { looks, error } = facts;
+  const wrong = failing(facts, task);
+  const lowest = lowest_rung(ladder);
+  if (facts.rung === lowest && (task.measure === "accuracy" && task.answers === "next" ? true : (error ?? 0) < GOOD)) {
+    const name = ladder[lowest].name;
+    const learnt = `it has learnt ${/^the /.test(name) ? name : `all it can: ${name}`}`;
+    return joined(learnt, looked(looks), wrong, ": ");
+  }
+  if (facts.rung === -1) return joined("it does worse than an even guess still", null, wrong, ", ");
+  if (looks && looks.answer !== null && looks.at !== "" && looks.at !== "self") return joined(looked(looks) as string, null, wrong, "; ");
+  const stands = `it does ${RUNGS[ladder[facts.rung as number].name] ?? `as well as “${ladder[facts.rung as number].name}” allows`}`;
+  const spread = looks && looks.answer !== null && looks.at === "" ? "its attention is still spread" : looked(looks);
+  return joined(stands, spread, wrong, "; ");
+}
+
+/** Of a text, where nobody knows how much is left to learn: beside counting. */
+function counted(facts: Facts, ladder: Rung[]): string {
+  const excess = facts.excess as number;
+  const rung = facts.rung as number;
+  let stands = "it does worse than an even guess still";
+  if (excess <= -0.005) stands = `it does better than counting: ${(-excess).toFixed(2)} nats per token below the best table of counts`;
+  else if (rung === lowest_rung(ladder)) stands = `it does as well as the best table of counts (${ladder[rung].name})`;
+  else if (rung >= 0) stands = `it does ${RUNGS[ladder[rung].name] ?? `as well as a table of the ${ladder[rung].name} would`}`;
+  return joined(stands, facts.looks && facts.looks.at !== "" ? head(facts.looks) : null, "", "; ");
+}
+
+/** Clauses put together; those that are absent leave no trace. */
+function joined(first: string, second: string | null, third: string, sign: string): string {
+  const more = [second, third || null].filter((each) => each !== null);
+  return more.length ? `${first}${sign}${more.join(", and ")}` : first;
+}
+
+/** Where the head looks that matters most; null where there is nothing to say. */
+function looked(looks: Looks | null): string | null {
+  if (!looks || looks.at === "") return null;
+  if (looks.answer === null) return head(looks);
+  const where = place(looks.at);
+  const sought = looks.at === "answer" || looks.at === "needed token";
+  if (sought) return `it looks at ${where} (${percent(looks.share)} of its attention)`;
+  const one = looks.at.endsWith(" tokens") ? "the one that counts" : "the answer";
+  return `it looks at ${where} by now (${percent(looks.share)}), but not yet at ${one} (${percent(looks.answer)})`;
+}
+
+function head(looks: Looks): string {
+  return `its clearest head looks at ${place(looks.at)} (${percent(looks.share)})`;
+}
+
+function place(role: string): string {
+  return WHERE[role] ?? role.replace(/^number (\d+)$/, "number $1 of the question");
+}
+
+/** What it gets wrong, and of which kind most. */
+function failing(facts: Facts, task: TaskInfo): string {
+  const { error, wrong } = facts;
+  const text = task.measure === "accuracy" && task.answers === "next"; // several words may follow: not all can be right
+  const answers = task.measure === "rule_error" ? "answers in view" : "answers";
+  const kind = wrong && kinds(wrong.kind, task);
+  if (text) return wrong ? `of the words that ${kind} ${percent(wrong.share)} are wrong` : "every word that is sure is right";
+  if (error === null) return "";
+  if (error === 0) return task.measure === "rule_error" ? "no answer in view is wrong" : "no judged answer is wrong";
+  const most = wrong && error < MUCH && wrong.share > error * 1.1 ? `, most often ${kind} (${percent(wrong.share)})` : "";
+  return `${percent(error)} of the ${answers} ${error < 0.01 ? "is" : "are"} wrong${most}`;
+}
+
+/** A kind of question within the sentence. */
+function kinds(kind: string, task: TaskInfo): string {
+  if (/ back$/.test(kind)) return `where they lie ${kind.replace("0 back", "at the last token")}`;
+  if (kind === "one word may follow") return "are the only ones to follow";
+  if (/ may follow$/.test(kind)) return `are sure though ${kind}`;
+  return task.answers === "one" ? `for ${kind}` : `of the kind “${kind}”`;
+}
+
+/** The place of the last rung that can be reached. */
+function lowest_rung(ladder: Rung[]): number {
+  return ladder.reduce((last, rung, k) => (rung.reachable ? k : last), -1);
+}
+
+/** A share as a text; never 0 % or 100 % unless it is nothing or all. */
+function percent(share: number): string {
+  if (share > 0 && share < 0.01) return "under 1 %";
+  if (share > 0.99 && share < 1) return "over 99 %";
+  return `${Math.round(100 * share)} %`;
+}
