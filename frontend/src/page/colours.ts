@@ -32,12 +32,26 @@ export function colour(map: Map, theme: Theme, share: number): string {
   return `rgb(${all[k]} ${all[k + 1]} ${all[k + 2]})`;
 }
 
-/** Ink that can be read on a colour of a map. */
-export function ink_on(map: Map, theme: Theme, share: number): string {
-  const k = 4 * place(share);
-  const all = table(map, theme);
-  const [r, g, b] = [0, 1, 2].map((c) => (all[k + c] / 255) ** 2.2);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2 ? "#14171c" : "#ffffff";
+const inks = new globalThis.Map<string, Uint8Array>();
+
+/** For each of the 256 colours of a map, 1 where dark ink can be read on it. */
+export function takes_dark(map: Map, theme: Theme): Uint8Array {
+  const key = `${map} ${theme}`;
+  let found = inks.get(key);
+  if (!found) {
+    const all = table(map, theme);
+    found = Uint8Array.from({ length: 256 }, (_, k) => {
+      const [r, g, b] = [0, 1, 2].map((c) => (all[4 * k + c] / 255) ** 2.2);
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2 ? 1 : 0;
+    });
+    inks.set(key, found);
+  }
+  return found;
+}
+
+/** A map as a strip of colour, from its low end to its high one, as CSS takes it. */
+export function strip(map: Map, theme: Theme): string {
+  return `linear-gradient(to right, ${Array.from({ length: 9 }, (_, k) => colour(map, theme, k / 8)).join(", ")})`;
 }
 
 export function place(share: number): number {

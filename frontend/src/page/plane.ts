@@ -2,8 +2,9 @@
 // the same for the whole life of a run, so that what moves is the model.
 
 import type { OpenRun } from "../data/open.svelte";
-import { Model } from "../model/model";
 import type { View } from "../panels/panel";
+import { limits_by } from "./life";
+import { under } from "./reach";
 
 export interface Projection {
   project(vector: ArrayLike<number>): [number, number];
@@ -14,7 +15,7 @@ export interface Projection {
 
 const FEATURES: Projection = { project: (v) => [v[0], v[1]], x: "feature 0", y: "feature 1", stated: "" };
 const planes = new WeakMap<OpenRun, Map<number, Projection>>();
-const limits = new WeakMap<OpenRun, Map<string, [number, number]>>();
+const limits = new WeakMap<OpenRun, Map<string, readonly [number, number]>>();
 
 /** The plane of the residual stream: of the token embeddings of the last step, the two directions in which they vary most. */
 export function plane_of(run: OpenRun, member: number): Projection {
@@ -76,45 +77,33 @@ export function principal(table: Float32Array, rows: number, width: number): Pro
   };
 }
 
-const LOOKS = 24; // steps of a life at which limits are taken
-const HEAVY = 20_000; // parameters beyond which only the last step is looked at
-
-/** Limits that hold for the whole life of the run on this input: of the stream, or of the queries and keys of a head. */
-export function limits_of(view: View, what: "embedding" | "stream" | string, plane: Projection, block = 0, head = 0): [number, number] {
-  const { run, member } = view;
-  const key = `${what} ${member} ${block} ${head} ${view.trace.tokens.join(",")} ${view.before ? "edited" : ""}`;
-  const known = limits.get(run) ?? new Map<string, [number, number]>();
-  limits.set(run, known);
-  const found = known.get(key);
-  if (found) return found;
-  const a = run.architecture;
-  const model = new Model(a, 1, view.trace.tokens.length);
-  const count = run.info.parameters > HEAVY ? 1 : LOOKS;
+/** Limits that hold for the whole life of the run on this input: of the stream, or of the vectors of a head. */
+export function limits_of(view: View, what: "embedding" | "stream" | "heads" | "values", plane: Projection, block = 0, head = 0): readonly [number, number] {
+  const a = view.run.architecture;
+  const key = `${what} ${view.member} ${block} ${head} ${view.trace.tokens.join(",")}`;
   let reach = 0;
   const see = (values: Float32Array, width: number): void => {
     for (let k = 0; k + width <= values.length; k += width) {
       for (const each of plane.project(values.subarray(k, k + width))) if (Number.isFinite(each)) reach = Math.max(reach, Math.abs(each));
     }
   };
-  for (let k = 0; k < count; k++) {
-    const at = run.steps[Math.round(((k + 1) / count) * (run.steps.length - 1))];
-    const params = run.weights.at(at, member);
-    model.forward(params, view.trace.tokens);
-    const { points } = model.trace();
+  const most = limits_by(view, key, (points, params) => {
+    reach = 0;
     if (what === "embedding") {
       see(params.subarray(0, a.vocabulary * a.width), a.width);
       see(points.embedded.data, a.width);
     } else if (what === "stream") {
       for (const name of ["embedded", "middle", "out"]) if (points[name]) see(points[name].data, a.width);
     } else {
-      const length = view.trace.tokens.length * a.head_width;
-      for (const name of ["query", "key"]) {
-        const begin = (block * a.heads + head) * length;
-        if (points[name]) see(points[name].data.subarray(begin, begin + length), a.head_width);
-      }
+      for (const name of what === "heads" ? ["query", "key"] : ["value", "mixed"]) see(under(points[name], block, head), a.head_width);
     }
-  }
-  const edge = (reach || 1) * 1.12;
-  known.set(key, [-edge, edge]);
-  return [-edge, edge];
+    return reach;
+  });
+  // the same pair for the same limits, so that nothing is drawn anew for their sake
+  const known = limits.get(view.run) ?? new Map<string, readonly [number, number]>();
+  limits.set(view.run, known);
+  const edge = most * 1.12;
+  let found = known.get(key);
+  if (found?.[1] !== edge) known.set(key, (found = [-edge, edge]));
+  return found;
 }

@@ -16,3 +16,23 @@ export function under({ data, shape }: Numbers, ...first: number[]): Float32Arra
   });
   return data.subarray(begin, begin + size);
 }
+
+/** One less the other where they are alike, else the one alone. */
+export function less(one: Float32Array, other: Float32Array | null | undefined): Float32Array {
+  return other && other.length === one.length ? one.map((value, k) => value - other[k]) : one;
+}
+
+/** The largest size of some numbers; what is none does not count. */
+export function largest(data: ArrayLike<number>): number {
+  let most = 0;
+  for (let k = 0; k < data.length; k++) {
+    const size = Math.abs(data[k]);
+    if (size > most && size < Infinity) most = size;
+  }
+  return most;
+}
+
+/** 0, 1, 2, … as texts. */
+export function counted(many: number): string[] {
+  return Array.from({ length: many }, (_, k) => String(k));
+}
