@@ -70,7 +70,7 @@ def _examples(run: Run, part: Part, most: int) -> Iterator[tuple[str, Array]]:
 
 def _sources(run: Run, windows: Array, places: int) -> Array:
     """(example, place): where in a window the answer can be read off."""
-    found = [run.task.source_position(window[:-1])[-places:] for window in windows]
+    found = [run.task.source_position(window[:-1])[-places:] for window in windows]  # the one answer comes last
     return _whole(np.array(found).reshape(len(windows), places))
 
 
