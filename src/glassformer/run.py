@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from glassformer import editing, folder, generation, given, glance, notebook, own, reference, tensors
+from glassformer import editing, folder, frame, generation, given, glance, notebook, own, reference, tensors
 from glassformer.architecture import Architecture, nest
 from glassformer.edits import Edit, Given, read, written
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError, unknown
@@ -394,6 +394,30 @@ class Run:
         new = generation.go_on(params, self.architecture, before + first, more, choice, rng, end, changes)
         return generation.Written(before, chain(first, new), self.task)
 
+    def page(
+        self,
+        *,
+        step: int = -1,
+        input: str | None = None,
+        edits: Given = None,
+        member: int = 0,
+        mode: str | None = None,
+        hide: str | None = None,
+        height: int = frame.HEIGHT,
+    ) -> frame.Page:
+        """The page on which this run lives, opened at a step, on an input, with edits, in a mode (watch, train, …).
+
+        A notebook shows it in a frame of this height, in pixels; `.save("x.html")` writes it with more of the kept
+        steps, `.show()` opens it in a browser. `hide` names controls to leave out, with commas.
+        """
+        return frame.Page(
+            self, step=step, input=input, edits=edits, member=member, mode=mode, hide=hide, height=height
+        )  # fmt: skip
+
+    def widget(self, **asked: Any) -> Any:
+        """The same page as a widget, asked for as `page` is: its `step`, `input`, `edits` and `link` go both ways."""
+        return frame.widget(self.page(**asked))
+
     def to_pandas(self) -> "pandas.DataFrame":
         """The metrics as a tidy table: a row for each logged step of each member, with its seed, a column for each.
 
@@ -501,7 +525,7 @@ class Run:
                 rows[name] = notebook.span(values[-1], "nats")
         if self.edits:
             rows["edited"] = written(self.edits)
-        return notebook.table(list(rows.items()), caption=self.name)
+        return frame.displayed(self, notebook.table(list(rows.items()), caption=self.name))
 
     @cached_property
     def listed(self) -> folder.Lines[Entry]:

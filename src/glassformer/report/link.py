@@ -1,5 +1,6 @@
 """The link that opens the page where one wants: those fields of frontend/src/page/page.ts that are asked for."""
 
+import re
 from typing import Any
 
 from glassformer.errors import LimitError, unknown
@@ -22,6 +23,15 @@ def link(**fields: Any) -> str:
     return made
 
 
+def fields(link: str) -> dict[str, str]:
+    """What a link says, by the names of its fields; nothing if it is none of this version."""
+    version, *parts = link.removeprefix("#").split("&")
+    if version != VERSION:
+        return {}
+    named = (part.partition("=") for part in parts)
+    return {name: _unescaped(value) for name, _, value in named}
+
+
 def mode(name: str | None) -> str | None:
     """The name of a mode, if there is one."""
     if name is not None and name not in MODES:
@@ -41,3 +51,9 @@ def hidden(names: str | None) -> str:
 def _escaped(text: str) -> str:
     """As JavaScript's encodeURIComponent writes it."""
     return "".join(chr(byte) if byte in UNESCAPED else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))
+
+
+def _unescaped(text: str) -> str:
+    """As JavaScript's decodeURIComponent reads it."""
+    codes = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), text.encode("utf-8", "replace"))
+    return codes.decode("utf-8", "replace")
