@@ -1,0 +1,48 @@
+// What a card asks of a worker: what pulls on a number, and what that number was at other steps.
+
+import { slots } from "../model/architecture";
+import { place_of } from "../model/cells";
+import { type Pull, at, pulls } from "../model/pulls";
+import type { Cell } from "../model/trace";
+import { type Side, passed, traced } from "./looking";
+
+export interface Towards {
+  side: Side;
+  targets: Int32Array | null; // of the loss, −1 where nothing is asked; or
+  logit: readonly [number, number] | null; // position and token of the one that is asked about
+  cell: Cell;
+}
+
+export interface Pulled {
+  loss: number | null;
+  gradient: number | null; // null: what is asked about does not depend on this number by any slope
+  pulls: Pull[];
+}
+
+/** The gradient of a number, and the later numbers it comes from. */
+export function pulled({ side, targets, logit, cell }: Towards): Pulled {
+  const { architecture, params } = side;
+  const { model, changes } = passed(side);
+  let loss: number | null = null;
+  if (targets) loss = model.lossGradient(targets);
+  else if (logit) model.logitGradient(...logit);
+  model.backward();
+  const after = model.gradients();
+  if (cell.kind === "token" || (cell.kind === "point" && !(cell.name in after))) return { loss, gradient: null, pulls: [] };
+  const places = slots(architecture);
+  const gradients = changes.length ? model.gradients(0, true) : after;
+  const unmasked = changes.some(({ edit }) => edit.point === "attention");
+  const found = pulls(cell, { architecture, slots: places, params, trace: model.trace(), gradients, targets, unmasked });
+  const slot = places.find((each) => each.name === (cell.kind === "parameter" ? cell.name : ""));
+  return { loss, gradient: slot ? model.gradient[place_of(slot, cell.index)] : at(after[(cell as { name: string }).name], cell.index), pulls: found };
+}
+
+export interface Life {
+  sides: readonly Side[];
+  cell: { kind: "point"; name: string; index: readonly number[] };
+}
+
+/** A number of a point at several steps. */
+export function lived({ sides, cell }: Life): Float32Array {
+  return Float32Array.from(sides, (side) => at(traced(side).points[cell.name], cell.index));
+}

@@ -1,0 +1,68 @@
+// What a gradient is asked of: the loss on the input that is shown, or one logit.
+
+import { counted } from "../model/counted";
+import type { View } from "../panels/panel";
+import { truth } from "../task/truth";
+import { read_at } from "./chances";
+import { answer, at } from "./saying";
+import { t } from "../words/words.svelte";
+
+export interface Toward {
+  targets: Int32Array | null; // of the loss: what should be answered at each position, −1: nothing
+  logit: readonly [number, number] | null;
+  said: string; // what is asked about, in a sentence
+  problem: string; // why the link's words cannot be used, or ""
+}
+
+/** What `page.toward` asks of a view: the loss, or `logit POSITION TOKEN`. */
+export function toward(text: string, view: View): Toward {
+  const loss = of_loss(view);
+  if (text === "") return loss;
+  const form = /^logit (\d{1,6}) (\d{1,6})$/.exec(text);
+  const [position, token] = form ? [Number(form[1]), Number(form[2])] : [NaN, NaN];
+  const { outputs } = view.run.architecture;
+  const length = view.trace.tokens.length;
+  if (position < length && token < outputs) {
+    return { targets: null, logit: [position, token], problem: "", said: t("toward.logit", { answer: answer(view, token), place: t("cell.at", at(view, position)) }) };
+  }
+  const problem = form
+    ? `toward = “${text}” is not a logit of this input; positions are 0 to ${length - 1}, tokens 0 to ${outputs - 1}.`
+    : `toward = “${text.slice(0, 40)}” cannot be read; write it as logit 6 10, or leave it out for the loss.`;
+  return { ...loss, problem };
+}
+
+function of_loss(view: View): Toward {
+  const { info, architecture: a } = view.run;
+  const { tokens } = view.trace;
+  const last = only_answer(view);
+  const window = Int32Array.from([...tokens, last ?? -1]);
+  const targets = counted(window, a, tokens.length, info.task.skip);
+  const n = targets.reduce((many, target) => many + (target < 0 ? 0 : 1), 0);
+  const one = info.task.answers === "one";
+  const rule = last === null ? "" : answer(view, last);
+  const key = n === 0 ? (one ? "toward.open" : "toward.nothing") : one ? "toward.one" : rule ? "toward.next_rule" : "toward.next";
+  return { targets: n ? targets : null, logit: null, said: t(key, { n, rule }), problem: "" };
+}
+
+/** The one token that the rule allows after the input; null where it leaves a choice or says nothing. */
+function only_answer(view: View): number | null {
+  const { info, architecture, data } = view.run;
+  const judge = truth(info.task, architecture, data);
+  const { tokens } = view.trace;
+  if (!judge.known) return null;
+  const last = tokens.length - 1;
+  if (!judge.constrained(tokens)[last]) return null;
+  const size = info.task.vocabulary.length;
+  const row = judge.allowed(tokens).subarray(last * size, (last + 1) * size);
+  const only = row.indexOf(1);
+  return only >= 0 && only < architecture.outputs && row.lastIndexOf(1) === only ? only : null;
+}
+
+/** Logits worth asking about: the likeliest answers after a position. */
+export function logits_of(view: View, position: number, most = 6): { position: number; token: number }[] {
+  const { data, shape } = view.trace.points.logits;
+  const where = read_at(view.run.architecture, view.trace.tokens.length, position);
+  const row = data.subarray(where * shape[1], (where + 1) * shape[1]);
+  const order = [...row.keys()].sort((one, other) => row[other] - row[one] || one - other);
+  return order.slice(0, most).map((token) => ({ position: where, token }));
+}
