@@ -83,13 +83,13 @@ def report(
     inside = [info.checked_members(run, chosen) for run in found]
     first.tokens(input_)  # refuses what this model cannot look at
     at = _shared.kept_step(first, step, inside[0][0])
-    where = {"step": at} if step != "last" else {}
-    looked = {} if input_ is None else {"sequence": input_}
-    pieces, options = _analyses(with_ or [], set_ or [], where | looked)
+    opens = {"step": at} if step != "last" else {}
+    where = opens | ({} if input_ is None else {"sequence": input_})
+    pieces, options = _analyses(with_ or [], set_ or [], where)
     _applying(pieces, found)
     names, edits = tuple(each.name for each in pieces), written(first.edited(edit or ()).edits)
-    wish = Wish(size=size, steps=steps, members=chosen, analyses=names, options=options, always=(at,))
-    shown = link.link(**where, mode=link.mode(mode), input=input_, edits=edits, hide=link.hidden(hide))
+    wish = Wish(size=size, steps=steps, members=chosen, analyses=names, options=options, where=where, always=(at,))
+    shown = link.link(**opens, mode=link.mode(mode), input=input_, edits=edits, hide=link.hidden(hide))
     with terminal.counting("report", show=not as_json) as progress:
         made = report.made(found, wish, shown, progress)
     path = report.put(made, out)
@@ -130,7 +130,7 @@ def _analyses(
             raise CallError(f"{name} is given twice, by {option} and by --set; leave one out")
     for each in pieces:
         catalogue.chosen(each, options)
-    return pieces, given | options
+    return pieces, options
 
 
 def _applying(pieces: "Sequence[Entry]", runs: "Sequence[Run]") -> None:

@@ -1,6 +1,6 @@
 """What a file holds of its runs, as blocks: everything small, then as many steps as the rest of the room allows."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,8 @@ class Wish:
     steps: int | None = None  # at most so many of each run; none: as many as there is room for
     members: Sequence[int] | None = None  # of populations; none: all
     analyses: tuple[str, ...] = ()  # embedded as numbers
-    options: Mapping[str, Any] = field(default_factory=dict)  # of those that take them
+    options: dict[str, Any] = field(default_factory=dict)  # of those that take them
+    where: dict[str, Any] = field(default_factory=dict)  # the same, of the first run: its step, what it looks at
     always: tuple[int, ...] = ()  # kept steps of the first run that must be inside
 
     def __post_init__(self) -> None:
@@ -103,17 +104,18 @@ def payload(
 
 
 def _begun(
-    run: Run, runs: Sequence[Run], wish: Wish, pieces: Sequence[Entry], others: Sequence[str], tell: Callable[[], None]
+    run: Run, runs: Sequence[Run], wish: Wish, pieces: Sequence[Entry], taken: Sequence[str], tell: Callable[[], None]
 ) -> Inside:  # fmt: skip
     """All of a run that does not depend on which of its steps are embedded."""
-    identity, members = info.identifier(run.name, others), info.checked_members(run, wish.members)
+    identity, members = info.identifier(run.name, taken), info.checked_members(run, wish.members)
     found = events.events(run, members[0])
     tell()
     analyses = {}
     for each in pieces:
         if catalogue.why_not(each, run) is None:
-            options = {"member": members[0]} | dict(wish.options) if members[0] else wish.options
-            said = numbers.asked(each, run, [other for other in runs if other is not run], options)
+            options = ({"member": members[0]} if members[0] else {}) | (wish.where if run is runs[0] else {})
+            others = [other for other in runs if other is not run]
+            said = numbers.asked(each, run, others, options | wish.options)
             analyses[each.name] = block(f"{identity}/analysis/{each.name}", as_json(said))
         tell()
     data, untrainable = training_data.block(run)

@@ -54,4 +54,5 @@ def _filled(kept: Array, most: int, found: list[int]) -> set[int]:
             few, best = middle, tried
         else:
             many = middle
-    return best
+    rest = np.setdiff1d(kept, sorted(best))  # some places may be left, as two of the spread may be one step
+    return best | set(rest[np.linspace(0, len(rest) - 1, most - len(best)).astype(int)].tolist())
