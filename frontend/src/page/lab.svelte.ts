@@ -86,6 +86,10 @@ export class Lab {
       addEventListener("hashchange", () => {
         if (location.hash !== toHash(this.page, this.unknown)) this.go(location.hash);
       });
+      addEventListener("message", ({ source, data }: MessageEvent) => {
+        if (parent === window || source !== parent || data?.glassformer !== "link") return; // a notebook's widget leads
+        if (typeof data.link === "string" && data.link !== this.link) this.go(data.link);
+      });
     } catch (problem) {
       this.failed = sentence(problem);
     }
