@@ -99,7 +99,7 @@ def displayed(run: "Run", summary: str) -> str:
         page = Page(run)._repr_html_()
     except Error as problem:
         return f"{summary}<p><small>{notebook.text(problem)}</small></p>"
-    return notebook.details(repr(run), summary) + page
+    return notebook.details(repr(run).removeprefix("<Run ").removesuffix(">"), summary) + page
 
 
 def widget(page: Page) -> Any:
