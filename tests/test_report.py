@@ -561,3 +561,12 @@ def test_links_are_written_as_the_page_writes_them():
     assert link.link(input='a b&c=d#%"é€\n') == "#v1&input=a%20b%26c%3Dd%23%25%22%C3%A9%E2%82%AC%0A"
     with pytest.raises(LimitError, match="the most is 4,096"):
         link.link(input="x" * 4096)
+
+
+def test_the_page_has_the_modes_and_controls_that_the_command_knows():
+    source = Path(__file__).parents[1] / "frontend/src/page"
+    listed = {name: re.search(rf"const {name} = (.*?)(?: as const)?;", (source / file).read_text("utf-8"), re.DOTALL)[1]
+              for name, file in (("MODES", "page.ts"), ("CONTROLS", "controls.ts"), ("VERSION", "page.ts"))}  # fmt: skip
+    assert tuple(re.findall('"([a-z]+)"', listed["MODES"])) == link.MODES
+    assert tuple(re.findall('"([a-z]+)"', listed["CONTROLS"])) == link.CONTROLS
+    assert listed["VERSION"] == f'"{link.VERSION}"'

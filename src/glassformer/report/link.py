@@ -8,7 +8,10 @@ from glassformer.errors import LimitError, unknown
 VERSION = "v1"
 MOST = 4096  # characters
 MODES = ("watch", "predict", "change", "train", "compare")
-CONTROLS = ("examples", "input", "jump", "panels", "play", "speed", "steps")  # that can be hidden
+CONTROLS = (  # what the page can be without
+    "modes", "tools", "runs", "play", "steps", "speed", "jump", "input", "examples", "temperature", "next", "panels",
+    "look", "menus",
+)  # fmt: skip
 UNESCAPED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()")
 
 
