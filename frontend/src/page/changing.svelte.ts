@@ -8,9 +8,12 @@ import { is_place } from "../model/glossary";
 import { readings } from "../task/reading";
 import { type Row, type Texts, hindrance, rows, rows_of, set, texts, with_set } from "./changes";
 import type { Lab } from "./lab.svelte";
+import type { Judged } from "./judging";
 import type { Asked, Look, Source } from "./looking";
+import { Lane } from "./work";
 
 const MOST_PAST = 100; // states that can be brought back
+const MUCH = 3e8; // products of a judgement on all windows; beyond it the few that stand for them are judged
 
 /** A model of the page on an input, with the changes or without them. */
 export interface Where {
@@ -26,10 +29,20 @@ export interface Standing {
   problem: string;
 }
 
+/** What the changes do on the windows that the run is judged by. */
+export interface Effect {
+  edited: Judged;
+  untouched: Judged;
+}
+
 export class Changing {
+  effect: Effect | null = $state.raw(null);
+  effect_problem = $state(""); // why it is not known
   private past: Texts[] = $state.raw([]);
   private others: Record<string, OpenRun> = $state.raw({}); // runs that patches take from, by the name they are given
   private opening = new Set<string>();
+  private judges = new Lane("judge");
+  private known = { key: "", judged: null as Judged | null }; // the untouched model, judged last
 
   constructor(private lab: Lab) {}
 
@@ -136,6 +149,44 @@ export class Changing {
     return `${text}: ${card.name} is being opened`;
   }
 
+  /** Judge the model with and without the changes; to be called in an effect. */
+  measure(): void {
+    const { run, step, member } = this.lab;
+    if (!run) return;
+    const { data, info, architecture } = run;
+    this.effect_problem = "";
+    if (!this.any) {
+      this.effect = null;
+      return;
+    }
+    if (!data) {
+      this.effect_problem = "this file holds no windows by which the model can be judged";
+      return;
+    }
+    const where = { run, step, member, tokens: new Int32Array(architecture.context) }; // windows are as long as it sees
+    for (const row of this.in_force()) {
+      const problem = this.problem(row, where);
+      if (problem) {
+        this.effect_problem = problem.replace("this input", "each judged window");
+        this.effect = null;
+        return;
+      }
+    }
+    const all = data.validation.count * architecture.context * info.parameters <= MUCH;
+    const key = `${info.id} ${step} ${member}`;
+    const before = this.known.key === key ? this.known.judged : null;
+    const looks = [this.look(where), ...(before ? [] : [this.look(where, false)])];
+    const sides = looks.map(({ params, edits }) => ({ architecture, params, edits }));
+    this.judges.ask({ sides, task: info.task, validation: data.validation, test: data.test, all }).then(
+      (judged) => {
+        if (!judged) return;
+        this.known = { key, judged: before ?? judged[1] };
+        this.effect = { edited: judged[0], untouched: before ?? judged[1] };
+      },
+      (problem) => (this.effect_problem = problem instanceof Error ? problem.message : String(problem)),
+    );
+  }
+
   // ---- changing the rows --------------------------------------------------------------------------------------------
 
   /** Put rows in the place of those there are; `going_on` is for the middle of a drag, which is undone as a whole. */
@@ -143,15 +194,23 @@ export class Changing {
     const { edits, off, weights } = this.lab.page;
     const made = texts(next);
     if (made.edits === edits && made.off === off && made.weights === weights) return;
-    if (!going_on) this.past = [...this.past.slice(1 - MOST_PAST), { edits, off, weights }];
+    if (!going_on) this.begin();
     Object.assign(this.lab.page, made);
   }
 
+  /** Begin a drag: what it moves is undone as a whole. */
+  begin(): void {
+    const { edits, off, weights } = this.lab.page;
+    this.past = [...this.past.slice(1 - MOST_PAST), { edits, off, weights }];
+  }
+
   undo(): void {
-    const last = this.past[this.past.length - 1];
-    if (!last) return;
-    this.past = this.past.slice(0, -1);
-    Object.assign(this.lab.page, last);
+    const { edits, off, weights } = this.lab.page;
+    const same = (past: Texts): boolean => past.edits === edits && past.off === off && past.weights === weights;
+    let k = this.past.length - 1;
+    while (k >= 0 && same(this.past[k])) k--; // a drag that moved nothing
+    if (k >= 0) Object.assign(this.lab.page, this.past[k]);
+    this.past = this.past.slice(0, Math.max(k, 0));
   }
 
   /** Add what is written; why it cannot be read, or cannot be in force here, or "" if all is well. */
