@@ -149,7 +149,7 @@ export interface Listed {
 
 export interface Event {
   step: number;
-  kind: "rung" | "birth" | "bend" | "plateau" | "best" | "diverged";
+  kind: "rung" | "birth" | "bend" | "plateau" | "best" | "diverged" | "rate"; // rate: it was changed by hand
   text: string; // "reaches: token frequencies"
 }
 

@@ -77,6 +77,20 @@ export class TrainedRun extends OpenRun {
     }
   }
 
+  /** End it where it is, as nobody trains it any more: the newest weights are kept. */
+  cut(): void {
+    const { trained, info } = this;
+    if (!this.growing || !this.steps.length) return;
+    if (trained.steps[trained.steps.length - 1] !== this.last) {
+      trained.params.push(this.weights.at(this.last, 0));
+      trained.steps.push(this.last);
+    }
+    this.status = info.status = trained.status = "stopped";
+    info.last_step = this.step;
+    info.kept = trained.steps.length;
+    this.events = this.happened(true);
+  }
+
   private happened(over: boolean): Event[] {
     const { trained, info } = this;
     const found = trained.events(info.ladder, info.task.exact);

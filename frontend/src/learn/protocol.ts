@@ -4,7 +4,7 @@ import { type News, type Start, type Status, Trainer } from "./train";
 
 /** What the page asks for. */
 export type Order =
-  | { kind: "start"; start: Start; steps_per_second?: number | null; paused?: boolean }
+  | { kind: "start"; start: Start; id?: number; steps_per_second?: number | null; paused?: boolean }
   | { kind: "go" }
   | { kind: "pause" }
   | { kind: "step"; steps?: number } // so many, then pause
@@ -15,6 +15,7 @@ export type Order =
 /** What the page is told: some forty times a second while it goes, and whenever something was asked for. */
 export interface Progress {
   kind: "progress";
+  id: number; // of the training, as it was started with
   status: Status | "paused";
   step: number;
   rate: number; // of the last update
@@ -37,6 +38,7 @@ export interface Host {
   post(report: Report, transfer: ArrayBuffer[]): void;
   later(work: () => void, milliseconds: number): void; // 0: as soon as orders have been heard
   now(): number; // milliseconds
+  slice?: number; // milliseconds of steps between two reports; where drawing waits for them, few
 }
 
 const SLICE = 22; // milliseconds of steps between two reports
@@ -46,7 +48,9 @@ const MEASURED = 1000; // milliseconds over which speed is measured
 
 /** The training of one page: the function takes its orders. */
 export function serve(host: Host): (order: Order) => void {
+  const long = host.slice ?? SLICE;
   let trainer: Trainer | null = null;
+  let id = 0;
   let going = false;
   let asked = 0; // steps still to be taken before it pauses; 0: no end
   let speed: number | null = null;
@@ -67,7 +71,7 @@ export function serve(host: Host): (order: Order) => void {
     const status = trainer.status === "running" && !going ? "paused" : trainer.status;
     const { step, rate_now: rate, loss, rates } = trainer;
     const buffers = [params, ...news.kept.map((each) => each.params)].map((each) => each.buffer as ArrayBuffer);
-    host.post({ kind: "progress", status, step, rate, loss, rates, steps_per_second: fast, params, news }, buffers);
+    host.post({ kind: "progress", id, status, step, rate, loss, rates, steps_per_second: fast, params, news }, buffers);
   };
 
   /** Steps for a while; then the page is told and heard. */
@@ -79,7 +83,7 @@ export function serve(host: Host): (order: Order) => void {
     since = begun;
     const room = asked || (speed === null ? Infinity : Math.floor(paid));
     let took = 0;
-    for (let now = begun; room > took && now - begun < SLICE && trainer.status === "running"; ) {
+    for (let now = begun; room > took && now - begun < long && trainer.status === "running"; ) {
       const taken = trainer.run(Math.min(some, room - took));
       took += taken;
       const then = host.now();
@@ -121,6 +125,7 @@ export function serve(host: Host): (order: Order) => void {
     guarded(() => {
       if (order.kind === "start") {
         trainer = new Trainer(order.start);
+        id = order.id ?? 0;
         going = false;
         marks = [];
         speed = order.steps_per_second ?? null;

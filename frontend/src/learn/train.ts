@@ -22,6 +22,7 @@ export interface Start {
   data: TaskData;
   params?: Float32Array; // absent: fresh ones from the seed
   step?: number; // at which those were taken; the count goes on from there
+  rates?: [number, number][]; // changes of the rate to be made on the way: after which step, and to what
 }
 
 export type Status = "running" | "finished" | "diverged" | "stopped early" | "stopped";
@@ -40,6 +41,7 @@ export class Trainer {
   loss = NaN; // of the last batch
   readonly rates: [number, number][] = []; // the steps after which the rate was changed by hand, and to what
   private readonly train: TrainSettings;
+  private readonly planned: [number, number][]; // changes of the rate that are still to come
   private readonly model: Model;
   private readonly batches: Batches;
   private readonly optimiser: Optimiser;
@@ -61,6 +63,7 @@ export class Trainer {
   constructor(start: Start) {
     const { architecture: a, data, task } = start;
     this.train = { ...start.train };
+    this.planned = (start.rates ?? []).filter(([step]) => step >= (start.step ?? 0));
     this.params = start.params ? start.params.slice() : init(a, this.train.seed);
     this.step = this.logged = start.step ?? 0;
     this.model = new Model(a, this.train.batch, a.context);
@@ -110,6 +113,13 @@ export class Trainer {
     if (this.status === "running") this.end("stopped");
   }
 
+  /** What the next update is made with, for whoever takes one apart: afterwards model and optimiser hold how it was made. */
+  inside(): { batches: Batches; model: Model; optimiser: Optimiser; rate: number } {
+    const { batches, model, optimiser, train, planned } = this;
+    const changed = planned.length && planned[0][0] === this.step ? { ...train, rate: planned[0][1] } : train;
+    return { batches, model, optimiser, rate: rate(changed, this.step) * this.scale };
+  }
+
   /** Everything that was kept and logged since the last call. */
   take(): News {
     const { news } = this;
@@ -118,7 +128,8 @@ export class Trainer {
   }
 
   private one(): void {
-    const { model, params, train, batches } = this;
+    const { model, params, train, batches, planned } = this;
+    while (planned.length && planned[0][0] === this.step) this.rate = (planned.shift() as [number, number])[1];
     batches.draw(this.step);
     if (this.chance) this.random.set(train.seed, DROPOUT, this.step);
     model.answers(params, batches.tokens, this.chance);

@@ -1,12 +1,13 @@
 // What a worker can be asked to do: a name and a function from plain values to plain values. The same functions run on
 // the thread that draws where no worker can start.
 
-import { lived, pulled } from "./causes";
+import { lived, moved, pulled } from "./causes";
 import { judge } from "./judging";
+import { know } from "./knowing";
 import { look } from "./looking";
 import { tell } from "./telling";
 
-export const jobs = { look, tell, judge, pulled, lived };
+export const jobs = { look, tell, judge, know, pulled, lived, moved };
 
 export type Jobs = typeof jobs;
 export type Job = keyof Jobs;

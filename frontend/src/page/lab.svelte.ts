@@ -17,6 +17,7 @@ import { Lane } from "./work";
 import { Predicting } from "./predicting.svelte";
 import { type Page, fromHash, start, toHash } from "./page";
 import { type Spacing, spacing } from "./scale";
+import { Training } from "./training.svelte";
 
 export const LIFE = 12; // seconds in which the whole life plays at speed 1
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -62,6 +63,7 @@ export class Lab {
   readonly predicting = new Predicting(this);
   readonly changing = new Changing(this);
   readonly comparing = new Comparing(this);
+  readonly training = new Training(this);
 
   constructor(readonly source: DataSource) {
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -152,6 +154,7 @@ export class Lab {
       if (cards.length) untrack(() => void this.choose(wanted));
     });
     $effect(() => this.look());
+    this.training.follow();
     $effect(() => {
       if (this.playing) untrack(() => this.play());
     });
@@ -159,6 +162,7 @@ export class Lab {
 
   private async choose(wanted: string): Promise<void> {
     const trained = this.here.find((run) => run.info.id === wanted);
+    if (!trained && this.training.elsewhere(wanted)) return;
     const card = this.cards.find((each) => each.id === wanted) ?? this.cards[0];
     if (wanted && !trained && card.id !== wanted) {
       this.notes = [...this.notes, `There is no run ${wanted} in this file; ${card.name} is shown.`];

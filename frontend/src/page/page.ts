@@ -31,6 +31,7 @@ export const start = {
   b: "", // the other side of a comparison: step:200, back:10, run:NAME, member:3, edits, input:TEXT; several with commas
   along: "", // what is drawn of both sides along the clock: chance, loss, error, apart
   atlas: "", // how the members of a population are drawn: plane, or loss
+  train: "", // what is trained here, or was: seed:5,rate:0.03,of:plus_last_even-18
   panel: "", // the enlarged one
   panels: "", // those shown, in order; empty: the usual ones
   hide: "", // controls that are hidden, by name

@@ -1,5 +1,7 @@
 // Numbers as the page writes them: a true minus sign, digits that count, and nothing that jumps in width.
 
+import { t } from "../words/words.svelte";
+
 /** Three digits behind the point, fewer for large numbers; not a number: “not a number”. */
 export function written(value: number | null | undefined, digits = 3): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "not a number";
@@ -22,4 +24,12 @@ export function percent(share: number | null | undefined): string {
 /** 20000 → 20 000, with a narrow space. */
 export function thousands(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+}
+
+/** A time that is left, no more exact than it can be known: 0.8 s, 12 s, 3 min. */
+export function time_left(seconds: number): string {
+  if (seconds < 10) return t("time.seconds", { n: seconds.toFixed(1) });
+  if (seconds < 100) return t("time.seconds", { n: String(Math.round(seconds)) });
+  if (seconds < 6000) return t("time.minutes", { n: String(Math.round(seconds / 60)) });
+  return t("time.hours", { n: String(Math.round(seconds / 3600)) });
 }
