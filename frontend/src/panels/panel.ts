@@ -29,6 +29,7 @@ export interface About {
   order: number;
   first?: boolean; // on the first screen
   wide?: boolean; // takes two columns
+  differs?: boolean; // draws view − against; of the others a comparison lists the numbers that differ most
   absent?(run: OpenRun): string | null; // a key of the words that says why there is nothing to draw
   summary(view: View, chosen: Chosen): string; // one sentence computed from the data, in English
   table(view: View, chosen: Chosen): Table; // the numbers that are drawn; also the CSV
