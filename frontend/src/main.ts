@@ -5,10 +5,12 @@ import App from "./App.svelte";
 import { EmbeddedSource } from "./data/embedded";
 import { Lab } from "./page/lab.svelte";
 import { serve } from "./page/worker";
+import { learn } from "./words/words.svelte";
 import "./page/look.css";
 
 if (typeof document === "undefined") serve();
 else {
-  const root = document.getElementById("page");
-  if (root) mount(App, { target: root, props: { lab: new Lab(new EmbeddedSource(document)) } });
+  const root = document.getElementById("page") as HTMLElement;
+  const source = new EmbeddedSource(document);
+  void learn((lang) => source.words(lang)).then(() => mount(App, { target: root, props: { lab: new Lab(source) } }));
 }

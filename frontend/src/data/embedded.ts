@@ -21,6 +21,10 @@ export class EmbeddedSource implements DataSource {
     return this.json("index");
   }
 
+  words(lang: string): Promise<Record<string, string>> {
+    return this.json(`words/${lang}`);
+  }
+
   async runs(): Promise<RunCard[]> {
     return (await this.index()).runs;
   }

@@ -1,10 +1,15 @@
-// The page's own words. A language is a file beside this one; the key sets of all of them are equal.
+// The page's own words. A language is a file beside this one; the key sets of all of them are equal. They come with the
+// data, so that a language more makes no page larger.
 
-import de from "./de.json";
-import en from "./en.json";
+type Words = Record<string, string>;
 
-const languages: Record<string, Record<string, string>> = { en, de };
+const languages: Record<string, Words> = {};
 export const LANGUAGES: Record<string, string> = { en: "English", de: "Deutsch" };
+
+/** Learn every language before the first word is needed. */
+export async function learn(words: (lang: string) => Promise<Words>): Promise<void> {
+  await Promise.all(Object.keys(LANGUAGES).map(async (lang) => (languages[lang] = await words(lang))));
+}
 
 let current = $state("en");
 
@@ -13,13 +18,13 @@ export const words = {
     return current;
   },
   set lang(lang: string) {
-    current = lang in languages ? lang : "en";
+    current = lang in LANGUAGES ? lang : "en";
   },
 };
 
 /** The words under a key, with {names} filled in; `{n|one|many}` chooses by a number. */
 export function t(key: string, values: Record<string, string | number> = {}): string {
-  const text = languages[current][key] ?? en[key as keyof typeof en] ?? key;
+  const text = languages[current]?.[key] ?? languages.en?.[key] ?? key;
   return text.replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (_, name: string, one?: string, many?: string) => {
     const value = values[name];
     if (one !== undefined && many !== undefined) return Number(value) === 1 ? one : many;
@@ -29,7 +34,7 @@ export function t(key: string, values: Record<string, string | number> = {}): st
 
 /** Whether there are words under a key. */
 export function has(key: string): boolean {
-  return key in en;
+  return key in (languages.en ?? {});
 }
 
 /** A whole number in groups of three, any other as it is given. */

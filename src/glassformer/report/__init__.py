@@ -40,7 +40,7 @@ def made(
     page, wish = filling.template(), wish or Wish()
     inside, blocks = payload(runs, wish, link, len(page.encode()), progress or (lambda *_: None))
     title = " · ".join(run.name for run in runs)
-    return Made(filling.filled(page, title, blocks), inside, link, wish.analyses)
+    return Made(filling.filled(page, title, [*filling.words(), *blocks]), inside, link, wish.analyses)
 
 
 def check(out: Path | None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib import resources
 
 from glassformer.errors import DamagedError, MissingError
+from glassformer.report.blocks import block
 from glassformer.words import shown
 
 POLICY, DATA, TITLE = "<!--glassformer:policy-->", "<!--glassformer:data-->", "<title>Glassformer</title>"
@@ -26,6 +27,15 @@ def template() -> str:
         if found.count(mark) != 1:
             raise DamagedError(f"the page that a report is made of has {found.count(mark)} {mark}, not one; {BUILD}")
     return found
+
+
+def words() -> list[str]:
+    """The page's words as blocks, one for each language."""
+    folder = resources.files("glassformer") / "web" / "static" / "words"
+    return [
+        block(f"words/{file.name.removesuffix('.json')}", file.read_bytes())
+        for file in sorted(folder.iterdir(), key=lambda each: each.name)
+    ]
 
 
 def filled(page: str, title: str, blocks: Iterable[str]) -> str:
