@@ -27,7 +27,8 @@ SAYS = {  # what a line begins with → what it says, on the output or beside it
         r"the floor of the same windows is 1\.83\d\d", r"has reached: the rule$", r"0\.0 % where the answer is in view",
         r"18\.3 % of all such positions .* the perfect model is wrong at 14\.3 %",
         r"^run: runs/plus_last_even-18 \(20,001 kept steps", r"^  glassformer ask plus_last_even-18 '",
-        r"^  glassformer figures plus_last_even-18 ", r"^  glassformer film plus_last_even-18 embeddings ",
+        r"^  glassformer report plus_last_even-18 ", r"^  glassformer figures plus_last_even-18 ",
+        r"^  glassformer film plus_last_even-18 embeddings ",
     ],
     'glassformer ask "10 + 10 6 +"\n': [
         FIRST + ", after '10 [+] 10 6 [+]'$", r"model +exact$", r"^ +6 +9\d\.\d% +100\.0%$",
@@ -39,6 +40,9 @@ SAYS = {  # what a line begins with → what it says, on the output or beside it
     "glassformer score": [FIRST + "$", r"^validation part, all windows .* at step 20,000$", r"^ +this model +1\.8"],
     "glassformer check": [
         r"^runs/plus_last_even-18: finished, 20,001 kept", r"^health: ", r"^everything listed verifies",
+    ],
+    "glassformer report": [
+        r"^plus_last_even-18: 2,000 of its 20,001 kept steps$", r"^reports/plus_last_even-18\.html, \d\.\d MB: open it",
     ],
     "glassformer list figures": [r"^  attention  ", r"^not of plus_last_even-18:$"],
     "glassformer figures plus_last_even\n": [

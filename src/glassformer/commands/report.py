@@ -1,4 +1,4 @@
-"""A run as one page in one file: scrub through its training, ask it, change it, train it again, offline."""
+"""A run as a page in one file: its whole life, to be mailed and opened anywhere, offline."""
 
 from collections.abc import Sequence
 from pathlib import Path
