@@ -1,5 +1,7 @@
 """Random architectures, over every switch there is."""
 
+from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -12,32 +14,42 @@ BIASES = ["attention", "projection", "feed_forward", "norm", "read_out"]
 
 @st.composite
 def architectures(draw: Any) -> Architecture:
-    """An architecture that is allowed; what the constructor refuses is drawn again."""
+    """An architecture that is allowed, for hypothesis."""
+    return _chosen(lambda among: draw(st.sampled_from(among)))
+
+
+def sampled(rng: Random) -> Architecture:
+    """An architecture that is allowed, where there is no hypothesis to draw it."""
+    return _chosen(rng.choice)
+
+
+def _chosen(choose: Callable[[Sequence[Any]], Any]) -> Architecture:
+    """What the constructor refuses is drawn again."""
+    either = (False, True)
     while True:
-        heads, head_width = draw(st.integers(1, 3)), draw(st.sampled_from([1, 2, 3, 4]))
-        projection = draw(st.booleans())
+        heads, head_width, projection = choose((1, 2, 3)), choose((1, 2, 3, 4)), choose(either)
         settings = {
-            "vocabulary": draw(st.integers(2, 6)),
-            "context": draw(st.integers(1, 5)),
-            "width": draw(st.integers(1, 5)) if projection else heads * head_width,
-            "blocks": draw(st.integers(1, 3)),
+            "vocabulary": choose(range(2, 7)),
+            "context": choose(range(1, 6)),
+            "width": choose(range(1, 6)) if projection else heads * head_width,
+            "blocks": choose((1, 2, 3)),
             "heads": heads,
             "head_width": head_width,
-            "feed_forward": draw(st.sampled_from([0, 1, 7])),
-            "activation": draw(st.sampled_from(["relu", "gelu", "tanh"])),
-            "norm": draw(st.sampled_from(["none", "layer", "rms"])),
-            "norm_place": draw(st.sampled_from(["pre", "post"])),
-            "norm_epsilon": draw(st.sampled_from([1e-5, 1e-2])),
-            "final_norm": draw(st.booleans()),
-            "positions": draw(st.sampled_from(["learned", "sinusoidal", "rotary", "none"])),
-            "causal": draw(st.booleans()),
-            "residual": draw(st.booleans()),
-            "attention": draw(st.sampled_from(["on", "on", "on", "off", "mean"])),
+            "feed_forward": choose((0, 1, 7)),
+            "activation": choose(("relu", "gelu", "tanh")),
+            "norm": choose(("none", "layer", "rms")),
+            "norm_place": choose(("pre", "post")),
+            "norm_epsilon": choose((1e-5, 1e-2)),
+            "final_norm": choose(either),
+            "positions": choose(("learned", "sinusoidal", "rotary", "none")),
+            "causal": choose(either),
+            "residual": choose(either),
+            "attention": choose(("on", "on", "on", "off", "mean")),
             "output_projection": projection,
-            "biases": tuple(draw(st.lists(st.sampled_from(BIASES), unique=True))),
-            "tied_embedding": draw(st.booleans()),
-            "score_scale": draw(st.sampled_from(["head", "width"])),
-            "linear_init": draw(st.sampled_from(["fan_in", "xavier", "normal", "plain_normal"])),
+            "biases": tuple(bias for bias in BIASES if choose(either)),
+            "tied_embedding": choose(either),
+            "score_scale": choose(("head", "width")),
+            "linear_init": choose(("fan_in", "xavier", "normal", "plain_normal")),
         }
         try:
             return Architecture(**settings)

@@ -60,7 +60,7 @@ function passed(a: Architecture, seed: number, edits = ""): { view: View; passed
   const unmasked = edits.includes("attention");
   return {
     view, after: model.gradients(), gradient: model.gradient.slice(),
-    passed: { architecture: a, slots: slots(a), params, trace, gradients, targets, unmasked },
+    passed: { architecture: a, slots: slots(a), params, trace, gradients, targets, logit: null, unmasked },
   };
 }
 

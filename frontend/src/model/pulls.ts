@@ -22,7 +22,8 @@ export interface Passed {
   params: Float32Array;
   trace: Trace;
   gradients: Record<string, Numbers>; // of every point as it was computed, before edits changed it
-  targets: Int32Array | null; // what the loss asks for at each position, −1: nothing; null: one logit is asked about
+  targets: Int32Array | null; // what the loss asks for at each position, −1: nothing; or
+  logit: readonly [number, number] | null; // position and token of the one logit that is asked about
   unmasked: boolean; // an edit of attention may look ahead, so all positions are mixed
 }
 
@@ -221,12 +222,11 @@ class Later {
 
   /** What the loss makes of a logit: its chance, less 1 for what should be answered; or the logit is asked about itself. */
   private asked_about([position, token]: readonly number[]): void {
-    const { targets } = this.passed;
-    if (targets === null) {
-      const number = this.passed.gradients.logits.data[position * this.a.outputs + token];
-      if (number) this.found.push({ by: null, gradient: 1, slope: [constant("itself", number)], contribution: number });
-      return;
+    const { targets, logit } = this.passed;
+    if (logit && logit[0] === position && logit[1] === token) {
+      this.found.push({ by: null, gradient: 1, slope: [constant("itself", 1)], contribution: 1 });
     }
+    if (targets === null) return;
     const target = targets[position];
     if (target < 0) return;
     const many = targets.reduce((count, each) => count + (each < 0 ? 0 : 1), 0);
