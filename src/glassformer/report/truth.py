@@ -84,12 +84,13 @@ def _listed(task: Questions) -> dict[str, Any]:
 
 def _machine(rule: Rule, context: int) -> dict[str, Any]:
     """States for what is allowed, which must be known after wrong tokens too, and beliefs for what is likely."""
-    known = rule._beliefs(context)
-    begins = [frozenset(np.flatnonzero(rule.prior(length)).tolist()) for length in range(1, context + 1)]
     walked = _walked(rule)
-    if walked is None or len(set(begins)) > 1:  # a shorter window would have to be judged by other beliefs
+    if walked is None:
         return UNKNOWN
-    following, laws, constrained = walked
+    begins = {frozenset(np.flatnonzero(rule.prior(length)).tolist()) for length in range(1, context + 1)}
+    if len(begins) > 1:  # a shorter window would have to be judged by other beliefs
+        return UNKNOWN
+    (following, laws, constrained), known = walked, rule._beliefs(context)
     sets, asks = np.unique(laws > 0, axis=0, return_inverse=True)
     state, first = _merged(following, np.column_stack([asks.ravel(), constrained]))
     rows, expects = np.unique(np.round(known.predicted, 12), axis=0, return_inverse=True)
