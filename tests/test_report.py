@@ -50,6 +50,7 @@ EVERY = ("plus_last_even", "five_operations", POPULATION, NAN, TEXT, MODULAR)
 def page(monkeypatch):
     """A page that is quickly built."""
     monkeypatch.setattr(filling, "template", lambda: TEMPLATE)
+    monkeypatch.setattr(filling, "words", list)
 
 
 class Seen(HTMLParser):

@@ -37,10 +37,11 @@ def made(
     from glassformer.report import filling
     from glassformer.report.payload import Wish, payload
 
-    page, wish = filling.template(), wish or Wish()
-    inside, blocks = payload(runs, wish, link, len(page.encode()), progress or (lambda *_: None))
+    page, words, wish = filling.template(), filling.words(), wish or Wish()
+    taken = len(page.encode()) + sum(map(len, words))
+    inside, blocks = payload(runs, wish, link, taken, progress or (lambda *_: None))
     title = " · ".join(run.name for run in runs)
-    return Made(filling.filled(page, title, [*filling.words(), *blocks]), inside, link, wish.analyses)
+    return Made(filling.filled(page, title, [*words, *blocks]), inside, link, wish.analyses)
 
 
 def check(out: Path | None) -> None:

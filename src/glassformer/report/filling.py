@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterable
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from glassformer.errors import DamagedError, MissingError
 from glassformer.report.blocks import block
@@ -14,15 +15,15 @@ from glassformer.words import shown
 POLICY, DATA, TITLE = "<!--glassformer:policy-->", "<!--glassformer:data-->", "<title>Glassformer</title>"
 ELEMENT = r"<{0}(?:\s[^>]*)?>(.*?)</{0}\s*>"
 BUILD = "`python hatch_build.py`, in the folder of the sources, builds it"
+NOT_BUILT = f"the page that a report is made of is not built; {BUILD}"
 
 
 def template() -> str:
     """The page as it was built with the package."""
-    file = resources.files("glassformer") / "web" / "static" / "report.html"
     try:
-        found = file.read_text(encoding="utf-8")
+        found = (_built() / "report.html").read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise MissingError(f"the page that a report is made of is not built; {BUILD}") from None
+        raise MissingError(NOT_BUILT) from None
     for mark in (POLICY, DATA, TITLE):
         if found.count(mark) != 1:
             raise DamagedError(f"the page that a report is made of has {found.count(mark)} {mark}, not one; {BUILD}")
@@ -31,11 +32,12 @@ def template() -> str:
 
 def words() -> list[str]:
     """The page's words as blocks, one for each language."""
-    folder = resources.files("glassformer") / "web" / "static" / "words"
-    return [
-        block(f"words/{file.name.removesuffix('.json')}", file.read_bytes())
-        for file in sorted(folder.iterdir(), key=lambda each: each.name)
-    ]
+    folder = _built() / "words"
+    try:
+        files = sorted(folder.iterdir(), key=lambda each: each.name)
+    except FileNotFoundError:
+        raise MissingError(NOT_BUILT) from None
+    return [block(f"words/{file.name.removesuffix('.json')}", file.read_bytes()) for file in files]
 
 
 def filled(page: str, title: str, blocks: Iterable[str]) -> str:
@@ -56,6 +58,10 @@ def policy(page: str) -> str:
         f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; worker-src blob:; "
         "connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
+
+
+def _built() -> Traversable:
+    return resources.files("glassformer") / "web" / "static"
 
 
 def _hashes(kind: str, page: str) -> str:
