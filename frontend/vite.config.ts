@@ -14,6 +14,7 @@ export default defineConfig({
     emptyOutDir: true,
     sourcemap: false,
     target: "es2022",
+    modulePreload: false, // its helper asks for a document, which a worker does not have
     rolldownOptions: { input: "report.html" },
   },
   worker: { format: "es", plugins: () => [worker] },
