@@ -113,6 +113,7 @@ def test_a_link_reopens_exactly_this(browser, report):
     page.keyboard.press("Home")
     page.get_by_label("your input").fill("4 9 +")
     page.get_by_role("radio", name="+ at 2").wait_for()
+    page.wait_for_timeout(400)  # the address follows once the page has come to rest
     link = page.evaluate("() => location.hash")
     assert unquote(link) == "#v1&step=0&mode=predict&input=4 9 +"
     again = visit(browser, report, link).page

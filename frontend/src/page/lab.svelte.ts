@@ -13,6 +13,7 @@ import { position_of } from "./chosen";
 import { Changing, written_edits } from "./changing.svelte";
 import { type Theme, properties } from "./colours";
 import { Comparing } from "./comparing.svelte";
+import { Explaining } from "./explaining.svelte";
 import { Lane } from "./work";
 import { Predicting } from "./predicting.svelte";
 import { type Page, fromHash, start, toHash } from "./page";
@@ -20,6 +21,7 @@ import { type Spacing, spacing } from "./scale";
 import { Training } from "./training.svelte";
 
 export const LIFE = 12; // seconds in which the whole life plays at speed 1
+const REST = 200; // milliseconds without a change after which the link is written
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 export class Lab {
@@ -38,6 +40,7 @@ export class Lab {
   still = $state(false); // whether the reader asked for less motion
 
   private opened_with = ""; // the link, for those who want to go back to it
+  private writing = 0; // the timer of the link
   private unknown: Record<string, string> = {};
   private opened = new Map<string, Promise<OpenRun>>();
   private looks = new Lane("look");
@@ -63,6 +66,7 @@ export class Lab {
   readonly predicting = new Predicting(this);
   readonly changing = new Changing(this);
   readonly comparing = new Comparing(this);
+  readonly explaining = new Explaining(this);
   readonly training = new Training(this);
 
   constructor(readonly source: DataSource) {
@@ -106,6 +110,15 @@ export class Lab {
     Object.assign(this.page, read.page);
   }
 
+  private write(link: string): void {
+    try {
+      if (location.hash !== link && !(link === "#v1" && location.hash === "")) history.replaceState(null, "", link);
+    } catch {
+      // in a sandboxed frame the address cannot be changed; the state stays in memory
+    }
+    if (parent !== window) parent.postMessage({ glassformer: "link", link }, "*");
+  }
+
   /** Back to what the link showed when it was opened. */
   reset(): void {
     this.playing = false;
@@ -141,12 +154,8 @@ export class Lab {
     $effect(() => {
       const link = this.link;
       if (!this.cards.length) return; // the link it was opened with is not read yet
-      try {
-        if (location.hash !== link && !(link === "#v1" && location.hash === "")) history.replaceState(null, "", link);
-      } catch {
-        // in a sandboxed frame the address cannot be changed; the state stays in memory
-      }
-      if (parent !== window) parent.postMessage({ glassformer: "link", link }, "*");
+      clearTimeout(this.writing); // once the page has come to rest: browsers refuse an address that changes all the time
+      this.writing = window.setTimeout(() => this.write(link), REST);
     });
     $effect(() => {
       const cards = this.cards;
@@ -246,8 +255,7 @@ export class Lab {
 
   /** Open the card of a number. */
   explain(cell: Cell, view: View): void {
-    void view;
-    this.page.cell = cell.kind === "token" ? `token[${cell.index.join(", ")}]` : `${cell.name}[${cell.index.join(", ")}]`;
+    this.explaining.start(cell, view.which);
   }
 
   toggle(): void {

@@ -37,7 +37,11 @@ export function has(key: string): boolean {
   return key in (languages.en ?? {});
 }
 
+let grouping: { lang: string; format: (value: number) => string } | null = null;
+
 /** A whole number in groups of three, any other as it is given. */
 export function number(value: number): string {
-  return Number.isInteger(value) ? new Intl.NumberFormat(current).format(value) : String(value);
+  if (!Number.isInteger(value)) return String(value);
+  if (grouping?.lang !== current) grouping = { lang: current, format: new Intl.NumberFormat(current).format }; // dear to make
+  return grouping.format(value);
 }
