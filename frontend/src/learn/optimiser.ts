@@ -69,8 +69,13 @@ export class Optimiser {
     }
   }
 
+  /** Whether a number decays. */
+  decays(place: number): boolean {
+    return this.decayed[place] === 1;
+  }
+
   /** By what the whole gradient is multiplied so that it is no longer than the settings allow. */
-  private clipped(gradient: Float32Array): number {
+  clipped(gradient: Float32Array): number {
     const most = this.train.clip;
     if (most === null || most === undefined) return 1;
     let square = 0;

@@ -5,9 +5,12 @@ import { lived, moved, pulled } from "./causes";
 import { judge } from "./judging";
 import { know } from "./knowing";
 import { look } from "./looking";
+import { replaced } from "./replaced";
+import { slopes } from "./slopes";
 import { tell } from "./telling";
+import { uncertain } from "./uncertain";
 
-export const jobs = { look, tell, judge, know, pulled, lived, moved };
+export const jobs = { look, tell, judge, know, pulled, lived, moved, replaced, slopes, uncertain };
 
 export type Jobs = typeof jobs;
 export type Job = keyof Jobs;

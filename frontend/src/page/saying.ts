@@ -30,7 +30,7 @@ export function short(cell: Cell, view: View, apart: readonly number[]): string 
 }
 
 /** The axes along which cells of one point differ. */
-export function apart(cells: readonly Cell[]): number[] {
+export function apart(cells: readonly { index: readonly number[] }[]): number[] {
   const [first] = cells;
   return first ? first.index.flatMap((_, axis) => (cells.some((cell) => cell.index[axis] !== first.index[axis]) ? [axis] : [])) : [];
 }
