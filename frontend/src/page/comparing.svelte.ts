@@ -17,7 +17,11 @@ export class Comparing {
 
   on: boolean = $derived.by(() => this.lab.page.mode === "compare");
   read = $derived.by(() => read_other(this.lab.page.b));
-  other: Other = $derived.by(() => this.read.other);
+  /** How B differs; where the link says nothing, by the edits if there are any, else by being at the first step. */
+  other: Other = $derived.by(() => {
+    if (this.lab.page.b !== "") return this.read.other;
+    return this.lab.changing.rows.length ? { edits: "a" } : { step: this.lab.run?.steps[0] ?? 0 };
+  });
   run: OpenRun | null = $derived.by(() => (this.other.run === undefined ? this.lab.run : this.opened?.info.id === this.other.run ? this.opened : null));
   member: number = $derived.by(() => Math.min(this.other.member ?? this.lab.member, (this.run?.info.members ?? 1) - 1));
   index: number = $derived.by(() => (this.run ? this.index_at(this.lab.index, this.run) : 0));
