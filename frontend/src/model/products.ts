@@ -25,7 +25,7 @@ export function times(
     }
     const first = bias < 0 ? 0 : w[bias + column];
     const second = bias < 0 ? 0 : w[bias + column + other];
-    by_rows(x, inputs, rows, right, y, outputs, column, column + other, first, second, add);
+    by_rows(x, inputs, rows, right, y, outputs, column, other, first, second, add);
   }
 }
 
@@ -43,7 +43,7 @@ export function times_turned(
     }
     const first = bias < 0 ? 0 : w[bias + column];
     const second = bias < 0 ? 0 : w[bias + column + other];
-    by_rows(x, inputs, rows, right, y, outputs, column, column + other, first, second, add);
+    by_rows(x, inputs, rows, right, y, outputs, column, other, first, second, add);
   }
 }
 
@@ -55,6 +55,7 @@ function by_rows(
   const { first: begin, step, count } = rows;
   const end = 2 * inputs;
   const apart = step * inputs;
+  const down = step * outputs;
   let r = 0;
   for (; r + 4 <= count; r += 4) {
     let a = (begin + r * step) * inputs;
@@ -75,18 +76,28 @@ function by_rows(
       d0 += xd * u;
       d1 += xd * v;
     }
-    let q = (begin + r * step) * outputs;
-    y[q + one] = add ? y[q + one] + a0 : a0;
-    if (other !== one) y[q + other] = add ? y[q + other] + a1 : a1;
-    q += step * outputs;
-    y[q + one] = add ? y[q + one] + b0 : b0;
-    if (other !== one) y[q + other] = add ? y[q + other] + b1 : b1;
-    q += step * outputs;
-    y[q + one] = add ? y[q + one] + c0 : c0;
-    if (other !== one) y[q + other] = add ? y[q + other] + c1 : c1;
-    q += step * outputs;
-    y[q + one] = add ? y[q + one] + d0 : d0;
-    if (other !== one) y[q + other] = add ? y[q + other] + d1 : d1;
+    const q = (begin + r * step) * outputs + one;
+    if (add) {
+      a0 += y[q];
+      b0 += y[q + down];
+      c0 += y[q + 2 * down];
+      d0 += y[q + 3 * down];
+    }
+    y[q] = a0;
+    y[q + down] = b0;
+    y[q + 2 * down] = c0;
+    y[q + 3 * down] = d0;
+    if (!other) continue;
+    if (add) {
+      a1 += y[q + 1];
+      b1 += y[q + down + 1];
+      c1 += y[q + 2 * down + 1];
+      d1 += y[q + 3 * down + 1];
+    }
+    y[q + 1] = a1;
+    y[q + down + 1] = b1;
+    y[q + 2 * down + 1] = c1;
+    y[q + 3 * down + 1] = d1;
   }
   for (; r < count; r++) {
     let a = (begin + r * step) * inputs;
@@ -96,9 +107,9 @@ function by_rows(
       a0 += x[a] * right[p];
       a1 += x[a] * right[p + 1];
     }
-    const q = (begin + r * step) * outputs;
-    y[q + one] = add ? y[q + one] + a0 : a0;
-    if (other !== one) y[q + other] = add ? y[q + other] + a1 : a1;
+    const q = (begin + r * step) * outputs + one;
+    y[q] = add ? y[q] + a0 : a0;
+    if (other) y[q + 1] = add ? y[q + 1] + a1 : a1;
   }
 }
 
