@@ -45,8 +45,9 @@ export class Trained {
       }
       this.lines.push(line);
       this.facts.push(news.facts[k]);
+      put(this.metrics, line, this.lines.length - 1);
     });
-    if (news.lines.length) this.metrics = columns(this.lines);
+    if (news.lines.length) this.metrics = { ...this.metrics }; // another object: whoever drew it draws again
     return news.kept.length + news.lines.length > 0;
   }
 
@@ -66,21 +67,17 @@ export class Trained {
   }
 }
 
-/** Columns by name from lines; tables within them are flattened, what is not a number is null. */
-function columns(lines: Line[]): Metrics {
-  const flat = lines.map((line) => {
-    const found: Record<string, number> = {};
-    for (const [name, value] of Object.entries(line)) {
-      if (name === "step") continue;
-      if (typeof value === "number") found[name] = value;
-      else for (const [inner, each] of Object.entries(value)) found[`${name}.${inner}`] = each;
-    }
-    return found;
-  });
-  const names = new Set(flat.flatMap((line) => Object.keys(line)));
-  const number = (value: number | undefined): number | null => (Number.isFinite(value) ? (value as number) : null);
-  return {
-    step: lines.map(({ step }) => step),
-    columns: Object.fromEntries([...names].map((name) => [name, flat.map((line) => [number(line[name])])])),
+/** A line into the columns, at a place; tables within it are flattened, what is not a number is null. */
+function put({ step, columns }: Metrics, line: Line, at: number): void {
+  step[at] = line.step;
+  for (const column of Object.values(columns)) column[at] = [null];
+  const set = (name: string, value: number): void => {
+    columns[name] ??= Array.from({ length: at + 1 }, () => [null]);
+    columns[name][at] = [Number.isFinite(value) ? value : null];
   };
+  for (const [name, value] of Object.entries(line)) {
+    if (name === "step") continue;
+    if (typeof value === "number") set(name, value);
+    else for (const [inner, each] of Object.entries(value)) set(`${name}.${inner}`, each);
+  }
 }

@@ -13,21 +13,24 @@ export interface Projection {
   stated: string; // the share of the variance that is kept, or "" where nothing is lost
 }
 
-const FEATURES: Projection = { project: (v) => [v[0], v[1]], x: "feature 0", y: "feature 1", stated: "" };
-const planes = new WeakMap<OpenRun, Map<number, Projection>>();
+export const FEATURES: Projection = { project: (v) => [v[0], v[1]], x: "feature 0", y: "feature 1", stated: "" };
+const planes = new WeakMap<OpenRun, Map<string, Projection>>();
+const LEAP = 1.4;
 const limits = new WeakMap<OpenRun, Map<string, readonly [number, number]>>();
 
-/** The plane of the residual stream: of the token embeddings of the last step, the two directions in which they vary most. */
+/** The plane of the residual stream: of the token embeddings of the last step, the two directions in which they vary
+ * most; of a run that grows they are found anew each time its age has doubled. */
 export function plane_of(run: OpenRun, member: number): Projection {
   const a = run.architecture;
   if (a.width === 1) return { project: (v) => [v[0], 0], x: "feature 0", y: "", stated: "" };
   if (a.width === 2) return FEATURES;
-  const known = planes.get(run) ?? new Map<number, Projection>();
+  const known = planes.get(run) ?? new Map<string, Projection>();
   planes.set(run, known);
-  let found = known.get(member);
+  const key = run.status === "running" ? `${member} ${Math.floor(Math.log2(run.last + 1))}` : String(member);
+  let found = known.get(key);
   if (!found) {
     const table = run.weights.at(run.last, member).subarray(0, a.vocabulary * a.width);
-    known.set(member, (found = principal(table, a.vocabulary, a.width)));
+    known.set(key, (found = principal(table, a.vocabulary, a.width)));
   }
   return found;
 }
@@ -102,7 +105,8 @@ export function limits_of(view: View, what: "embedding" | "stream" | "heads" | "
   // the same pair for the same limits, so that nothing is drawn anew for their sake
   const known = limits.get(view.run) ?? new Map<string, readonly [number, number]>();
   limits.set(view.run, known);
-  const edge = most * 1.12;
+  // while a run grows its limits do in leaps, so that between them only the model moves
+  const edge = view.run.status === "running" ? LEAP ** Math.ceil(Math.log(most * 1.05) / Math.log(LEAP)) : most * 1.12;
   let found = known.get(key);
   if (found?.[1] !== edge) known.set(key, (found = [-edge, edge]));
   return found;

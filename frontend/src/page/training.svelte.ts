@@ -23,6 +23,8 @@ export const MOST_MANY = 200;
 const MANY_BYTES = 64_000_000; // of the weights that many seeds may keep in all
 const MANY_KEPT = [12, 200]; // steps that each of them keeps, at least and at most
 const MOST_WORKERS = 4;
+const SETTLED = 800; // milliseconds before which nothing is said about the time that is left
+const HIDDEN = 500; // milliseconds after which a page that draws no frames takes its reports
 const OFTEN = 250; // milliseconds between two questions about the newest step
 
 /** One of many seeds; null before its turn. */
@@ -37,6 +39,7 @@ export class Training {
   run: TrainedRun | null = $state.raw(null); // the newest one of the big button
   state: "idle" | "running" | "paused" = $state("idle");
   per_second = $state(0);
+  settled = $state(false); // whether it has gone on long enough to say how fast it is
   problems: Partial<Record<keyof Recipe | "many", string>> = $state({}); // what is wrong with a field
   failed = $state(""); // why the training cannot go on
   offered = $state(false); // whether the link shows a run that was trained in another page
@@ -55,6 +58,7 @@ export class Training {
   private count = 0;
   private tutor = new Tutor((report) => this.hear(report));
   private tutors: { tutor: Tutor; at: Seedling | null; fast: number }[] = [];
+  private heard: Report[] = [];
   private knows = new Lane("know");
   private asked = { run: null as TrainedRun | null, step: -1, time: 0 };
   private going_since = 0;
@@ -77,7 +81,7 @@ export class Training {
   /** Seconds until the training ends, at its present speed; null where nobody can say. */
   left: number | null = $derived.by(() => {
     const { run } = this;
-    return run && this.state === "running" && this.per_second > 0 ? (run.train.steps - run.step) / this.per_second : null;
+    return run && this.state === "running" && this.settled && this.per_second > 0 ? (run.train.steps - run.step) / this.per_second : null;
   });
   crowd_left: number | null = $derived.by(() => {
     if (!this.crowd_goes || !(this.crowd_speed > 0)) return null;
@@ -208,6 +212,7 @@ export class Training {
     this.run = run;
     this.state = paused ? "paused" : "running";
     this.per_second = 0;
+    this.settled = false;
     this.going_since = performance.now();
     this.lab.playing = false;
     this.tutor.send({ kind: "start", id: this.count, start: this.begun(run), steps_per_second: this.speed || null, paused: true });
@@ -271,7 +276,20 @@ export class Training {
     this.tutor.send({ kind: "speed", steps_per_second: speed || null });
   }
 
+  /** Reports wait for the next frame, and are taken together: more than one a frame cannot be seen. */
   private hear(report: Report): void {
+    this.heard.push(report);
+    if (this.heard.length > 1) return;
+    const take = (): void => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+      for (const each of this.heard.splice(0)) this.take(each);
+    };
+    const frame = requestAnimationFrame(take);
+    const timer = setTimeout(take, HIDDEN);
+  }
+
+  private take(report: Report): void {
     if (report.kind === "failed") {
       this.failed = report.sentence;
       this.state = "idle";
@@ -283,6 +301,7 @@ export class Training {
     this.show(run);
     if (run !== this.run) return;
     this.per_second = report.steps_per_second;
+    this.settled = performance.now() - this.going_since > SETTLED;
     if (!run.growing) {
       this.rest();
       this.state = "idle";
