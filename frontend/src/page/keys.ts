@@ -15,7 +15,7 @@ export const KEYS: Record<string, (lab: Lab) => void> = {
   End: (lab) => lab.to(Infinity),
   PageDown: (lab) => moment(lab, 1),
   PageUp: (lab) => moment(lab, -1),
-  Escape: (lab) => (lab.page.panel = ""),
+  Escape: (lab) => (lab.explaining.open ? lab.explaining.close() : (lab.page.panel = "")),
   "?": (lab) => (lab.help = true),
 };
 
