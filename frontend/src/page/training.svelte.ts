@@ -83,6 +83,11 @@ export class Training {
     const { run } = this;
     return run && this.state === "running" && this.settled && this.per_second > 0 ? (run.train.steps - run.step) / this.per_second : null;
   });
+  /** How much of the training is done. */
+  share: number = $derived.by(() => {
+    const { run } = this;
+    return run && this.state !== "idle" ? (run.step - run.origin.step) / (run.train.steps - run.origin.step) : 0;
+  });
   crowd_left: number | null = $derived.by(() => {
     if (!this.crowd_goes || !(this.crowd_speed > 0)) return null;
     const steps = this.crowd.reduce((sum, { run }) => sum + (run ? (run.growing ? run.train.steps - run.step : 0) : this.recipe.steps), 0);
@@ -164,6 +169,12 @@ export class Training {
     if (this.state === "running") this.pause();
     else if (this.state === "paused") this.go();
     else this.start();
+  }
+
+  /** From another mode: come here, and begin unless it goes already. */
+  from_outside(): void {
+    this.lab.page.mode = "train";
+    if (this.state === "idle") this.start();
   }
 
   /** Begin anew, with fresh weights. */
