@@ -15,7 +15,7 @@ export interface Landscape {
 }
 
 /** The plane as straight lines: logit = first · x + second · y + bias. */
-interface Lines {
+export interface Lines {
   first: Float64Array;
   second: Float64Array;
   bias: Float64Array;
@@ -35,7 +35,8 @@ export function landscape(view: View, limits: readonly [number, number]): Landsc
   return { side: SIDE, chance, regions, picture: (theme) => picture(chance, theme) };
 }
 
-function read_out(view: View): Lines {
+/** The read-out as lines over the plane of what is read. */
+export function read_out(view: View): Lines {
   const { architecture: a, slots } = view.run;
   const at = (name: string): Float32Array | null => {
     const slot = slots.find((each) => each.name === name);
