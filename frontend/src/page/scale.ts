@@ -67,3 +67,9 @@ export function ticks(spacing: Spacing, last: number, apart: number): number[] {
   for (const step of candidates.sort((a, b) => a - b).filter((each) => each < last)) if (fits(step)) found.push(step);
   return found.sort((a, b) => a - b);
 }
+
+/** The room to the right of a curve along the clock, in which the rungs of the ladder have their names. */
+export function margin(wide: number, ladder: readonly { name: string; reachable: boolean }[]): number {
+  const longest = Math.max(...ladder.map((rung) => (rung.reachable ? rung.name.length : 0)), 1);
+  return wide < 700 ? 8 : 26 + 6.3 * Math.min(30, longest);
+}
