@@ -23,7 +23,8 @@ function tried(one) {
   const model = new Model(a, batch, length);
   model.forward(params, tokens, ...given);
   const examples = Array.from({ length: batch }, (_, k) => k);
-  const found = { slots: model.slots, written: written(edits), traces: examples.map((k) => plain(model.trace(k).points)) };
+  const traces = examples.map((k) => plain(model.trace(k).points));
+  const found = { slots: model.slots, written: written(edits), traces };
   const targets = counted(Int32Array.from(one.windows), a, length, one.skip);
   if (one.asked === "loss") found.loss = model.lossGradient(targets);
   else model.logitGradient(...one.asked);
@@ -32,7 +33,7 @@ function tried(one) {
   found.gradients = examples.map((k) => plain(model.gradients(k)));
 
   if (one.asked === "loss" && !changes.length) {
-    for (const point of model.points) for (const old of [point.values, point.gradient]) old.fill(NaN); // all is made anew
+    for (const { values, gradient } of model.points) for (const old of [values, gradient]) old.fill(NaN);
     model.answers(params, tokens);
     found.training = { loss: model.lossGradient(targets) };
     model.backward();
@@ -55,7 +56,8 @@ function tried(one) {
   const pulled = (cell) => pulls(cell, passed).reduce((sum, pull) => sum + pull.contribution, 0);
   found.cells = one.cells.map(([name, index]) => {
     const step = operands(a, params, trace, name, index);
-    const back = name === "probabilities" ? null : [number(at_points[name], index), pulled({ kind: "point", name, index })];
+    const gradient = at_points[name] ? number(at_points[name], index) : null;
+    const back = gradient === null ? null : [gradient, pulled({ kind: "point", name, index })];
     const terms = step.terms.map(({ role, factors, contribution }) => [role, factors.map(named), contribution]);
     return { ...step, terms, again: again(step).value, value: number(trace.points[name], index), back };
   });
@@ -70,7 +72,7 @@ function tried(one) {
 const named = (operand) => [operand.kind, written_operand(operand), operand.number];
 const number = ({ data, shape }, index) => data[index.reduce((place, k, axis) => place * shape[axis] + k, 0)];
 const plain = (points) =>
-  Object.fromEntries(Object.entries(points).map(([name, { data, shape, axes }]) => [name, { data: [...data], shape, axes }]));
+  Object.fromEntries(Object.entries(points).map(([name, { data, ...rest }]) => [name, { data: [...data], ...rest }]));
 const said = (text) => {
   try {
     return { edits: read(text), written: written(read(text)) };

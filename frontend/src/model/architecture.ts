@@ -38,7 +38,7 @@ export interface Slot {
   size: number;
 }
 
-/** Every parameter with its place in the flat vector, in the order of the computation; a matrix maps rows to columns. */
+/** Every parameter and its place in the flat vector, in the order of the computation; a matrix maps rows to columns. */
 export function slots(a: Architecture): Slot[] {
   const found: Slot[] = [];
   let begin = 0;

@@ -70,7 +70,8 @@ export function edit(given: Edit): Edit {
     }
     found.amount = given.amount;
   } else if (given.amount !== undefined && given.amount !== null) {
-    throw new CallError(`${given.verb} takes no number, but ${python_number(given.amount)} is given; ${NUMBERED.join(", ")} take one`);
+    const number = python_number(given.amount);
+    throw new CallError(`${given.verb} takes no number, but ${number} is given; ${NUMBERED.join(", ")} take one`);
   }
   return with_source(found, given);
 }
@@ -86,7 +87,7 @@ function with_source(found: Edit, given: Edit): Edit {
   for (const name of ["from", "run"] as const) {
     if (!source.includes(name)) continue;
     const text = given[name];
-    if (typeof text !== "string" || text === "") throw new CallError(`${name} = ${shown(text)} is not a text in quotes`);
+    if (typeof text !== "string" || !text) throw new CallError(`${name} = ${shown(text)} is not a text in quotes`);
     found[name] = text;
   }
   if (source.includes("step")) {
@@ -106,7 +107,7 @@ function with_source(found: Edit, given: Edit): Edit {
 
 function written_edit(edit: Edit): string {
   const words = [edit.point];
-  if (edit.amount !== undefined) words.push(python_number(edit.amount).replace(/\.0$/, ""));
+  if (edit.amount !== undefined) words.push(shortest(edit.amount));
   for (const name of SOURCES) {
     const value = edit[name as keyof Edit];
     if (value !== undefined) words.push(`${name}=${shown(value)}`);
@@ -124,7 +125,8 @@ export interface WeightEdit {
   value: number;
 }
 
-const WEIGHT = /^\s*weights\.([a-z_]+(?:\.\d+\.[a-z_0-9]+)?)\s*\[([\d\s,]*)\]\s*=\s*(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$/;
+const WEIGHT =
+  /^\s*weights\.([a-z_]+(?:\.\d+\.[a-z_0-9]+)?)\s*\[([\d\s,]*)\]\s*=\s*(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$/;
 
 /** The weight edits of a text, a semicolon between two of them; an empty text has none. */
 export function read_weights(text: string): WeightEdit[] {
@@ -139,20 +141,33 @@ function parse_weight(text: string): WeightEdit {
     throw new CallError(`${quoted(text)} cannot be read as a weight; write it as weights.blocks.0.query[1, 0]=0.5`);
   }
   const value = Number(form[3]);
-  if (!(Math.abs(value) <= MOST_NUMBER)) throw new CallError(`${quoted(text)}: ${form[3]} is not a number up to 3.4e+38`);
+  if (!(Math.abs(value) <= MOST_NUMBER)) {
+    throw new CallError(`${quoted(text)}: ${form[3]} is not a number up to 3.4e+38`);
+  }
   return { name: form[1], index: parts.map(Number), value };
 }
 
 /** Weight edits as one text, which `read_weights` takes. */
 export function written_weights(edits: readonly WeightEdit[]): string {
-  return edits.map((each) => `weights.${each.name}[${each.index.join(", ")}]=${python_number(each.value).replace(/\.0$/, "")}`).join("; ");
+  return edits.map(({ name, index, value }) => `weights.${name}[${index.join(", ")}]=${shortest(value)}`).join("; ");
 }
 
 // ---- text -----------------------------------------------------------------------------------------------------------
 
 type Word = { kind: string; text: string };
-const TOKEN =
-  /[ \t\n\r\f\v]+|(?<text>"(?:[^"\\]|\\.)*"|'[^'\\]*')|(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<word>[A-Za-z_]\w*(?:\.\w+)*)|(?<sign>[\][(),=;-])|(?<other>.)/gsu;
+const TOKEN = new RegExp(
+  [
+    /[ \t\n\r\f\v]+/,
+    /(?<text>"(?:[^"\\]|\\.)*"|'[^'\\]*')/,
+    /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/,
+    /(?<word>[A-Za-z_]\w*(?:\.\w+)*)/,
+    /(?<sign>[\][(),=;-])/,
+    /(?<other>.)/,
+  ]
+    .map((each) => each.source)
+    .join("|"),
+  "gsu",
+);
 
 /** The words of a text, taken one by one. */
 class Words {
@@ -210,7 +225,8 @@ class Words {
       if (word[0] !== '"') return word.slice(1, -1);
       try {
         // JSON knows no plain line break or tab inside quotes; people paste them
-        return JSON.parse(word.replace(/[\u0000-\u001f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+        const escaped = (c: string) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
+        return JSON.parse(word.replace(/[\u0000-\u001f]/g, escaped));
       } catch {
         throw new CallError(`${name} = ${word} has a backslash that stands for nothing; write two of it`);
       }
@@ -272,8 +288,9 @@ class Words {
       const there = rest.map((word) => word.text).join("");
       throw new CallError(`${field} = ${there} in ${quoted(this.text)} is not ${wanted}`);
     }
+    const there = kind === "end" ? "it ends" : `${text} stands`;
     throw new CallError(
-      `the edit ${quoted(this.text)} cannot be read: ${kind === "end" ? "it ends" : `${text} stands`} where ${wanted} ` +
+      `the edit ${quoted(this.text)} cannot be read: ${there} where ${wanted} ` +
         "should be; it is written as zero(mixed, block=0, head=1) or add(middle, 1.5, position=0-3)",
     );
   }
@@ -325,6 +342,10 @@ export function python_number(value: number): string {
     return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
   }
   return Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
+function shortest(value: number): string {
+  return python_number(value).replace(/\.0$/, "");
 }
 
 /** As Python's json.dumps writes it: a space after each comma. */

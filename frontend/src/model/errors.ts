@@ -31,7 +31,7 @@ export function quoted(text: string): string {
   return `${quote}${inside}${quote}`;
 }
 
-/** The name most like this one, where it is like it at all: six tenths of the letters, in pieces as long as possible. */
+/** The name most like this one, if it is like it at all: six tenths of the letters, in pieces as long as possible. */
 function nearest(name: string, known: string[]): string | null {
   let best: string | null = null;
   let most = 0.6;

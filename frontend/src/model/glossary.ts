@@ -83,7 +83,8 @@ export const LENS: Readonly<Record<string, string>> = {
   out: "hook_resid_post",
   final: "ln_final.hook_normalized",
 };
-const ROTARY: Record<string, string> = { "attn.hook_rot_q": "query", "attn.hook_rot_k": "key" }; // where positions are rotary
+// Where positions are rotary; hook_q is not rotated yet
+const ROTARY: Record<string, string> = { "attn.hook_rot_q": "query", "attn.hook_rot_k": "key" };
 const ENTERS = "hook_resid_pre";
 const IN_LENS = new Map<string, string>([
   ...Object.entries(LENS)
@@ -93,9 +94,10 @@ const IN_LENS = new Map<string, string>([
 ]);
 const FOREIGN = /^(blocks\.|ln1\.|ln2\.|ln_final\.|attn\.|mlp\.)?.*hook_\w+$/;
 
-/** A point and its block (null: all of them) by the point's own name or its name in TransformerLens; null: it is neither.
- * `blocks.0.attn.hook_pattern` is attention of block 0. A name that TransformerLens has and we have not is refused; so is
- * one that the model has no place for, or under which TransformerLens has another value of it. */
+/** A point and its block (null: all of them) by the point's own name, or by its name in TransformerLens.
+ *
+ * `blocks.0.attn.hook_pattern` is attention of block 0. Null: it is neither. A name that TransformerLens has and we
+ * have not is refused; so is one that the model has no place for, or under which TransformerLens has another value. */
 export function point(name: string, model?: Architecture): { point: string; block: number | null } | null {
   if (POINTS.includes(name)) return { point: name, block: null };
   if (!FOREIGN.test(name)) return null;
@@ -125,7 +127,9 @@ export function point(name: string, model?: Architecture): { point: string; bloc
   if (model && (found === "query" || found === "key") && rotary !== inner in ROTARY) {
     const other = rotary ? inner.replace("hook_", "hook_rot_") : inner.replace("rot_", "");
     const what = rotary ? "are rotary, and its" : "are not rotary: its";
-    throw new CallError(`'${name}': the positions of this model ${what} ${found} is called ${other} in TransformerLens`);
+    throw new CallError(
+      `'${name}': the positions of this model ${what} ${found} is called ${other} in TransformerLens`,
+    );
   }
   return { point: found, block };
 }

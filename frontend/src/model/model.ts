@@ -1,10 +1,10 @@
 // The whole transformer, forward and backward, in the order of the mathematics: the third twin of model.py and
 // reference.py, name by name, in plain typed arrays.
 //
-// A model is made for a batch of inputs of one length and keeps the values of every named point, and their gradients, in
-// buffers made once. Axes: batch, position, feature, head, query_position, key_position, neuron, token. Queries, keys,
-// values and what they are mixed to lie as (batch, position, head, feature), so that the heads side by side are what
-// the output matrix reads; `trace` turns them to the glossary's order.
+// A model is made for a batch of inputs of one length and keeps the values of every named point, and their gradients,
+// in buffers made once. Axes: batch, position, feature, head, query_position, key_position, neuron, token. Queries,
+// keys, values and what they are mixed to lie as (batch, position, head, feature), so that the heads side by side are
+// what the output matrix reads; `trace` turns them to the glossary's order.
 
 import { ACTIVATION, SLOPE } from "./activation";
 import { has_blocks, inner, sinusoids, slots, type Architecture, type Slot } from "./architecture";
@@ -380,7 +380,9 @@ export class Model {
     const { values, gradient } = this.logits;
     const rows = this.here;
     let shares = this.probabilities.values;
-    if (this.edited(this.probabilities)) shares = values.map((x, k) => Math.exp(x - this.total[Math.floor(k / outputs)]));
+    if (this.edited(this.probabilities)) {
+      shares = values.map((x, k) => Math.exp(x - this.total[Math.floor(k / outputs)]));
+    }
     let counted = 0;
     for (let r = 0; r < rows.count; r++) if (targets[rows.first + r * rows.step] >= 0) counted++;
     const share = 1 / counted;
@@ -406,8 +408,8 @@ export class Model {
     this.logits.gradient[(example * this.length + position) * outputs + token] = 1;
   }
 
-  /** From the gradient of the logits to that of every named point and of every parameter (`gradient`). What is asked about
-   * does not depend on the probabilities, which are read off beside the way, so those have no gradient. */
+  /** From the gradient of the logits to that of every named point and of every parameter (`gradient`). What is asked
+   * about does not depend on the probabilities, which are read off beside the way, so those have no gradient. */
   backward(): void {
     const { architecture: a, params, gradient, here: asked } = this;
     const { token, read_out } = this.weights;

@@ -45,7 +45,8 @@ export interface Step {
 
 type Place = readonly [name: string, block: number | null]; // a point and its block; null: of the whole model
 const MATRIX: Readonly<Record<string, string>> = {
-  query: "query", key: "key", value: "value", attended: "output", hidden_in: "expand", fed: "contract", logits: "read_out",
+  query: "query", key: "key", value: "value", attended: "output", hidden_in: "expand", fed: "contract",
+  logits: "read_out",
 }; // the points that are products with one
 
 /** How the value of a point at these indices is made. Numbers are those of the trace: where an edit changed the value
@@ -133,7 +134,7 @@ export function inputs(point: string, block: number | null, a: Architecture): re
   const pre = a.norm_place === "pre";
   const looks = a.attention !== "off";
   const stream = entering(block, a);
-  const between: Place = [pre || !looks ? "middle" : "normed_1", block]; // the stream that feed-forward reads and adds to
+  const between: Place = [pre || !looks ? "middle" : "normed_1", block]; // the stream that feed-forward reads
   const added = (there: boolean, onto: Place, branch: string): Place[] => [
     ...(a.residual || !there ? [onto] : []),
     ...(there ? [[branch, block] as const] : []),
@@ -202,7 +203,9 @@ class Pass {
         const [head, query, feature] = here;
         const looked = (k: number) => this.at(sources[0], head, query, k).number; // not 0 out of view: an edit's doing
         const seen = range(this.trace.tokens.length).filter((k) => k < this.in_view(query) || looked(k) !== 0);
-        return added("dot product", seen.map((k) => [this.at(sources[0], head, query, k), this.at(sources[1], head, k, feature)]));
+        const [share, value] = sources;
+        const pairs = seen.map((k) => [this.at(share, head, query, k), this.at(value, head, k, feature)]);
+        return added("dot product", pairs);
       }
       case "hidden": {
         const name = this.a.activation;
@@ -308,8 +311,8 @@ class Pass {
   private scores([asked, offered]: readonly Place[], [head, query, key]: readonly number[]): Step {
     const { a } = this;
     const scale = constant("score scale", (a.score_scale === "head" ? a.head_width : a.width) ** -0.5);
-    const pairs = range(a.head_width).map((k) => [this.at(asked, head, query, k), this.at(offered, head, key, k), scale]);
-    return added("dot product", pairs);
+    const pair = (k: number) => [this.at(asked, head, query, k), this.at(offered, head, key, k), scale];
+    return added("dot product", range(a.head_width).map(pair));
   }
 
   /** Of the logits, or of the scores in view. */

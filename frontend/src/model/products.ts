@@ -11,7 +11,8 @@ export interface Rows {
   count: number;
 }
 
-/** y = x · matrix + bias. The matrix (inputs, outputs) begins at `at` of the parameters, its bias at `bias`; −1: none. */
+/** y = x · matrix + bias. The matrix (inputs, outputs) begins at `at` of the parameters, its bias at `bias`, where −1
+ * means none; added to what is there if `add` says so. */
 export function times(
   x: Float32Array, w: Float32Array, at: number, bias: number, y: Float32Array,
   inputs: number, outputs: number, rows: Rows, add = false,
@@ -29,7 +30,7 @@ export function times(
   }
 }
 
-/** y = x · matrixᵀ + bias, where the matrix is (outputs, inputs); added to what is there if `add` says so. */
+/** y = x · matrixᵀ + bias, where the matrix is (outputs, inputs). */
 export function times_turned(
   x: Float32Array, w: Float32Array, at: number, bias: number, y: Float32Array,
   inputs: number, outputs: number, rows: Rows, add = false,
@@ -217,7 +218,7 @@ export function norm(
   }
 }
 
-/** What a norm hands back: `g` is the gradient of its rows; the gradient of x is written, or added; those of gain and bias are added. */
+/** What a norm hands back: from the gradient `g` of its rows that of x, written or added; and of gain and bias. */
 export function norm_back(
   x: Float32Array, w: Float32Array, gradient: Float32Array, gain: number, bias: number, g: Float32Array,
   into: Float32Array, width: number, rows: Rows, centred: boolean, epsilon: number, add: boolean,
