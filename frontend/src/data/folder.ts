@@ -80,7 +80,7 @@ function described(run: Trained, saved: Saved, a: Architecture): Record<string, 
     schema: SCHEMA,
     status: ended,
     engine: "page",
-    experiment: { ...info.experiment, train: saved.train },
+    experiment: { ...info.experiment, train: given(saved.train) },
     seeds: [saved.train.seed],
     members: 1,
     parameters: parameters(a),
@@ -98,10 +98,16 @@ function described(run: Trained, saved: Saved, a: Architecture): Record<string, 
   };
 }
 
+/** Settings without those that are absent, as Python writes them. */
+function given(train: TrainSettings): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(train).filter(([, value]) => value !== null && value !== undefined));
+}
+
 /** Names of the settings that are not those of the ready-made experiment; the seed is no change. */
 function changed(info: RunInfo, train: TrainSettings): string[] {
   const before = info.changes.match(/\b(?:data|architecture|train)\.\w+(?= = )/g) ?? [];
-  const now = Object.keys(train).filter((name) => name !== "seed" && train[name] !== info.experiment.train[name]);
+  const was = info.experiment.train;
+  const now = Object.keys(train).filter((name) => name !== "seed" && (train[name] ?? null) !== (was[name] ?? null));
   return [...new Set([...before, ...now.map((name) => `train.${name}`)])];
 }
 

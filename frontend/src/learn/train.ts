@@ -81,7 +81,7 @@ export class Trainer {
       else this.bounds.push({ name, begin: slot.begin, end: slot.begin + slot.size });
     }
     this.keep();
-    this.log(false);
+    this.log(this.plan.all);
   }
 
   /** At most so many steps; gives how many were taken. Cutting a training into runs changes none of its numbers. */

@@ -1,0 +1,70 @@
+// The sentence on top says what the facts say, and nothing else.
+
+import { expect, test } from "vitest";
+import type { Facts, Looks, Rung, TaskInfo } from "../src/data/source";
+import { sentence } from "../src/learn/sentence";
+import { ladder, task } from "./small_task";
+
+const nothing: Facts = { step: 0, loss: 2.6, excess: 0.8, rung: -1, error: 0.98, looks: null, wrong: null };
+const looks = (at: string, share: number, answer: number | null): Looks => ({ at, share, answer, block: 0, head: 0 });
+const said = (changes: Partial<Facts>, of: Partial<TaskInfo> = {}, rungs: Rung[] = ladder) =>
+  sentence({ ...nothing, ...changes }, { ...task, ...of }, rungs);
+const one: Partial<TaskInfo> = { answers: "one", measure: "accuracy" };
+const text: Partial<TaskInfo> = { measure: "accuracy", exact: false };
+
+test("of a model that has learnt nothing", () => {
+  expect(said({})).toBe("It does worse than an even guess still, 98 % of the answers in view are wrong.");
+  expect(said({ rung: 0, error: 1, wrong: { kind: "1 back", share: 1 }, looks: looks("", 0, 0.2) })).toBe(
+    "It does no better than an even guess; its attention is still spread, and 100 % of the answers in view are wrong.",
+  );
+});
+
+test("of one on its way", () => {
+  expect(said({ rung: 2, error: 0.84, looks: looks("even tokens", 0.684, 0.36), wrong: { kind: "3 back", share: 0.95 } })).toBe(
+    "It looks at even numbers by now (68 %), but not yet at the one that counts (36 %); 84 % of the answers in view are wrong, most often where they lie 3 back (95 %).",
+  );
+  expect(said({ rung: 2, error: 0.02, looks: looks("answer", 0.986, 0.986), wrong: { kind: "3 or more back", share: 0.19 } })).toBe(
+    "It looks at the answer (99 % of its attention); 2 % of the answers in view are wrong, most often where they lie 3 or more back (19 %).",
+  );
+  expect(said({ rung: 2, error: 0.5, looks: null })).toBe(
+    "It does as well as the last token alone allows; 50 % of the answers in view are wrong.",
+  );
+});
+
+test("of one that has learnt its rule", () => {
+  expect(said({ rung: 3, error: 0, looks: looks("answer", 0.97, 0.97) })).toBe(
+    "It has learnt the rule: it looks at the answer (97 % of its attention), and no answer in view is wrong.",
+  );
+  expect(said({ rung: 3, error: 0, looks: looks("needed token", 1, 1) })).toContain("looks at the token the rule needs (100 %");
+  expect(said({ rung: 3, error: 0.3, looks: null })).not.toContain("learnt"); // right chances, wrong answers
+});
+
+test("of questions", () => {
+  const wrong = { kind: "Max", share: 0.96 };
+  expect(said({ rung: 1, error: 0.8, wrong, looks: looks("", 0, 0.16) }, one)).toBe(
+    "It does as well as knowing how frequent each token is; its attention is still spread, and 80 % of the answers are wrong, most often for Max (96 %).",
+  );
+  expect(said({ rung: 3, error: 0, looks: looks("answer", 0.98, 0.98) }, one)).toContain("and no judged answer is wrong.");
+});
+
+test("of texts", () => {
+  expect(said({ rung: 3, excess: -0.4, looks: looks("previous", 0.54, null) }, text)).toBe(
+    "It does better than counting: 0.40 nats per token below the best table of counts; its clearest head looks at the position before (54 %).",
+  );
+  expect(said({ rung: 1, excess: 0.5 }, text)).toBe("It does as well as knowing how frequent each token is.");
+  expect(said({ rung: -1, excess: 2 }, text)).toBe("It does worse than an even guess still.");
+  const rhyme: Partial<TaskInfo> = { measure: "accuracy" };
+  expect(said({ rung: 3, error: 0.11, looks: looks("previous", 0.57, null) }, rhyme)).toBe(
+    "It has learnt the rule: its clearest head looks at the position before (57 %), and every word that is sure is right.",
+  );
+});
+
+test("of a training that has diverged", () => {
+  const lost = { loss: null, excess: null, rung: null, error: null };
+  expect(said(lost)).toBe("The training has diverged: by this step its loss is not a number.");
+});
+
+test("shares are never rounded to all or nothing", () => {
+  expect(said({ rung: 2, error: 0.001 })).toContain("under 1 % of the answers in view");
+  expect(said({ rung: 2, error: 0.999 })).toContain("over 99 % of the answers in view");
+});
