@@ -13,9 +13,9 @@ const one: Partial<TaskInfo> = { answers: "one", measure: "accuracy" };
 const text: Partial<TaskInfo> = { measure: "accuracy", exact: false };
 
 test("of a model that has learnt nothing", () => {
-  expect(said({})).toBe("It does worse than an even guess still, 98 % of the answers in view are wrong.");
+  expect(said({})).toBe("It does worse than an even guess still; 98 % of the answers in view are wrong.");
   expect(said({ rung: 0, error: 1, wrong: { kind: "1 back", share: 1 }, looks: looks("", 0, 0.2) })).toBe(
-    "It does no better than an even guess; its attention is still spread, and 100 % of the answers in view are wrong.",
+    "It does as well as an even guess; its attention is spread, and 100 % of the answers in view are wrong.",
   );
 });
 
@@ -42,7 +42,7 @@ test("of one that has learnt its rule", () => {
 test("of questions", () => {
   const wrong = { kind: "Max", share: 0.96 };
   expect(said({ rung: 1, error: 0.8, wrong, looks: looks("", 0, 0.16) }, one)).toBe(
-    "It does as well as knowing how frequent each token is; its attention is still spread, and 80 % of the answers are wrong, most often for Max (96 %).",
+    "It does as well as knowing how frequent each token is; its attention is spread, and 80 % of the answers are wrong, most often for Max (96 %).",
   );
   expect(said({ rung: 3, error: 0, looks: looks("answer", 0.98, 0.98) }, one)).toContain("and no judged answer is wrong.");
 });
@@ -55,7 +55,14 @@ test("of texts", () => {
   expect(said({ rung: -1, excess: 2 }, text)).toBe("It does worse than an even guess still.");
   const rhyme: Partial<TaskInfo> = { measure: "accuracy" };
   expect(said({ rung: 3, error: 0.11, looks: looks("previous", 0.57, null) }, rhyme)).toBe(
-    "It has learnt the rule: its clearest head looks at the position before (57 %), and every word that is sure is right.",
+    "It has learnt the rule: its clearest head looks at the position before (57 %), and every word it can be sure of is right.",
+  );
+});
+
+test("of a rhyme on its way", () => {
+  const rhyme: Partial<TaskInfo> = { measure: "accuracy" };
+  expect(said({ rung: 1, wrong: { kind: "one word may follow", share: 0.07 } }, rhyme)).toBe(
+    "It does as well as knowing how frequent each token is; where one word may follow, 7 % of the sure ones are wrong.",
   );
 });
 

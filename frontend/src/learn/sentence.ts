@@ -5,9 +5,11 @@ import type { Facts, Looks, Rung, TaskInfo } from "../data/source";
 const GOOD = 0.02; // share of wrong answers below which a rule counts as learnt, as in summary.py
 const MUCH = 0.9; // share of wrong answers from which nearly all are
 
+const WORSE = "it does worse than an even guess still";
+
 /** What the ladder's usual rungs mean to a reader; others are called by their names. */
 const RUNGS: Record<string, string> = {
-  "uniform guess": "no better than an even guess",
+  "uniform guess": "as well as an even guess",
   "token frequencies": "as well as knowing how frequent each token is",
   "answer frequencies": "as well as knowing how frequent each answer is",
   "last token": "as well as the last token alone allows",
@@ -47,10 +49,10 @@ function ruled(facts: Facts, task: TaskInfo, ladder: Rung[]): string {
     const learnt = `it has learnt ${/^the /.test(name) ? name : `all it can: ${name}`}`;
     return joined(learnt, looked(looks), wrong, ": ");
   }
-  if (facts.rung === -1) return joined("it does worse than an even guess still", null, wrong, ", ");
+  if (facts.rung === -1) return joined(WORSE, null, wrong, "; ");
   if (looks && looks.answer !== null && looks.at !== "" && looks.at !== "self") return joined(looked(looks) as string, null, wrong, "; ");
   const stands = `it does ${RUNGS[ladder[facts.rung as number].name] ?? `as well as “${ladder[facts.rung as number].name}” allows`}`;
-  const spread = looks && looks.answer !== null && looks.at === "" ? "its attention is still spread" : looked(looks);
+  const spread = looks && looks.answer !== null && looks.at === "" ? "its attention is spread" : looked(looks);
   return joined(stands, spread, wrong, "; ");
 }
 
@@ -58,7 +60,7 @@ function ruled(facts: Facts, task: TaskInfo, ladder: Rung[]): string {
 function counted(facts: Facts, ladder: Rung[]): string {
   const excess = facts.excess as number;
   const rung = facts.rung as number;
-  let stands = "it does worse than an even guess still";
+  let stands = WORSE;
   if (excess <= -0.005) stands = `it does better than counting: ${(-excess).toFixed(2)} nats per token below the best table of counts`;
   else if (rung === lowest_rung(ladder)) stands = `it does as well as the best table of counts (${ladder[rung].name})`;
   else if (rung >= 0) stands = `it does ${RUNGS[ladder[rung].name] ?? `as well as a table of the ${ladder[rung].name} would`}`;
@@ -95,19 +97,16 @@ function failing(facts: Facts, task: TaskInfo): string {
   const { error, wrong } = facts;
   const text = task.measure === "accuracy" && task.answers === "next"; // several words may follow: not all can be right
   const answers = task.measure === "rule_error" ? "answers in view" : "answers";
-  const kind = wrong && kinds(wrong.kind, task);
-  if (text) return wrong ? `of the words that ${kind} ${percent(wrong.share)} are wrong` : "every word that is sure is right";
+  if (text) return wrong ? `where ${wrong.kind}, ${percent(wrong.share)} of the sure ones are wrong` : "every word it can be sure of is right";
   if (error === null) return "";
   if (error === 0) return task.measure === "rule_error" ? "no answer in view is wrong" : "no judged answer is wrong";
-  const most = wrong && error < MUCH && wrong.share > error * 1.1 ? `, most often ${kind} (${percent(wrong.share)})` : "";
+  const most = wrong && error < MUCH && wrong.share > error * 1.1 ? `, most often ${kinds(wrong.kind, task)} (${percent(wrong.share)})` : "";
   return `${percent(error)} of the ${answers} ${error < 0.01 ? "is" : "are"} wrong${most}`;
 }
 
 /** A kind of question within the sentence. */
 function kinds(kind: string, task: TaskInfo): string {
   if (/ back$/.test(kind)) return `where they lie ${kind.replace("0 back", "at the last token")}`;
-  if (kind === "one word may follow") return "are the only ones to follow";
-  if (/ may follow$/.test(kind)) return `are sure though ${kind}`;
   return task.answers === "one" ? `for ${kind}` : `of the kind “${kind}”`;
 }
 
