@@ -32,6 +32,7 @@ def built(monkeypatch):
     """A page that is quickly filled."""
     page = f"<html><head>{filling.POLICY}{filling.TITLE}</head><body>{filling.DATA}</body></html>"
     monkeypatch.setattr(filling, "template", lambda: page)
+    monkeypatch.setattr(filling, "words", list)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import hand_wired
+from page_reports import browsing, visit
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,6 +29,24 @@ def copied(guide, folder):
         assert not (folder / name).exists()
         (folder / name).write_text(content, encoding="utf-8")
     return [name for name, _ in files]
+
+
+def with_panel(guide, folder):
+    """A copy of the project, the panel of a guide in it, and its words at the end of each language."""
+    text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
+    files = dict(re.findall(r"^`(frontend/src/\S+)`\n\n?```\w+\n(.*?)```", text, flags=re.S | re.M))
+    assert sorted(Path(name).suffix for name in files) == [".json", ".json", ".svelte"]
+    without = shutil.ignore_patterns("__pycache__", "node_modules", "static")
+    for part in ("src", "frontend"):
+        shutil.copytree(ROOT / part, folder / part, ignore=without)
+    (folder / "frontend" / "node_modules").symlink_to(ROOT / "frontend" / "node_modules")
+    shutil.copy(ROOT / "hatch_build.py", folder)
+    for name, content in files.items():
+        path = folder / name
+        if path.suffix == ".json":
+            whole = path.read_text(encoding="utf-8").rstrip().removesuffix("}").rstrip()
+            content = f"{whole},\n{content.rstrip().removesuffix(',')}\n}}\n"
+        path.write_text(content, encoding="utf-8")
 
 
 def run(folder, *words):
@@ -77,3 +99,21 @@ def test_the_guide_s_task_and_experiment_pass_the_whole_contract(tmp_path):
     assert passes(tmp_path, "tests/test_tasks.py", "-k", "after_five_comes_zero") >= 5
     assert passes(tmp_path, "tests/test_experiments.py", "-k", "ready_made and after_five_comes_zero") == 1
     assert passes(tmp_path, "tests/test_docs.py") > 5
+
+
+def test_the_guide_s_panel_is_built_and_draws_its_numbers(tmp_path):
+    if not (ROOT / "frontend" / "node_modules").is_dir():
+        pytest.skip("the packages of frontend/ are not installed; `make page` installs them")
+    with_panel("add-a-panel.md", tmp_path)
+    built = run(tmp_path, "hatch_build.py")
+    assert built.returncode == 0, built.stdout + built.stderr
+    made = hand_wired.previous_token(tmp_path / "run")
+    done = run(tmp_path, "-c", "from glassformer.cli import main; main()", "report", str(made.path), "--out", "x.html")
+    assert done.returncode == 0, done.stderr
+    with browsing() as browser:
+        seen = visit(browser, tmp_path / "x.html", "#v1&panel=lengths&position=2&lang=de")
+        panel = seen.page.locator("section.panel", has_text="Wie lang es endet")
+        words, length = made.trace().words, np.linalg.norm(made.trace()["final"], axis=-1)
+        label = panel.get_by_role("application").get_attribute("aria-label")
+        assert label == f"At the end {words[2]} at 2 is {length[2]:.2f} long."
+        assert seen.problems == []
