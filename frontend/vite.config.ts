@@ -1,14 +1,14 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
-import { viteSingleFile } from "vite-plugin-singlefile";
 import { licences } from "./licences.ts";
+import { one_file } from "./one_file.ts";
 import { words } from "./words.ts";
 
-const { page, worker } = licences();
+const { page } = licences();
 
-// One file: modules on file:// cannot import each other. A worker runs the same script (src/main.ts).
+// A worker runs the same scripts as the page (src/main.ts).
 export default defineConfig({
-  plugins: [svelte(), words(), page, viteSingleFile({ removeViteModuleLoader: true })],
+  plugins: [svelte(), words(), page, one_file()],
   build: {
     outDir: "../src/glassformer/web/static",
     emptyOutDir: true,
@@ -17,5 +17,4 @@ export default defineConfig({
     modulePreload: false, // its helper asks for a document, which a worker does not have
     rolldownOptions: { input: "report.html" },
   },
-  worker: { format: "es", plugins: () => [worker] },
 });

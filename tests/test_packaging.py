@@ -97,7 +97,7 @@ def test_p1_the_wheel_holds_the_package_with_its_page_and_nothing_else(wheel):
     assert {Path(name).suffix for name in inside} == KINDS
     words = {f"words/{path.name}" for path in (ROOT / "frontend/src/words").glob("*.json")}
     static = {name.partition("/static/")[2] for name in inside} - {""}
-    assert static == {"report.html", "built.json", *words}
+    assert static == {"report.html", "further.js", "built.json", *words}
 
 
 def test_the_sdist_holds_the_page_and_what_it_is_made_of(sdist, unpacked):

@@ -21,6 +21,10 @@ export class EmbeddedSource implements DataSource {
     return this.json("index");
   }
 
+  async text(name: string): Promise<string> {
+    return new TextDecoder().decode(await this.bytes(name));
+  }
+
   words(lang: string): Promise<Record<string, string>> {
     return this.json(`words/${lang}`);
   }

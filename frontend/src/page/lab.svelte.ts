@@ -35,6 +35,7 @@ export class Lab {
   speed = $state(1);
   problem = $state(""); // what is wrong with the input
   failed = $state(""); // why nothing can be shown
+  further: typeof import("../further") | null = $state.raw(null); // what the first screen does not need, once it is there
   help = $state(false); // whether the help is open
   prefers: Theme = $state("light");
   still = $state(false); // whether the reader asked for less motion
@@ -80,7 +81,7 @@ export class Lab {
     for (const each of [dark, contrast, motion]) each.addEventListener("change", prefer);
     prefer();
     $effect.root(() => this.follow());
-    void this.begin();
+    void this.begin().then(async () => (this.further = await import("../further")));
   }
 
   /** Where the page begins: the link in the address, else the one the file carries. */

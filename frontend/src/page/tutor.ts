@@ -1,6 +1,7 @@
 // One worker that trains, or the page itself in short slices where no worker can start.
 
-import { type Order, type Report, serve } from "../learn/protocol";
+import type { Order, Report } from "../learn/protocol";
+import { jobs } from "./jobs";
 import { begin } from "./work";
 
 const SLICE = 8; // milliseconds of steps on the thread that draws
@@ -34,7 +35,7 @@ export class Tutor {
     this.warm();
     if (!this.heard) this.past.push(order);
     if (this.worker) return this.worker.postMessage({ order });
-    this.here ??= serve({
+    this.here ??= jobs.serve!({
       post: (report) => this.told(report),
       later: (work, milliseconds) => setTimeout(work, milliseconds),
       now: () => performance.now(),

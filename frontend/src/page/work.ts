@@ -3,13 +3,23 @@
 import { type Answer, type Job, type Request, jobs } from "./jobs";
 
 let address: string | null | undefined;
+let second = ""; // the text of further.ts, once it is there
+let whole: () => void;
+const ready = new Promise<void>((done) => (whole = done));
+
+/** The second script is there: workers that begin from now on can do every job. */
+export function complete(text: string): void {
+  second = text;
+  address = undefined;
+  whole();
+}
 
 /** A worker that runs this page's own script, in which no document makes it serve; null where none can start. */
 export function begin(): Worker | null {
   try {
     if (address === undefined) {
       const script = document.querySelector("script[type=module]")?.textContent;
-      address = script ? URL.createObjectURL(new Blob([script], { type: "text/javascript" })) : null;
+      address = script ? URL.createObjectURL(new Blob([script, "\n", second], { type: "text/javascript" })) : null;
     }
     return address ? new Worker(address) : null;
   } catch {
@@ -35,7 +45,9 @@ export class Lane<J extends Job> {
     return new Promise((done, failed) => {
       this.next?.done(null);
       this.next = { request, done, failed };
-      if (!this.now) this.go();
+      if (this.now) return;
+      if (jobs[this.job]) this.go();
+      else void ready.then(() => this.now ?? this.go());
     });
   }
 
@@ -68,7 +80,7 @@ export class Lane<J extends Job> {
     const { now } = this;
     if (!now) return;
     try {
-      now.done((jobs[this.job] as (request: Request<J>) => Answer<J>)(now.request));
+      now.done((jobs[this.job] as unknown as (request: Request<J>) => Answer<J>)(now.request));
     } catch (problem) {
       now.failed(problem instanceof Error ? problem : new Error(String(problem)));
     }

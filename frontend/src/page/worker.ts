@@ -1,6 +1,6 @@
 // The page inside a worker: it does the jobs it is asked for, or trains, away from the thread that draws.
 
-import { type Order, serve as train } from "../learn/protocol";
+import type { Order } from "../learn/protocol";
 import { type Job, jobs } from "./jobs";
 
 interface Asked {
@@ -17,7 +17,8 @@ export function serve(): void {
       return;
     }
     try {
-      postMessage({ answer: jobs[data.job](data.request) });
+      const work = jobs[data.job] as (request: never) => unknown;
+      postMessage({ answer: work(data.request) });
     } catch (problem) {
       postMessage({ problem: problem instanceof Error ? problem.message : String(problem) });
     }
@@ -29,7 +30,7 @@ function training(): (order: Order) => void {
   const { port1, port2 } = new MessageChannel();
   const waiting: (() => void)[] = [];
   port1.onmessage = () => waiting.shift()?.();
-  return train({
+  return jobs.serve!({
     post: (report, transfer) => (postMessage as (message: unknown, transfer: ArrayBuffer[]) => void)(report, transfer),
     later(work, milliseconds) {
       if (milliseconds > 0) setTimeout(work, milliseconds);

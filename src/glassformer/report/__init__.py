@@ -33,11 +33,15 @@ def page_of(run: "Run", link: str = "") -> str:
 def made(
     runs: "Sequence[Run]", wish: "Wish | None" = None, link: str = "", progress: "Progress | None" = None
 ) -> Made:  # fmt: skip
-    """The page with these runs in it; it opens with the first, unless the link says another."""
+    """The page with these runs in it; it opens with the first, unless the link says another.
+
+    Runs go in as they were trained: edits are for the link, where they can be switched off.
+    """
     from glassformer.report import filling
     from glassformer.report.payload import Wish, payload
 
-    page, words, wish = filling.template(), filling.words(), wish or Wish()
+    page, words, wish = filling.template(), filling.further(), wish or Wish()
+    runs = [run.unedited for run in runs]
     taken = len(page.encode()) + sum(map(len, words))
     inside, blocks = payload(runs, wish, link, taken, progress or (lambda *_: None))
     title = " · ".join(run.name for run in runs)

@@ -30,14 +30,16 @@ def template() -> str:
     return found
 
 
-def words() -> list[str]:
-    """The page's words as blocks, one for each language."""
+def further() -> list[str]:
+    """What the page needs beside its first screen, as blocks: its second script, and its words in every language."""
     folder = _built() / "words"
     try:
         files = sorted(folder.iterdir(), key=lambda each: each.name)
+        script = _second()
     except FileNotFoundError:
         raise MissingError(NOT_BUILT) from None
-    return [block(f"words/{file.name.removesuffix('.json')}", file.read_bytes()) for file in files]
+    words = [block(f"words/{file.name.removesuffix('.json')}", file.read_bytes()) for file in files]
+    return [block("further", script), *words]
 
 
 def filled(page: str, title: str, blocks: Iterable[str]) -> str:
@@ -49,13 +51,15 @@ def filled(page: str, title: str, blocks: Iterable[str]) -> str:
 
 
 def policy(page: str) -> str:
-    """What the file may do: run its own script and no other, and ask nobody for anything.
+    """What the file may do: run its own two scripts and no other, and ask nobody for anything.
 
-    Blocks of data are no scripts, so they need no hash; the worker is made from the page's own text, as a blob.
+    Blocks of data are no scripts, so they need no hash; the worker is made from the page's own text, as a blob. The
+    second script lies in a block, too: the page runs it as an element, which the policy knows by its hash.
     """
-    scripts, styles = (_hashes(kind, page) for kind in ("script", "style"))
+    scripts, styles = (_hashes(re.findall(ELEMENT.format(kind), page, re.DOTALL)) for kind in ("script", "style"))
+    second = _hashes([_second().decode("utf-8")])
     return (
-        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; worker-src blob:; "
+        f"default-src 'none'; script-src {scripts} {second}; style-src {styles}; img-src data: blob:; worker-src blob:; "
         "connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
 
@@ -64,8 +68,11 @@ def _built() -> Traversable:
     return resources.files("glassformer") / "web" / "static"
 
 
-def _hashes(kind: str, page: str) -> str:
-    """The sha256 of every inline element of a kind, as a policy names them."""
-    inside = re.findall(ELEMENT.format(kind), page, re.DOTALL)
+def _second() -> bytes:
+    return (_built() / "further.js").read_bytes()
+
+
+def _hashes(inside: Iterable[str]) -> str:
+    """The sha256 of the text of every element, as a policy names them."""
     sums = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inside)
     return " ".join(f"'sha256-{each}'" for each in sums) or "'none'"
