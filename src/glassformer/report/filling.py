@@ -59,8 +59,8 @@ def policy(page: str) -> str:
     scripts, styles = (_hashes(re.findall(ELEMENT.format(kind), page, re.DOTALL)) for kind in ("script", "style"))
     second = _hashes([_second().decode("utf-8")])
     return (
-        f"default-src 'none'; script-src {scripts} {second}; style-src {styles}; img-src data: blob:; worker-src blob:; "
-        "connect-src 'none'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {scripts} {second}; style-src {styles}; img-src data: blob:; "
+        "worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
 
 
