@@ -48,6 +48,12 @@ export class TrainedRun extends OpenRun {
     return this.info.experiment.train;
   }
 
+  /** What its folder is called when it is saved. */
+  get folder(): string {
+    const { info, origin } = this;
+    return `${info.experiment.name}-${info.seeds[0]}-page${origin.params ? `-from_${origin.step}` : ""}`;
+  }
+
   /** Whether more may come. */
   get growing(): boolean {
     return this.status === "running";
@@ -170,7 +176,7 @@ function about({ run, params, step, edits, sha256 }: Origin, train: TrainSetting
   const { parent: _, ...rest } = info;
   return {
     ...rest,
-    ...(params ? { parent: { run: info.name, step, sha256, edits } } : {}),
+    ...(params ? { parent: { run: run instanceof TrainedRun ? run.folder : info.name, step, sha256, edits } } : {}),
     id,
     name,
     status: "running",

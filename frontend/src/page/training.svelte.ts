@@ -23,6 +23,7 @@ export const MOST_MANY = 200;
 const MANY_BYTES = 64_000_000; // of the weights that many seeds may keep in all
 const MANY_KEPT = [12, 200]; // steps that each of them keeps, at least and at most
 const MOST_WORKERS = 4;
+const NOWHERE: Course = { of: "", from: null, set: "", then: [] };
 const SETTLED = 800; // milliseconds before which nothing is said about the time that is left
 const HIDDEN = 500; // milliseconds after which a page that draws no frames takes its reports
 const OFTEN = 250; // milliseconds between two questions about the newest step
@@ -74,7 +75,7 @@ export class Training {
   /** Why nothing can be trained, in English, or "". */
   why_not: string = $derived.by(() => {
     const { base } = this;
-    if (!base) return "";
+    if (!base || !this.lab.further) return "";
     if (base.info.untrainable) return base.info.untrainable;
     return base.data && this.lab.source.can.train.includes("page") ? "" : "What it is trained on is not in this file.";
   });
@@ -110,7 +111,7 @@ export class Training {
       if (text !== null) untrack(() => (this.lab.page.train = this.wrote = text));
     });
     $effect(() => {
-      if (this.lab.page.mode === "train" && this.base && !this.why_not) untrack(() => this.tutor.warm());
+      if (this.lab.further && this.lab.page.mode === "train" && this.base && !this.why_not) untrack(() => this.tutor.warm());
     });
   }
 
@@ -139,7 +140,7 @@ export class Training {
       const from = params === null ? null : run === base ? step : "here";
       return write(recipe_of(shown.train), usual, { of: base.info.id, from, set: edits, then: shown.trained.rates });
     }
-    return this.touched ? write(recipe, usual, this.course ?? { of: base.info.id, from: null, set: "", then: [] }) : "";
+    return this.touched ? write(recipe, usual, this.course ?? { ...NOWHERE, of: base.info.id }) : "";
   }
 
   /** Set a field of the form; what cannot be used is said beside it. */
@@ -177,9 +178,17 @@ export class Training {
     if (this.state === "idle") this.start();
   }
 
+  /** Whether what the button would begin was trained here already and nobody insists on its seed: the next one is drawn. */
+  done_before: boolean = $derived.by(() => {
+    const { base, recipe } = this;
+    const same = (run: OpenRun): boolean => run instanceof TrainedRun && run.origin.run === base && run.origin.params === null;
+    return !this.chosen && this.lab.here.some((run) => same(run) && write(recipe_of((run as TrainedRun).train), recipe, NOWHERE) === write(recipe, recipe, NOWHERE));
+  });
+
   /** Begin anew, with fresh weights. */
   start(paused = false): void {
     const { base } = this;
+    if (this.done_before) this.recipe = { ...this.recipe, seed: (this.own_seed = any_seed()) };
     if (base) this.begin({ run: base, params: null, step: 0, edits: "", sha256: "" }, paused);
   }
 
@@ -436,9 +445,7 @@ export class Training {
 
   /** A run as a zip of its folder, which `glassformer` opens. */
   save(run: TrainedRun): void {
-    const { info, data, trained, origin } = run;
-    const { name } = info.experiment;
-    const told = `${name}-${info.seeds[0]}-page${origin.params ? `-from_${origin.step}` : ""}`;
+    const { info, data, trained, origin, folder: told } = run;
     const saved = { name: told, info: origin.run.info, train: run.train, data: data!, ...(info.parent ? { parent: info.parent } : {}) };
     const bytes = folder(trained, { ...saved, created: new Date().toISOString(), seconds: this.seconds.get(run) ?? 0 });
     download(new Blob([bytes], { type: "application/zip" }), `${told}.zip`);
