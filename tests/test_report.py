@@ -263,6 +263,11 @@ def test_members_can_be_chosen():
         report.made([run], Wish(members=[3]))
 
 
+def test_an_edited_run_goes_in_as_it_was_trained():
+    edited = run_of("lucky7").edited("zero(mixed)")
+    assert report.page_of(edited) == made_of("lucky7")
+
+
 def test_an_analysis_is_in_it_as_its_numbers():
     run = run_of("plus_last_even")
     wish = Wish(analyses=("attention", "comparison", "seeds"), where={"step": 100, "sequence": "10 + 10 6 +"})
@@ -355,7 +360,7 @@ def test_the_built_page_asks_nobody_for_anything(monkeypatch):
     """Every script and style of it is inline and sealed; no element names another file, and none has a style."""
     monkeypatch.undo()
     try:
-        built = filling.template()
+        filling.template()
     except MissingError as problem:
         pytest.skip(str(problem))
     seen = Seen(report.page_of(run_of("lucky7")))
@@ -364,8 +369,6 @@ def test_the_built_page_asks_nobody_for_anything(monkeypatch):
     assert (seen.policy["script-src"], seen.policy["style-src"]) == (sealed(*scripts), sealed(*styles))
     assert not [each for _, each in seen.elements if {"src", "href", "style"} & set(each)]
     assert not re.search(r"@import|url\((?!data:|#)", styles[0])
-    assert len(built.encode()) <= 300_000
-    assert len(gzip.compress(built.encode())) <= 100_000
 
 
 HOSTILE = "\"><svg onload=alert(1)><script>alert(2)<!--&amp;'\u202e"
