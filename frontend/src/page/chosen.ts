@@ -32,13 +32,14 @@ export function chosen(page: Page, view: View): Chosen {
   };
 }
 
-/** The position that is looked at; -1 is where the rule speaks last, or the last one. */
+/** The position that is looked at; -1 is where the answer is read, or where the rule speaks last, or the last one. */
 export function position_of(wanted: number, view: View): number {
   const { tokens } = view.trace;
   if (wanted >= 0) return Math.min(wanted, tokens.length - 1);
   const { info, architecture, data } = view.run;
+  if (info.task.answers === "one") return read_at(architecture, tokens.length, tokens.length - 1);
   const judge = truth(info.task, architecture, data);
-  const asked = judge.known && info.task.answers === "next" ? judge.constrained(tokens).lastIndexOf(1) : -1;
+  const asked = judge.known ? judge.constrained(tokens).lastIndexOf(1) : -1;
   return asked < 0 ? tokens.length - 1 : asked;
 }
 

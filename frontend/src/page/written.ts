@@ -9,7 +9,12 @@ export function written(value: number | null | undefined, digits = 3): string {
   const size = Math.abs(value);
   const text = size !== 0 && (size < 10 ** -digits / 2 || size >= 1e6) ? value.toExponential(2) : value.toFixed(digits);
   const bare = Number(text) === 0 ? text.replace("-", "") : text;
-  return bare.replace("-", "−");
+  return bare.replaceAll("-", "−");
+}
+
+/** Two digits behind the point, however small the number is. */
+export function short(value: number): string {
+  return Math.abs(value) < 0.005 ? "0.00" : written(value, 2);
 }
 
 /** A share in per cent; what is neither nothing nor all is never written as 0 or 100. */
