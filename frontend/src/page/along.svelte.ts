@@ -2,6 +2,7 @@
 // done or something newer is asked.
 
 import type { OpenRun } from "../data/open.svelte";
+import type { Examples } from "../data/source";
 import type { Judged } from "./judging";
 import type { Look, Side } from "./looking";
 import { Lane } from "./work";
@@ -11,6 +12,8 @@ export type Quantity = (typeof QUANTITIES)[number];
 
 const MOST = 400; // steps; as many as a curve of this width can show
 const PATIENCE = 60; // milliseconds that one request may take
+const PRODUCTS = 3e7; // of one judgement, of which there are two for each step
+const FEWEST = 16; // windows
 
 /** What is asked for. */
 export interface Course {
@@ -99,8 +102,15 @@ export class Along {
     const [{ run }] = sides;
     const { data, info } = run;
     if (!data) throw new Error(`this file holds no windows by which ${info.name} can be judged`);
-    return this.judges.ask({ sides: sides.map(({ look }) => side(look)), task: info.task, validation: data.validation, test: data.test, all: false });
+    const some = (part: Examples): Examples => ({ ...part, few: judged_on(run, part) });
+    const [validation, test] = [some(data.validation), data.test && some(data.test)];
+    return this.judges.ask({ sides: sides.map(({ look }) => side(look)), task: info.task, validation, test, all: false });
   }
+}
+
+/** How many windows of a part each step is judged on: those that stand for all, fewer where the model is large. */
+export function judged_on({ info, architecture }: OpenRun, part: Examples): number {
+  return Math.min(part.few, Math.max(FEWEST, Math.floor(PRODUCTS / (info.parameters * architecture.context))));
 }
 
 /** Without what only the page needs. */

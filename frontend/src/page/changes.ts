@@ -2,6 +2,7 @@
 // them. A row that cannot be read, or that the model has no place for, says why and is not in force.
 
 import type { Architecture, Slot } from "../model/architecture";
+import { place_of } from "../model/cells";
 import { check } from "../model/editing";
 import { type Edit, type WeightEdit, parse, read_weights, written as edit_text, written_weights } from "../model/edits";
 
@@ -135,12 +136,7 @@ export function set(params: Float32Array, slots: readonly Slot[], weights: reado
   const found = params.slice();
   for (const { name, index, value } of weights) {
     const slot = slots.find((each) => each.name === name);
-    if (slot) found[place(slot, index)] = value;
+    if (slot) found[place_of(slot, index)] = value;
   }
   return found;
-}
-
-/** Where a number of a parameter lies in the vector of all of them. */
-export function place(slot: Slot, index: readonly number[]): number {
-  return slot.begin + index.reduce((at, k, axis) => at * slot.shape[axis] + k, 0);
 }

@@ -159,10 +159,7 @@ export class Changing {
       this.effect = null;
       return;
     }
-    if (!data) {
-      this.effect_problem = "this file holds no windows by which the model can be judged";
-      return;
-    }
+    if (!data) return;
     const where = { run, step, member, tokens: new Int32Array(architecture.context) }; // windows are as long as it sees
     for (const row of this.in_force()) {
       const problem = this.problem(row, where);

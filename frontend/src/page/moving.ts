@@ -8,7 +8,7 @@ import { row_of } from "./reach";
 const DIGITS = 4; // that count, of a number set by hand
 
 /** The place of a token's vector in the plane. */
-export function place_of(view: View, token: number, plane: Projection): [number, number] {
+export function spot_of(view: View, token: number, plane: Projection): [number, number] {
   return plane.project(row_of(view.params, view.run.architecture.width, token)); // the first parameter is the token table
 }
 
