@@ -25,13 +25,14 @@ export function one_file(): Plugin {
         .replace(/^.*const __vite__mapDeps=.*$/m, "")
         .replace(/__vite__mapDeps\(\[[^\]]*\]\)/g, "[]")
         .replaceAll("__VITE_PRELOAD__", "[]")
+        .replaceAll("import.meta", "({})") // of Vite's helper for loading, which has nothing to load; no worker would start with it
         .replace(/import\(["'`]\.\/further[^"'`]*["'`]\)/, "globalThis.further()")
         .replace(EXPORTS, (_, names: string) => `globalThis.shared={${pairs(names).map(([inner, outer]) => `get ${outer}(){return ${inner}}`)}};`);
       const second = further.code
         .replace(IMPORTS, (_, names: string) => `const{${pairs(names).map(([outer, inner]) => `${outer}:${inner}`)}}=globalThis.shared;`)
         .replace(EXPORTS, (_, names: string) => `globalThis.furthered={${pairs(names).map(([inner, outer]) => `${outer}:${inner}`)}};`);
       if (/\bimport\b\s*[({]|\bexport\b\s*\{/.test(script.slice(-2000)) || /^import\b/.test(second)) this.error("the scripts of the page are not as one_file.ts expects them");
-      const sheet = `{const s=new CSSStyleSheet();s.replaceSync(${JSON.stringify(styles(further))});globalThis.document?.adoptedStyleSheets.push(s)}`;
+      const sheet = `if(globalThis.document){const s=new CSSStyleSheet();s.replaceSync(${JSON.stringify(styles(further))});document.adoptedStyleSheets.push(s)}`;
       page.source = String(page.source)
         .replace(/\s*<script type="module"[^>]*><\/script>/, "")
         .replace(/\s*<link rel="(?:stylesheet|modulepreload)"[^>]*>/g, "")
