@@ -130,6 +130,16 @@ describe("a training", () => {
     expect(params).toEqual(init(architecture, 9)); // what was given is left alone
   });
 
+  test("of one step is a training, and one of none is refused", () => {
+    const trainer = new Trainer(start({ steps: 1 }));
+    expect(trainer.run(10)).toBe(1);
+    const { kept, lines } = trainer.take();
+    expect([trainer.status, kept.length, lines.length]).toEqual(["finished", 2, 2]);
+    expect(() => new Trainer({ ...start(), params: init(architecture, 9), step: 300 })).toThrow(
+      "steps = 300 leaves nothing to train after step 300; make it larger",
+    );
+  });
+
   test("that loses its numbers says so and stops", () => {
     const trainer = new Trainer(start({ optimiser: "sgd", rate: 1e30 }));
     const taken = trainer.run(1000);

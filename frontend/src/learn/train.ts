@@ -66,6 +66,9 @@ export class Trainer {
     this.planned = (start.rates ?? []).filter(([step]) => step >= (start.step ?? 0));
     this.params = start.params ? start.params.slice() : init(a, this.train.seed);
     this.step = this.logged = start.step ?? 0;
+    if (!(this.step < this.train.steps)) {
+      throw new CallError(`steps = ${this.train.steps} leaves nothing to train after step ${this.step}; make it larger`);
+    }
     this.model = new Model(a, this.train.batch, a.context);
     this.batches = new Batches(data.train, data.order, a, task.skip, this.train.seed, this.train.batch);
     this.optimiser = new Optimiser(this.train, a);
