@@ -46,11 +46,19 @@ TEMPLATE = """<!doctype html>
 EVERY = ("plus_last_even", "five_operations", POPULATION, NAN, TEXT, MODULAR)
 
 
+SECOND = "const further = 'ü';"
+
+
 @pytest.fixture(autouse=True)
-def page(monkeypatch):
-    """A page that is quickly built."""
-    monkeypatch.setattr(filling, "template", lambda: TEMPLATE)
-    monkeypatch.setattr(filling, "words", list)
+def page(monkeypatch, tmp_path_factory):
+    """A page that is quickly built, in place of the package's; the folder of its files."""
+    folder = tmp_path_factory.mktemp("static")
+    (folder / "words").mkdir()
+    files = {"report.html": TEMPLATE, "further.js": SECOND, "words/en.json": '{"title": "Glassformer"}'}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(filling, "_built", lambda: folder)
+    return folder
 
 
 class Seen(HTMLParser):
@@ -101,7 +109,7 @@ def made_of(name: str) -> str:
 def blocks(text: str) -> dict[str, bytes]:
     """Name → bytes, as the page unpacks them."""
     found = re.findall(r'<script type="text/plain" data-block="([^"]*)">([A-Za-z0-9+/=]*)</script>', text)
-    assert len(found) == text.count("data-block=")
+    assert len(found) == text.count('<script type="text/plain"')
     return {name: gzip.decompress(base64.b64decode(data, validate=True)) for name, data in found}
 
 
@@ -341,19 +349,21 @@ def test_a_large_population_has_fewer_steps_and_all_members():
 # ---- the file ---------------------------------------------------------------------------------------------------
 
 
-def test_the_policy_allows_the_page_its_own_script_and_style_and_nothing_else(monkeypatch):
-    """Its hashes are those of what a browser finds inside the elements; blocks of data need none."""
+def test_the_policy_allows_the_page_its_own_scripts_and_style_and_nothing_else(page):
+    """Hashes are those of what a browser finds inside the elements, and of the script that the page unpacks itself."""
     text = report.page_of(run_of("lucky7"))
     seen = Seen(text)
     assert seen.policy == {
-        "default-src": "'none'", "script-src": sealed('const seen = "é";'), "style-src": sealed("body { color: teal }"),
-        "img-src": "data: blob:", "worker-src": "blob:", "connect-src": "'none'", "base-uri": "'none'",
-        "form-action": "'none'",
+        "default-src": "'none'", "script-src": sealed('const seen = "é";', SECOND),
+        "style-src": sealed("body { color: teal }"), "img-src": "data: blob:", "worker-src": "blob:",
+        "connect-src": "'none'", "base-uri": "'none'", "form-action": "'none'",
     }  # fmt: skip
+    assert blocks(text)["further"].decode() == SECOND
+    assert told(text, "words/en") == {"title": "Glassformer"}
     assert not [each for _, each in seen.elements if {"src", "href", "style"} & set(each)]
     assert text.index("Content-Security-Policy") < text.index("<style")
-    monkeypatch.setattr(filling, "template", lambda: TEMPLATE.replace("</body>", "<script>2</script></body>"))
-    assert Seen(report.page_of(run_of("lucky7"))).policy["script-src"] == sealed('const seen = "é";', "2")
+    (page / "report.html").write_text(TEMPLATE.replace("</body>", "<script>2</script></body>"), encoding="utf-8")
+    assert Seen(report.page_of(run_of("lucky7"))).policy["script-src"] == sealed('const seen = "é";', "2", SECOND)
 
 
 def test_the_built_page_asks_nobody_for_anything(monkeypatch):
@@ -363,9 +373,10 @@ def test_the_built_page_asks_nobody_for_anything(monkeypatch):
         filling.template()
     except MissingError as problem:
         pytest.skip(str(problem))
-    seen = Seen(report.page_of(run_of("lucky7")))
-    scripts, styles = seen.texts("script"), seen.texts("style")
-    assert (len(scripts), len(styles)) == (1, 1)
+    text = report.page_of(run_of("lucky7"))
+    seen, second = Seen(text), blocks(text)["further"].decode()
+    scripts, styles = [*seen.texts("script"), second], seen.texts("style")
+    assert (len(scripts), len(styles)) == (2, 1)
     assert (seen.policy["script-src"], seen.policy["style-src"]) == (sealed(*scripts), sealed(*styles))
     assert not [each for _, each in seen.elements if {"src", "href", "style"} & set(each)]
     assert not re.search(r"@import|url\((?!data:|#)", styles[0])
@@ -545,15 +556,14 @@ def test_what_cannot_be_is_refused_in_one_sentence(words, said):
     assert not Path("reports").exists()
 
 
+@pytest.mark.parametrize("file", ["report.html", "further.js", "words/en.json"])
 @pytest.mark.usefixtures("here")
-def test_without_the_built_page_it_says_how_to_build_it(monkeypatch, tmp_path):
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("importlib.resources.files", lambda _: tmp_path)
-    with pytest.raises(MissingError, match=r"is not built; `python hatch_build\.py`, in the folder of the sources"):
-        filling.template()
-    (tmp_path / "web/static").mkdir(parents=True)
-    (tmp_path / "web/static/report.html").write_text(TEMPLATE.replace(filling.DATA, ""))
+def test_without_the_built_page_it_says_how_to_build_it(page, file):
+    shutil.rmtree(page / "words") if file.startswith("words") else (page / file).unlink()
+    answer = call("report")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.endswith(" is not built; `python hatch_build.py`, in the folder of the sources, builds it\n")
+    (page / "report.html").write_text(TEMPLATE.replace(filling.DATA, ""), encoding="utf-8")
     with pytest.raises(DamagedError, match="has 0 <!--glassformer:data-->, not one"):
         filling.template()
 
