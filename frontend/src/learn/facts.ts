@@ -8,6 +8,7 @@ import { Passes } from "./judge";
 const SLACK = 0.02; // share of the ladder's height within which a rung counts as reached, as in summary.py
 const HALF = 0.5; // share of the attention from which a head is said to look at something
 const HAS = 0.2; // beyond looking everywhere alike, from which a head has a role
+const QUERIES = 512; // whose attention is looked at, spread evenly over all that matter
 const FEW = 5; // questions of a kind from which it can be said to go wrong most
 const SURE = 1e-3; // nats: the exact predictor pays less where only one answer is right
 
@@ -206,7 +207,11 @@ function attended(
       special[sought] = (window, position, key) => e.source[window * e.places + position] === key;
     }
     const spoken = every.filter((at) => e.constrained[at]);
-    for (const at of far.length ? far : spoken.length ? spoken : every) where.push([Math.floor(at / e.places), at % e.places]);
+    const all = far.length ? far : spoken.length ? spoken : every;
+    for (let k = 0; k < Math.min(QUERIES, all.length); k++) {
+      const at = all[Math.floor((k * all.length) / Math.min(QUERIES, all.length))];
+      where.push([Math.floor(at / e.places), at % e.places]);
+    }
   }
   const back = (many: number) => (_: number, position: number, key: number) => position === key + many;
   Object.assign(special, { self: back(0), previous: back(1), "2 back": back(2), "3 back": back(3) });

@@ -6,13 +6,14 @@ of attention by the roles of `head_roles`. frontend/src/learn/facts.ts is the tw
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from glassformer import reference, summary
 from glassformer.analyses import _clock
+from glassformer.analyses._fitting import fitting
 from glassformer.analyses._question import arguments, holds_answer
 from glassformer.analyses._result import Array
 from glassformer.analyses._sought import copied
@@ -26,6 +27,7 @@ from glassformer.tasks import Examples, Rung
 WINDOWS = 1_000  # from which those looked at are chosen
 WORK, FEWEST = 6e9, 8  # products of all passes together, and windows at the least
 HALF = 0.5  # share of the attention from which a head is said to look at something
+QUERIES = 512  # whose attention is looked at, spread evenly over all that matter
 FEW = 5  # questions of a kind from which it can be said to go wrong most
 SURE = 1e-3  # nats: the exact predictor pays less where only one answer is right
 
@@ -36,12 +38,13 @@ def facts(run: Run, steps: Sequence[int], member: int = 0) -> list[dict[str, Any
     return [seen.at(step, nest(run.unedited.weights(step, run.place(member)))) for step in map(int, steps)]
 
 
+@lru_cache(maxsize=2)
 def looked_at(run: Run, steps: int = 1) -> "Seen":
     """Validation windows as hard as all: 128 of them, fewer where a model is so large that this would take long."""
     a = run.architecture
     found = run.task.examples(a.context, "validation", min(WINDOWS, run.experiment.train.windows))
     most = int(np.clip(WORK / (run.parameters * a.context * max(steps, 1)), FEWEST, LEAST))
-    some = as_hard_as_all(found, counted(a, run.task.skip).came, most)
+    some = as_hard_as_all(found, counted(a, run.task.skip).came, fitting(run, most))
     return seen(run, replace(found, **{each.name: getattr(found, each.name)[some] for each in fields(found)}))
 
 
@@ -193,6 +196,8 @@ def _attention(run: Run, e: Examples) -> tuple[Array, dict[str, Array], str | No
         sought = (ANSWER if copied(run) else NEEDED) if far.any() else None
         where = far if sought else e.constrained if e.constrained.any() else np.ones_like(e.constrained)
         asked = np.argwhere(where)
+        if len(asked) > QUERIES:
+            asked = asked[np.arange(QUERIES) * len(asked) // QUERIES]
         roles = {sought: source[asked[:, 0], asked[:, 1], None] == places} if sought else {}
     query = asked[:, 1, None]
     roles |= {
