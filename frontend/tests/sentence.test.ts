@@ -24,7 +24,7 @@ test("of one on its way", () => {
     "It looks at even numbers by now (68 %), but not yet at the one that counts (36 %); 84 % of the answers in view are wrong, most often where they lie 3 back (95 %).",
   );
   expect(said({ rung: 2, error: 0.02, looks: looks("answer", 0.986, 0.986), wrong: { kind: "3 or more back", share: 0.19 } })).toBe(
-    "It looks at the answer (99 % of its attention); 2 % of the answers in view are wrong, most often where they lie 3 or more back (19 %).",
+    "It looks at the answer (99 %); 2 % of the answers in view are wrong, most often where they lie 3 or more back (19 %).",
   );
   expect(said({ rung: 2, error: 0.5, looks: null })).toBe(
     "It does as well as the last token alone allows; 50 % of the answers in view are wrong.",
@@ -33,7 +33,7 @@ test("of one on its way", () => {
 
 test("of one that has learnt its rule", () => {
   expect(said({ rung: 3, error: 0, looks: looks("answer", 0.97, 0.97) })).toBe(
-    "It has learnt the rule: it looks at the answer (97 % of its attention), and no answer in view is wrong.",
+    "It has learnt the rule: it looks at the answer (97 %), and no answer in view is wrong.",
   );
   expect(said({ rung: 3, error: 0, looks: looks("needed token", 1, 1) })).toContain("looks at the token the rule needs (100 %");
   expect(said({ rung: 3, error: 0.3, looks: null })).not.toContain("learnt"); // right chances, wrong answers

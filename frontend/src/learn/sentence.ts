@@ -79,7 +79,7 @@ function looked(looks: Looks | null): string | null {
   if (looks.answer === null) return head(looks);
   const where = place(looks.at);
   const sought = looks.at === "answer" || looks.at === "needed token";
-  if (sought) return `it looks at ${where} (${percent(looks.share)} of its attention)`;
+  if (sought) return `it looks at ${where} (${percent(looks.share)})`;
   const one = looks.at.endsWith(" tokens") ? "the one that counts" : "the answer";
   return `it looks at ${where} by now (${percent(looks.share)}), but not yet at ${one} (${percent(looks.answer)})`;
 }
