@@ -31,7 +31,9 @@ def main(file: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        browser.start_tracing(page=page, categories=["devtools.timeline", "disabled-by-default-devtools.timeline", "blink.user_timing"])
+        browser.start_tracing(
+            page=page, categories=["devtools.timeline", "disabled-by-default-devtools.timeline", "blink.user_timing"]
+        )
         page.goto(file.resolve().as_uri())
         page.locator("[role=slider]").wait_for()
         paint = page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
@@ -53,7 +55,9 @@ def main(file: Path) -> None:
     gaps = np.diff(at)
     print(f"first paint {paint:.0f} ms")
     print(f"frames {len(gaps)}: median {np.median(gaps):.1f} ms, 95 % {np.percentile(gaps, 95):.1f} ms")
-    print(f"script and paint: median {np.median(work):.1f} ms, 95 % {np.percentile(work, 95):.1f} ms, most {work.max():.1f}")
+    print(
+        f"script and paint: median {np.median(work):.1f} ms, 95 % {np.percentile(work, 95):.1f} ms, most {work.max():.1f}"
+    )
 
 
 if __name__ == "__main__":

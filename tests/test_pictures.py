@@ -20,7 +20,7 @@ spec.loader.exec_module(pictures)
 def test_they_are_small_and_as_many_as_are_shown():
     drawn = [path for path in FOLDER.iterdir() if path.suffix in (".gif", ".png")]
     readme = (FOLDER.parents[1] / "README.md").read_text("utf-8")
-    assert {path.name for path in drawn} == {"plane.gif", "report.png", *(f"{name}.png" for name in pictures.FIGURES)}
+    assert {path.name for path in drawn} == {"plane.gif", "page.png", *(f"{name}.png" for name in pictures.FIGURES)}
     assert all(f"docs/pictures/{path.name}" in readme for path in drawn)
     assert sum(path.stat().st_size for path in drawn) <= pictures.MOST_BYTES
     with Image.open(FOLDER / "plane.gif") as film:

@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 import glassformer as gf
-from glassformer import gallery
+from glassformer import report
 from glassformer.figures import _draw
+from glassformer.report.facts import facts as known
 from glassformer.run import Run
 
 HERE = Path(__file__).parent
 MOST_BYTES = 1_500_000  # of all pictures together
 STEPS = (0, *sorted({round(step) for step in np.geomspace(10, 20_000, 39)}))  # of the film: most happens early
 FIGURES = ("loss", "score_field", "one_answer")
-WIDTH = 1200  # pixels of the report
+STEP, WIDTH, HEIGHT = 1_600, 1440, 900  # of the page: where it has begun to look, and its first screen
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
@@ -35,11 +36,12 @@ def facts(run: Run) -> dict[str, Any]:
         figure = getattr(gf.figures, f"plot_{name}")(run)
         drawn = _draw.of(figure)
         found[name] = {"title": drawn.words.title, "alt": drawn.words.alt, "numbers": _numbers(drawn.result.plain())}
+    found["page"] = {"title": run.experiment.title, "facts": _numbers(known(run, [STEP], 0)[0])}
     return found
 
 
 def make(run: Run) -> None:
-    """The film, the figures, the report as a browser shows it, and made.json."""
+    """The film, the figures, the page as a browser shows it, and made.json."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         gf.films.film_residual(run, steps=STEPS).save(work / "plane.gif", fps=6)
@@ -47,9 +49,9 @@ def make(run: Run) -> None:
         for name in FIGURES:
             _draw.save(getattr(gf.figures, f"plot_{name}")(run), work / f"{name}.png")
             _few_colours(work / f"{name}.png", HERE / f"{name}.png")
-        gallery.gallery(run, work / "report")
-        _photograph(work / "report" / "index.html", work / "report.png")
-        _few_colours(work / "report.png", HERE / "report.png")
+        (work / "page.html").write_text(report.page_of(run, f"#v1&step={STEP}"), encoding="utf-8")
+        _photograph(work / "page.html", work / "page.png")
+        _few_colours(work / "page.png", HERE / "page.png")
     told = json.dumps(facts(run), ensure_ascii=False, indent=1)
     (HERE / "made.json").write_text(told + "\n", encoding="utf-8")
 
@@ -75,7 +77,7 @@ def _few_colours(path: Path, out: Path) -> None:
 
 
 def _photograph(page: Path, out: Path) -> None:
-    """The top of a page as a browser shows it, down to where it has told the whole in brief."""
+    """The first screen of a page as a browser shows it."""
     from playwright.sync_api import sync_playwright
 
     named = os.environ.get("GLASSFORMER_BROWSER")
@@ -84,12 +86,11 @@ def _photograph(page: Path, out: Path) -> None:
         sys.exit("no browser to show the report: install Chromium, or name one in GLASSFORMER_BROWSER")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        sheet = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+        sheet = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         sheet.goto(page.resolve().as_uri())
-        sheet.wait_for_load_state("networkidle")
-        box = sheet.locator("#brief").bounding_box()
-        sheet.screenshot(path=out, full_page=True, clip={"x": 0, "y": 0, "width": WIDTH,
-                                                         "height": box["y"] + box["height"] + 20})  # fmt: skip
+        sheet.locator("section.panel canvas").first.wait_for()
+        sheet.wait_for_timeout(1000)  # until everything has come to rest
+        sheet.screenshot(path=out)
         browser.close()
 
 
