@@ -6,9 +6,6 @@ import { OpenRun } from "./open.svelte";
 import type { Event, Examples, Facts, RunInfo, TaskInfo, TrainSettings, Weights } from "./source";
 import { Trained } from "./trained";
 
-const SOLVED_ERROR = 0.02; // as in summary.py
-const SOLVED_EXCESS = 0.02;
-
 /** What it began from. */
 export interface Origin {
   run: OpenRun; // whose task, data and shape it has, and whose weights, if `params` are given
@@ -26,7 +23,6 @@ export class TrainedRun extends OpenRun {
   step = $state(0); // how far it came
   private readonly few: Set<number> | null; // steps to keep where there is little room; null: all that are kept in training
   private readonly passing: Passing;
-  private readonly one_answer: boolean;
 
   constructor(
     readonly origin: Origin,
@@ -41,7 +37,6 @@ export class TrainedRun extends OpenRun {
     this.passing = passing;
     this.step = origin.step;
     this.few = most === null ? null : new Set(spread(origin.step, train.steps, most));
-    this.one_answer = has_one_answer(origin.run.data!.validation, origin.run.architecture.outputs);
   }
 
   get train(): TrainSettings {
@@ -123,28 +118,6 @@ export class TrainedRun extends OpenRun {
   learnt(facts: Facts): void {
     this.facts = [[...this.facts[0].filter((each) => each.step !== facts.step), facts].sort(by_step)];
   }
-
-  /** The first logged step from which on it has learnt its task, by the measure of Python's `summary.solved`; null:
-   * it has not, or nobody knows. */
-  get solved_at(): number | null {
-    const [values, limit] = this.measure() ?? [[], 0];
-    let k = values.length;
-    while (k > 0 && values[k - 1] < limit) k--;
-    return k < values.length ? this.metrics.step[k] : null;
-  }
-
-  /** Whether it is known what it is to have learnt this task. */
-  get judged(): boolean {
-    return this.measure() !== null;
-  }
-
-  private measure(): [number[], number] | null {
-    const { task } = this.info;
-    if (!task.exact) return null;
-    if (task.answers === "one" && task.measure === "accuracy") return [(this.column("accuracy", 0) ?? []).map((each) => 1 - each), 1e-9];
-    const ruled = task.measure === "rule_error" && this.one_answer;
-    return ruled ? [this.column("rule_error_answerable", 0) ?? [], SOLVED_ERROR] : [this.column("excess", 0) ?? [], SOLVED_EXCESS];
-  }
 }
 
 /** The kept weights, and the newest ones until newer ones come. */
@@ -208,14 +181,4 @@ function floor({ count, places, truth }: Examples, { skip }: TaskInfo): number {
     }
   }
   return sum / many;
-}
-
-/** Whether every answerable place has a single right token. */
-function has_one_answer({ answerable, allowed }: Examples, outputs: number): boolean {
-  if (!allowed.length || !answerable.includes(1)) return false;
-  return answerable.every((asked, at) => {
-    let right = 0;
-    for (let k = 0; asked && k < outputs; k++) right += allowed[at * outputs + k];
-    return !asked || right === 1;
-  });
 }

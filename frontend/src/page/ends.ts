@@ -1,6 +1,8 @@
-// How the members of a run ended: the measure of `learnt` of summary.py, read off the last logged line.
+// Whether the members of a run have learnt their task, and since when: the measure of `learnt` of summary.py, read off the
+// logged lines.
 
 import type { OpenRun } from "../data/open.svelte";
+import type { Examples } from "../data/source";
 
 const ERROR = 0.02; // share of wrong answers, and
 const EXCESS = 0.02; // nats above the floor, under which a member has learnt its task
@@ -15,28 +17,51 @@ export interface End {
 /** How a member ended. */
 export function end_of(run: OpenRun, member: number): End {
   const last = (name: string): number | undefined => run.column(name, member)?.at(-1);
-  const { task } = run.info;
   const rung = run.facts_at(run.last, member)?.rung ?? -1;
-  const [accuracy, error, excess] = [last("accuracy"), last("rule_error_answerable"), last("excess")];
+  const [accuracy, error] = [last("accuracy"), last("rule_error_answerable")];
   const wrong = accuracy !== undefined ? 1 - accuracy : (error ?? null);
   const diverged = !Number.isFinite(last("validation_loss") ?? last("train_loss") ?? NaN);
-  if (diverged || !task.exact) return { learnt: diverged ? false : null, diverged, wrong, rung };
-  if (accuracy !== undefined && task.answers === "one") return { learnt: 1 - accuracy < 1e-9, diverged, wrong, rung };
-  if (error !== undefined && one_answer(run)) return { learnt: error < ERROR, diverged, wrong, rung };
-  return { learnt: (excess ?? NaN) < EXCESS, diverged, wrong, rung };
+  const judged = mark(run, member);
+  const learnt = diverged ? false : judged && (judged.values.at(-1) ?? NaN) < judged.limit;
+  return { learnt, diverged, wrong, rung };
 }
+
+/** The first logged step from which on a member has learnt its task; null: it has not, or nobody knows. */
+export function learnt_at(run: OpenRun, member = 0): number | null {
+  const { values, limit } = mark(run, member) ?? { values: [], limit: 0 };
+  let k = values.length;
+  while (k > 0 && values[k - 1] < limit) k--;
+  return k < values.length ? run.metrics.step[k] : null;
+}
+
+/** By which number a task counts as learnt, at every logged step, and below which limit; null where nobody knows. */
+export function mark(run: OpenRun, member: number): { values: number[]; limit: number } | null {
+  const { task } = run.info;
+  if (!task.exact) return null;
+  const [accuracy, error] = [run.column("accuracy", member), run.column("rule_error_answerable", member)];
+  if (accuracy && task.answers === "one") return { values: accuracy.map((each) => 1 - each), limit: 1e-9 };
+  if (error && one_answer(run)) return { values: error, limit: ERROR };
+  return { values: run.column("excess", member) ?? [], limit: EXCESS };
+}
+
+const counted = new WeakMap<Examples, boolean>();
 
 /** Whether wherever there is an answer, one token alone is right. */
 function one_answer(run: OpenRun): boolean {
   const examples = run.data?.validation;
   if (!examples || !examples.allowed.length) return false;
-  const { outputs } = run.architecture;
+  let found = counted.get(examples);
+  if (found === undefined) counted.set(examples, (found = single(examples, run.architecture.outputs)));
+  return found;
+}
+
+function single({ answerable, allowed }: Examples, outputs: number): boolean {
   let any = false;
-  for (let at = 0; at < examples.answerable.length; at++) {
-    if (!examples.answerable[at]) continue;
+  for (let at = 0; at < answerable.length; at++) {
+    if (!answerable[at]) continue;
     any = true;
     let right = 0;
-    for (let k = 0; k < outputs; k++) right += examples.allowed[at * outputs + k];
+    for (let k = 0; k < outputs; k++) right += allowed[at * outputs + k];
     if (right !== 1) return false;
   }
   return any;

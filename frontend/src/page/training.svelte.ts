@@ -10,6 +10,7 @@ import type { Report } from "../learn/protocol";
 import { read_weights, written_weights } from "../model/edits";
 import { t } from "../words/words.svelte";
 import { set } from "./changes";
+import { learnt_at } from "./ends";
 import type { Lab } from "./lab.svelte";
 import { type Course, type Recipe, any_seed, read, recipe_of, refused, write } from "./recipe";
 import { download } from "./saving";
@@ -26,7 +27,8 @@ const MOST_WORKERS = 4;
 const NOWHERE: Course = { of: "", from: null, set: "", then: [] };
 const SETTLED = 800; // milliseconds before which nothing is said about the time that is left
 const HIDDEN = 500; // milliseconds after which a page that draws no frames takes its reports
-const OFTEN = 250; // milliseconds between two questions about the newest step
+const OFTEN = 250; // milliseconds between two questions about the newest step, or
+const SELDOM = 10; // times what an answer takes, if that is longer
 
 /** One of many seeds; null before its turn. */
 export interface Seedling {
@@ -61,7 +63,7 @@ export class Training {
   private tutors: { tutor: Tutor; at: Seedling | null; fast: number }[] = [];
   private heard: Report[] = [];
   private knows = new Lane("know");
-  private asked = { run: null as TrainedRun | null, step: -1, time: 0 };
+  private asked = { run: null as TrainedRun | null, step: -1, time: 0, took: 0 };
   private going_since = 0;
   private seconds = new WeakMap<TrainedRun, number>();
 
@@ -94,7 +96,7 @@ export class Training {
     const steps = this.crowd.reduce((sum, { run }) => sum + (run ? (run.growing ? run.train.steps - run.step : 0) : this.recipe.steps), 0);
     return steps / this.crowd_speed;
   });
-  solved: number = $derived.by(() => this.crowd.filter(({ run }) => run && !run.growing && run.solved_at !== null).length);
+  solved: number = $derived.by(() => this.crowd.filter(({ run }) => run && !run.growing && learnt_at(run) !== null).length);
   ended: number = $derived.by(() => this.crowd.filter(({ run }) => run && !run.growing).length);
 
   constructor(private lab: Lab) {}
@@ -352,11 +354,15 @@ export class Training {
     const now = performance.now();
     const { asked } = this;
     if (asked.run === run && asked.step === step) return;
-    if (run.growing && this.state === "running" && asked.run === run && now - asked.time < OFTEN) return;
-    this.asked = { run, step, time: now };
+    if (run.growing && this.state === "running" && asked.run === run && now - asked.time < Math.max(OFTEN, SELDOM * asked.took)) return;
+    this.asked = { ...asked, run, step, time: now };
     const { architecture, info } = run;
     const request = { architecture, task: info.task, ladder: info.ladder, validation: few(run.data!.validation), params: run.weights.at(step, 0), step };
-    void this.knows.ask(request).then((facts) => facts && run.learnt(facts));
+    void this.knows.ask(request).then((facts) => {
+      if (!facts) return;
+      this.asked.took = performance.now() - now;
+      run.learnt(facts);
+    });
   }
 
   // ---- many seeds ---------------------------------------------------------------------------------------------------
