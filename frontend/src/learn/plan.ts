@@ -35,10 +35,10 @@ export function plan(train: TrainSettings, data: TaskData, parameters: number, f
     logged = spread(from, train.steps, lines + 1);
   }
   const room = Math.max(2, Math.min(KEPT, Math.floor(KEPT_BYTES / (4 * parameters))));
-  const early = Math.min(EARLY, Math.floor(room / 2), steps);
-  const kept = new Set(spread(from, train.steps, room - early));
+  const judged = room > 2 * logged.length ? logged : []; // what a line tells of can be looked at, where there is room
+  const early = Math.min(EARLY, Math.floor((room - judged.length) / 2), steps);
+  const kept = new Set([...judged, ...spread(from, train.steps, room - judged.length - early)]);
   for (let k = 0; k < early; k++) kept.add(from + k);
-  for (const step of room > 2 * logged.length ? logged : []) kept.add(step);
   return { kept, logged: new Set(logged), all: decides };
 }
 
