@@ -14,6 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "frontend"
 
 
-def told(run: Run) -> dict:
+def told(run: Run) -> dict[str, Any]:
     """As much of a run as the page needs to train it."""
     return {
         "experiment": run.experiment.tables(), "task": info._task(run), "changes": "", "floor": run.experiment.floor,
@@ -38,13 +39,18 @@ def told(run: Run) -> dict:
     }  # fmt: skip
 
 
-def in_page(folder: Path, python: Run, seeds: list[int]) -> tuple[list[Run], list[dict]]:
+def in_page(folder: Path, python: Run, seeds: list[int]) -> tuple[list[Run], list[dict[str, Any]]]:
     """The runs of these seeds as the page trains them, and how long each took."""
     (folder / "info.json").write_bytes(as_json(told(python)))
     (folder / "data.safetensors").write_bytes(tensors.pack(training_data.arrays(python)))
-    bundle = [PAGE / "node_modules/rolldown/bin/cli.mjs", HERE / "page_learning.mjs", "--platform", "node"]
-    subprocess.run(["node", *bundle, "--file", folder / "learn.mjs"], cwd=PAGE, check=True, capture_output=True)
-    words = ["node", str(folder / "learn.mjs"), str(folder), *map(str, seeds)]
+    rolldown, source, made = (
+        PAGE / "node_modules/rolldown/bin/cli.mjs",
+        HERE / "page_learning.mjs",
+        folder / "learn.mjs",
+    )
+    bundle = ["node", str(rolldown), str(source), "--file", str(made), "--platform", "node"]
+    subprocess.run(bundle, cwd=PAGE, check=True, capture_output=True)
+    words = ["node", str(made), str(folder), *map(str, seeds)]
     times = []
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
