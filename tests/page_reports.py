@@ -25,7 +25,8 @@ def report_of(*names: str, link: str = "") -> Path:
     user = getattr(os, "getuid", lambda: 0)()
     runs = [run_of(name) for name in names]
     source = b"".join(path.read_bytes() for path in sorted(REPORT.glob("*.py")))
-    made_of = filling.template().encode() + source + link.encode() + b"".join(str(run.path).encode() for run in runs)
+    page = filling.template() + "".join(filling.further())
+    made_of = page.encode() + source + link.encode() + b"".join(str(run.path).encode() for run in runs)
     stamp = sha256(made_of).hexdigest()[:12]
     folder = Path(tempfile.gettempdir()) / f"glassformer-pages-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -149,7 +149,7 @@ describe("edits in a look", () => {
 
 test("moving a token puts it where it was dragged, and leaves what the plane does not show", () => {
   const root = Math.SQRT1_2;
-  const plane = { project: ([x, y, z]: ArrayLike<number>): [number, number] => [root * (x + z), y], x: "", y: "", stated: "" };
+  const plane = { project: (v: ArrayLike<number>): [number, number] => [root * (v[0] + v[2]), v[1]], x: "", y: "", stated: "" };
   const view = { params, run: { architecture: a, slots: places } } as unknown as View;
   const found = set(params, places, moved(view, 2, plane, [4, -1]));
   const [before, after] = [params, found].map((each) => each.subarray(6, 9));
