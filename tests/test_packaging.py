@@ -19,6 +19,7 @@ import hand_wired
 
 ROOT = Path(__file__).parents[1]
 BUILD = "import sys; from hatchling import build; print(getattr(build, sys.argv[1])(sys.argv[2]))"
+FURTHER = ROOT / "src/glassformer/web/static/further.js"
 KINDS = {".html", ".js", ".json", ".py", ".toml", ".typed"}  # of the files in a wheel
 WITHOUT = {"__pycache__", "node_modules", ".venv", "runs", ".git"}
 ADDRESS = re.compile(r"\b(?:https?|wss?|ftp)://([\w.-]+[^\s\"'`)<]*)")
@@ -126,7 +127,8 @@ def test_p3_the_page_is_what_its_sources_give_byte_by_byte(tmp_path):
 
 
 def test_p1_the_page_names_no_address_but_xml_s_and_svelte_s(page):
-    assert {found for found in ADDRESS.findall(page[0]) if not found.startswith(SVELTE)} == set()
+    scripts = page[0] + FURTHER.read_text("utf-8")
+    assert {found for found in ADDRESS.findall(scripts) if not found.startswith(SVELTE)} == set()
     assert ADDRESS.findall("a('https://example.org/x')") == ["example.org/x"]
     assert "sourceMappingURL" not in page[0]
 
@@ -135,6 +137,7 @@ def test_the_page_is_small(page):
     whole = "".join(page).encode()
     assert len(whole) <= 300_000
     assert len(gzip.compress(whole, 9, mtime=0)) <= 100_000
+    assert FURTHER.stat().st_size <= 300_000  # what follows once the first screen stands
 
 
 def test_p4_the_licences_of_what_is_bundled_travel_with_it(page):
