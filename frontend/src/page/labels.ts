@@ -19,7 +19,7 @@ export interface Put extends Label {
 const LETTER = 8; // pixels
 const HIGH = 13;
 const MOVE = 0.3; // of a label's area: less overlap than this is no reason to change sides
-const SIDES = [[9, 4, "start"], [-9, 4, "end"], [0, -10, "middle"], [0, 18, "middle"], [7, -7, "start"], [7, 15, "start"], [-7, -7, "end"], [-7, 15, "end"]] as const;
+const SIDES = [[9, 4, "start"], [-9, 4, "end"], [9, -9, "start"], [9, 17, "start"], [-9, -9, "end"], [-9, 17, "end"], [0, -11, "middle"], [0, 20, "middle"]] as const;
 const MIDDLE = [0, 4, "middle"] as const;
 
 /** Where each label is written; `sides` remembers, from one picture to the next, on which side each was. */
