@@ -24,8 +24,8 @@ LABELS = {"stream": 4, "output": 2, "landscape": 2, "feed_forward": 3, "weights"
           "curves": 1}  # fmt: skip
 POINTS = 5  # columns of labels where a panel shows named points
 PANELS = {
-    "embedding", "query_key", "scores", "attention", "values", "residual", "stream", "output", "landscape", "feed_forward",
-    "neurons", "weights", "updates", "thermodynamics", "curves", "analyses",
+    "embedding", "query_key", "scores", "attention", "values", "residual", "stream", "output", "landscape",
+    "feed_forward", "neurons", "weights", "updates", "thermodynamics", "curves", "analyses",
 }  # fmt: skip
 BY_COLUMN = ("thermodynamics", "curves")  # whose lines give the columns of the table, one after the other
 DEAR = "updates"  # it compiles a gradient: of one case only
