@@ -12,6 +12,7 @@ import { t } from "../words/words.svelte";
 import { set } from "./changes";
 import { learnt_at } from "./ends";
 import type { Lab } from "./lab.svelte";
+import { write_other } from "./other";
 import { type Course, type Recipe, any_seed, read, recipe_of, refused, write } from "./recipe";
 import { download } from "./saving";
 import { Tutor } from "./tutor";
@@ -435,6 +436,11 @@ export class Training {
 
   open(run: OpenRun): void {
     Object.assign(this.lab.page, { run: run.info.id, step: -1, member: 0 });
+  }
+
+  /** Beside the run it was made from. */
+  compare(run: TrainedRun): void {
+    Object.assign(this.lab.page, { run: run.info.id, mode: "compare", b: write_other({ run: run.origin.run.info.id }) });
   }
 
   /** Take a run off the page for good. */
