@@ -249,7 +249,7 @@ def test_what_is_copied_gives_the_same_numbers_elsewhere(opened):
         return page.evaluate("() => navigator.clipboard.readText()")
 
     assert copied(f"Copy as Python: {cut}") == f'run.trace("{TEXT}", step=200, edits="scale(fed, 0.5)")'
-    assert copied(f"Copy as an option of the command line: {cut}") == "--edit 'scale(fed, 0.5)'"
+    assert copied(f"Copy as --edit of the command line: {cut}") == "--edit 'scale(fed, 0.5)'"
     lines = copied("Copy as Python: All 2 together")
     script = f"import glassformer as gf\nrun = gf.open({str(run.path)!r})\n{lines}\nprint(*trace['probabilities'][-1])"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
@@ -286,7 +286,7 @@ def test_runs_members_and_inputs_are_compared(opened):
     page = opened(run="population", mode="compare", b="member:2", step=60)
     page.locator("[aria-labelledby=panel-attention-difference]").wait_for()
     same(chances(page, 1), population.ask(TEXT, step=60, member=2))
-    page.get_by_role("button", name=re.compile("Open member 1: seed")).click()
+    page.get_by_role("button", name=re.compile(r"Open member 1 \(seed")).click()
     page.wait_for_timeout(REST)
     same(chances(page), population.ask(TEXT, step=60, member=1))
     page.get_by_role("button", name="the run").click()
