@@ -203,6 +203,27 @@ def test_continued_with_another_rate_saved_and_opened_by_python(browser, report,
     desk.close()
 
 
+def test_an_edited_model_is_continued_and_says_so(browser, report, tmp_path):
+    run, edit = run_of("plus_last_even"), "weights.token[3, 0]=1.5"
+    desk = Desk(browser, report, "seed:5,steps:240&step=200&weights=weights.token%5B3%2C%200%5D%3D1.5")
+    step = desk.step
+    assert step < 240
+    desk.press(f"Continue from step {step} with what was changed")
+    desk.said("learnt")
+    desk.stands(240)
+    assert "&weights=" not in desk.link()  # the number is part of the new run, and free to move
+    assert f"from:{step},set:" in desk.link()
+    made = desk.saved(tmp_path)
+    assert made.about["parent"] | {"sha256": ""} == {"run": run.name, "step": step, "edits": edit, "sha256": ""}
+    edited = run.weights(step)["token"].copy()
+    edited[3, 0] = 1.5
+    np.testing.assert_array_equal(made.weights(step)["token"], edited)
+    np.testing.assert_array_equal(made.weights(step)["read_out"], run.weights(step)["read_out"])
+    assert made.weights(240)["token"][3, 0] != 1.5
+    assert desk.page.locator("path.past").count() == 1  # the curve of the run it continues is there, too
+    desk.close()
+
+
 def test_a_link_trains_the_same_again_elsewhere(browser, report):
     recipe = "seed:7,rate:0.05,steps:120,schedule:constant,then:0.01@60"
     desk = Desk(browser, report, recipe)

@@ -66,7 +66,7 @@ function base(): OpenRun {
 function taught(changes: Partial<Recipe> = {}, most: number | null = null, from: { step: number; params: Float32Array } | null = null) {
   const settings = { ...train, ...changes };
   const run = base();
-  const origin = { run, params: from?.params ?? null, step: from?.step ?? 0, edits: "", sha256: from ? "abc" : "" };
+  const origin = { run, params: from?.params ?? null, step: from?.step ?? 0, member: 0, edits: "", sha256: from ? "abc" : "" };
   const made = new TrainedRun(origin, settings, { id: "here-1", name: "trained here" }, most);
   const reports: Progress[] = [];
   const work: (() => void)[] = [];
@@ -166,6 +166,13 @@ describe("a run that is trained here", () => {
     expect(made.weights.at(20, 0)).toEqual(params);
     expect(made.info.parent).toEqual({ run: "small-1", step: 20, sha256: "abc", edits: "" });
     expect(made.folder).toBe("small-1-page-from_20");
+    const child = new TrainedRun({ ...made.origin, run: parent }, made.train, { id: "here-2", name: "" });
+    const before = parent.curve(0);
+    const shared = before.step.filter((step) => step <= 20);
+    expect(shared.length).toBeGreaterThan(3);
+    expect(child.past()).toEqual({ step: shared, loss: before.loss.slice(0, shared.length) });
+    expect(child.info.parent!.run).toBe("small-1-page");
+    expect(parent.past()).toBe(null);
   });
 
   test("can be cut off where it is", () => {

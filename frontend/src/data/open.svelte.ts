@@ -60,6 +60,11 @@ export class OpenRun {
   }
 
   /** What was true at a step, or at the last one before it of which it is known. */
+  /** The losses before its first step, of a run that continues another. */
+  past(): { step: number[]; loss: number[] } | null {
+    return null;
+  }
+
   facts_at(step: number, member: number): Facts | null {
     const list = this.facts[member] ?? [];
     let low = 0;

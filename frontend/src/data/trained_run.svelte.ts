@@ -11,6 +11,7 @@ export interface Origin {
   run: OpenRun; // whose task, data and shape it has, and whose weights, if `params` are given
   params: Float32Array | null; // null: fresh ones from the seed
   step: number; // of those weights; 0 for fresh ones
+  member: number; // of a population, whose they are
   edits: string; // how they were changed before, as edits are written, or ""
   sha256: string; // of those weights before they were changed, or ""
 }
@@ -103,6 +104,14 @@ export class TrainedRun extends OpenRun {
     });
     if (over && best >= 0) found.push({ step: step[best], kind: "best", text: "the lowest validation loss kept" });
     return found.sort(by_step);
+  }
+
+  override past(): { step: number[]; loss: number[] } | null {
+    const { run, params, step, member } = this.origin;
+    if (!params) return null;
+    const [older, own] = [run.past(), run.curve(member)];
+    const many = own.step.filter((at) => at <= step).length;
+    return { step: [...(older?.step ?? []), ...own.step.slice(0, many)], loss: [...(older?.loss ?? []), ...own.loss.slice(0, many)] };
   }
 
   /** What is true at a step; while that is being found out, what was true before. */

@@ -25,6 +25,7 @@ export const MOST_MANY = 200;
 const MANY_BYTES = 64_000_000; // of the weights that many seeds may keep in all
 const MANY_KEPT = [12, 200]; // steps that each of them keeps, at least and at most
 const MOST_WORKERS = 4;
+const FRESH: Omit<Origin, "run"> = { params: null, step: 0, member: 0, edits: "", sha256: "" };
 const NOWHERE: Course = { of: "", from: null, set: "", then: [] };
 const SETTLED = 800; // milliseconds before which nothing is said about the time that is left
 const HIDDEN = 500; // milliseconds after which a page that draws no frames takes its reports
@@ -192,7 +193,7 @@ export class Training {
   start(paused = false): void {
     const { base } = this;
     if (this.done_before) this.recipe = { ...this.recipe, seed: (this.own_seed = any_seed()) };
-    if (base) this.begin({ run: base, params: null, step: 0, edits: "", sha256: "" }, paused);
+    if (base) this.begin({ ...FRESH, run: base }, paused);
   }
 
   /** Go on from the model that is shown, with what was set by hand, as a run of its own. */
@@ -201,7 +202,7 @@ export class Training {
     if (!run) return;
     const weights = changing.weights_in_force();
     const before = run.weights.at(step, member);
-    const origin = { run, step, params: set(before, run.slots, weights), edits: written_weights(weights), sha256: digest(before) };
+    const origin = { run, step, member, params: set(before, run.slots, weights), edits: written_weights(weights), sha256: digest(before) };
     changing.put(changing.rows.filter((row) => !row.weights.length)); // they are part of the new run from here on
     this.begin(origin, false);
   }
@@ -222,9 +223,10 @@ export class Training {
     if (!base) return;
     if (!course || course.from === null || course.from === "here") return this.start();
     const step = base.steps[base.nearest(course.from)];
-    const params = base.weights.at(step, this.lab.member);
+    const { member } = this.lab;
+    const params = base.weights.at(step, member);
     const weights = course.set ? read_weights(course.set) : [];
-    this.begin({ run: base, step, params: set(params, base.slots, weights), edits: course.set, sha256: digest(params) }, false);
+    this.begin({ run: base, step, member, params: set(params, base.slots, weights), edits: course.set, sha256: digest(params) }, false);
   }
 
   private begin(origin: Origin, paused: boolean): void {
@@ -409,7 +411,7 @@ export class Training {
     }
     const [least, most] = MANY_KEPT;
     const room = Math.floor(MANY_BYTES / this.crowd.length / (4 * base.info.parameters));
-    const origin = { run: base, params: null, step: 0, edits: "", sha256: "" };
+    const origin = { ...FRESH, run: base };
     const run = this.made(origin, { ...this.recipe, seed: waiting.seed }, Math.max(least, Math.min(most, room)));
     const at = { seed: waiting.seed, run };
     one.at = at;
