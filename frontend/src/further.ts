@@ -4,6 +4,7 @@ import type { Panel } from "./panels/panel";
 import { add } from "./page/jobs";
 import { more } from "./page/more_jobs";
 
+export { digest, folder } from "./data/folder";
 export { default as Card } from "./parts/Card.svelte";
 export { default as Change } from "./parts/Change.svelte";
 export { default as Compare } from "./parts/Compare.svelte";

@@ -2,7 +2,6 @@
 // by side. Each has a worker of its own, so that looking never waits for learning.
 
 import { untrack } from "svelte";
-import { digest, folder } from "../data/folder";
 import type { OpenRun } from "../data/open.svelte";
 import type { Examples } from "../data/source";
 import { type Origin, TrainedRun } from "../data/trained_run.svelte";
@@ -198,11 +197,11 @@ export class Training {
 
   /** Go on from the model that is shown, with what was set by hand, as a run of its own. */
   go_on(): void {
-    const { run, step, member, changing } = this.lab;
+    const { run, step, member, changing, further } = this.lab;
     if (!run) return;
     const weights = changing.weights_in_force();
     const before = run.weights.at(step, member);
-    const origin = { run, step, member, params: set(before, run.slots, weights), edits: written_weights(weights), sha256: digest(before) };
+    const origin = { run, step, member, params: set(before, run.slots, weights), edits: written_weights(weights), sha256: further!.digest(before) };
     changing.put(changing.rows.filter((row) => !row.weights.length)); // they are part of the new run from here on
     this.begin(origin, false);
   }
@@ -223,10 +222,10 @@ export class Training {
     if (!base) return;
     if (!course || course.from === null || course.from === "here") return this.start();
     const step = base.steps[base.nearest(course.from)];
-    const { member } = this.lab;
+    const { member, further } = this.lab;
     const params = base.weights.at(step, member);
     const weights = course.set ? read_weights(course.set) : [];
-    this.begin({ run: base, step, member, params: set(params, base.slots, weights), edits: course.set, sha256: digest(params) }, false);
+    this.begin({ run: base, step, member, params: set(params, base.slots, weights), edits: course.set, sha256: further!.digest(params) }, false);
   }
 
   private begin(origin: Origin, paused: boolean): void {
@@ -461,7 +460,7 @@ export class Training {
   save(run: TrainedRun): void {
     const { info, data, trained, origin, folder: told } = run;
     const saved = { name: told, info: origin.run.info, train: run.train, data: data!, ...(info.parent ? { parent: info.parent } : {}) };
-    const bytes = folder(trained, { ...saved, created: new Date().toISOString(), seconds: this.seconds.get(run) ?? 0 });
+    const bytes = this.lab.further!.folder(trained, { ...saved, created: new Date().toISOString(), seconds: this.seconds.get(run) ?? 0 });
     download(new Blob([bytes], { type: "application/zip" }), `${told}.zip`);
     run.saved = true;
   }
