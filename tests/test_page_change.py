@@ -218,7 +218,7 @@ def test_an_embedding_is_moved_by_pointer_and_by_keyboard(opened):
     page.mouse.move(x + 60, y - 45, steps=3)
     page.mouse.up()
     page.get_by_role("checkbox", name=re.compile("token 10 · feature 0 = ")).wait_for()
-    moved = [float(value) for value in re.findall(r"=(-?[\d.]+)", link_of(page)["weights"])]
+    moved = [float(value) for value in re.findall(r"(-?[\d.]+)[,\]]", link_of(page)["weights"].partition("=")[2])]
     before = run.weights()["token"][10]
     scale = (moved[0] - before[0]) / 60  # features in a pixel
     assert scale > 0
@@ -231,7 +231,7 @@ def test_an_embedding_is_moved_by_pointer_and_by_keyboard(opened):
     page.keyboard.press("Tab")
     page.get_by_role("spinbutton", name="feature 1").fill("-2")
     page.keyboard.press("Tab")
-    assert link_of(page)["weights"] == "weights.token[10, 0]=1.25; weights.token[10, 1]=-2"
+    assert link_of(page)["weights"] == "weights.token[10]=[1.25, -2]"
     weights = {name: array.copy() for name, array in run.weights().items()}
     weights["token"][10] = 1.25, -2
     logits, _ = reference.forward(nest(weights), run.tokens(TEXT), run.architecture)
@@ -241,7 +241,7 @@ def test_an_embedding_is_moved_by_pointer_and_by_keyboard(opened):
 
 def test_what_is_copied_gives_the_same_numbers_elsewhere(opened):
     run, cut = run_of(RULE), "scale · fed · × 0.5"
-    page = opened(mode="change", edits="scale(fed, 0.5)", weights="weights.token[10, 0]=1.25", step=200)
+    page = opened(mode="change", edits="scale(fed, 0.5)", weights="weights.token[10]=[1.25, -2]", step=200)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
 
     def copied(name: str) -> str:

@@ -27,7 +27,7 @@ describe("rows", () => {
   const link = {
     edits: 'zero(mixed, block=0, head=1); patch(out, from="a; b", step=5); add(middle, 1.5, position=0-3)',
     off: "1,3",
-    weights: "weights.token[3, 0]=1.5; weights.token[3, 2]=-2; weights.blocks.0.query[1, 0]=0.25",
+    weights: "weights.token[3]=[1.5, -2]; weights.blocks.0.query[1, 0]=0.25",
   };
 
   test("come back from the link as they were, through its escapes", () => {
@@ -70,8 +70,10 @@ describe("rows", () => {
 
   test("of weights: setting one again keeps its place, turns it on, and leaves the rest of the vector", () => {
     const found = with_set(rows(link), [{ name: "token", index: [3, 0], value: 9 }]);
-    expect(texts(found).weights).toBe("weights.token[3, 0]=9; weights.token[3, 2]=-2; weights.blocks.0.query[1, 0]=0.25");
+    expect(texts(found).weights).toBe("weights.token[3]=[9, -2]; weights.blocks.0.query[1, 0]=0.25");
     expect(texts(found).off).toBe("1");
+    const last = with_set(with_set([], [{ name: "token", index: [3, 1], value: 1 }]), [{ name: "token", index: [3, 0], value: 2 }]);
+    expect(texts(last).weights).toBe("weights.token[3]=[2, 1]");
     const more = with_set(found, [{ name: "position", index: [0, 1], value: 1 }]);
     expect(more.map((each) => each.weights[0]?.name)).toEqual([undefined, undefined, undefined, "token", "blocks.0.query", "position"]);
   });
@@ -92,6 +94,7 @@ describe("what repeats a change elsewhere", () => {
     expect(say("scale(attended, -0.5, position=[0-2, 4])")).toBe("scale · attended · × −0.5 · position 0–2, 4");
     expect(say('patch(out, from="a b", step=-1, run="r", member=2, block=1)')).toBe("patch · out · from “a b” · last step · run r · member 2 · block 1");
     expect(say("weights.token[3, 1]=-0.25")).toBe("token three · feature 1 = −0.250");
+    expect(say("weights.token[3]=[1, 2, 3, 4]")).toBe("token three · 4 features set");
   });
 
   test("is one word of a shell, whatever stands in it", () => {

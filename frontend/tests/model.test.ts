@@ -136,8 +136,11 @@ test("weights are written and read", () => {
   const found = read_weights(text);
   expect(found[0]).toEqual({ name: "blocks.0.query", index: [1, 0], value: 0.5 });
   expect(written_weights(found)).toBe(text);
+  const vector = "weights.token[3]=[0.5, -1, 2]; weights.token[4, 1]=1; weights.token[5, 0]=2";
+  expect(read_weights(vector).slice(1, 3)).toEqual([{ name: "token", index: [3, 1], value: -1 }, { name: "token", index: [3, 2], value: 2 }]);
+  expect(written_weights(read_weights(vector))).toBe(vector);
   expect(read_weights("  ")).toEqual([]);
-  for (const wrong of ["token[0, 1]", "token[a]=1", "token[]=1", "token[-1]=2", "token[0]=x", "[0]=1"]) {
+  for (const wrong of ["token[0, 1]", "token[a]=1", "token[]=1", "token[-1]=2", "token[0]=x", "[0]=1", "token[0]=[]", "token[0]=[1"]) {
     expect(() => read_weights(`weights.${wrong}`)).toThrow("write it as weights.blocks.0.query[1, 0]=0.5");
   }
   expect(() => read_weights("token[0]=1")).toThrow("'token[0]=1' cannot be read as a weight");

@@ -118,38 +118,61 @@ function written_edit(edit: Edit): string {
 
 // ---- one weight -----------------------------------------------------------------------------------------------------
 
-/** One number of a parameter set to another, written `weights.blocks.0.query[1, 0]=0.5`. */
+/** One number of a parameter set to another, written `weights.blocks.0.query[1, 0]=0.5`; several along the last axis, from
+ * the first on, are written `weights.token[3]=[0.5, -1]`. */
 export interface WeightEdit {
   name: string; // of the parameter, as `slots` has it
   index: number[];
   value: number;
 }
 
-const WEIGHT =
-  /^\s*weights\.([a-z_]+(?:\.\d+\.[a-z_0-9]+)?)\s*\[([\d\s,]*)\]\s*=\s*(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$/;
+const WEIGHT = /^\s*weights\.([a-z_]+(?:\.\d+\.[a-z_0-9]+)?)\s*\[([\d\s,]*)\]\s*=\s*(\[[^[\]]*\]|[^[\]]*)$/;
+const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** The weight edits of a text, a semicolon between two of them; an empty text has none. */
 export function read_weights(text: string): WeightEdit[] {
   if (text.length > MOST_TEXT) throw too_long(text);
-  return text.trim() === "" ? [] : text.split(";").map(parse_weight);
+  return text.trim() === "" ? [] : text.split(";").flatMap(parse_weights);
 }
 
-function parse_weight(text: string): WeightEdit {
+function parse_weights(text: string): WeightEdit[] {
   const form = WEIGHT.exec(text);
-  const parts = form ? form[2].split(",").map((part) => part.trim()) : [];
-  if (!form || !parts.every((part) => /^\d{1,9}$/.test(part))) {
+  const several = form !== null && form[3].startsWith("[");
+  const words = (list: string): string[] => list.split(",").map((part) => part.trim());
+  const places = form ? words(form[2]) : [];
+  const numbers = form ? (several ? words(form[3].slice(1, -1)) : [form[3].trim()]) : [];
+  if (!form || !places.every((part) => /^\d{1,9}$/.test(part)) || !numbers.every((part) => NUMBER.test(part))) {
     throw new CallError(`${quoted(text)} cannot be read as a weight; write it as weights.blocks.0.query[1, 0]=0.5`);
   }
-  const value = Number(form[3]);
-  if (!(Math.abs(value) <= MOST_NUMBER)) {
-    throw new CallError(`${quoted(text)}: ${form[3]} is not a number up to 3.4e+38`);
-  }
-  return { name: form[1], index: parts.map(Number), value };
+  const index = places.map(Number);
+  return numbers.map((number, k) => {
+    const value = Number(number);
+    if (!(Math.abs(value) <= MOST_NUMBER)) {
+      throw new CallError(`${quoted(text)}: ${number} is not a number up to 3.4e+38`);
+    }
+    return { name: form[1], index: several ? [...index, k] : index, value };
+  });
 }
 
 /** Weight edits as one text, which `read_weights` takes. */
 export function written_weights(edits: readonly WeightEdit[]): string {
-  return edits.map(({ name, index, value }) => `weights.${name}[${index.join(", ")}]=${shortest(value)}`).join("; ");
+  const found: string[] = [];
+  for (let k = 0; k < edits.length; ) {
+    const { name, index } = edits[k];
+    const before = index.slice(0, -1);
+    const next = (many: number): boolean => {
+      const each = edits[k + many];
+      return each?.name === name && [...before, many].join() === each.index.join();
+    };
+    let many = 0; // in a row, from the first place along the last axis on
+    while (before.length && next(many)) many++;
+    if (many > 1) {
+      const values = edits.slice(k, k + many).map((each) => shortest(each.value));
+      found.push(`weights.${name}[${before.join(", ")}]=[${values.join(", ")}]`);
+    } else found.push(`weights.${name}[${index.join(", ")}]=${shortest(edits[k].value)}`);
+    k += Math.max(many, 1);
+  }
+  return found.join("; ");
 }
 
 // ---- text -----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,10 @@ const PATIENCE = 60; // milliseconds that one request may take
 const PRODUCTS = 3e7; // of one judgement, of which there are two for each step
 const FEWEST = 16; // windows
 
+// one curve is drawn at a time, whoever draws it
+const tells = new Lane("tell");
+const judges = new Lane("judge");
+
 /** What is asked for. */
 export interface Course {
   quantity: Quantity;
@@ -34,8 +38,6 @@ export class Along {
   problem = $state("");
 
   private turn = 0;
-  private tells = new Lane("tell");
-  private judges = new Lane("judge");
 
   /** Whether it is still being worked out. */
   get going(): boolean {
@@ -89,7 +91,7 @@ export class Along {
       return a && b && steps.map((_, k) => [a[k][quantity], b[k][quantity]]);
     }
     const request = { sides: sides.flat().map(({ look }) => side(look)), position: course.position, temperature: course.temperature };
-    const said = await this.tells.ask(request);
+    const said = await tells.ask(request);
     if (!said) return null;
     return steps.map((_, k) => {
       const [a, b] = [said[2 * k], said[2 * k + 1]];
@@ -104,7 +106,7 @@ export class Along {
     if (!data) throw new Error(`this file holds no windows by which ${info.name} can be judged`);
     const some = (part: Examples): Examples => ({ ...part, few: judged_on(run, part) });
     const [validation, test] = [some(data.validation), data.test && some(data.test)];
-    return this.judges.ask({ sides: sides.map(({ look }) => side(look)), task: info.task, validation, test, all: false });
+    return judges.ask({ sides: sides.map(({ look }) => side(look)), task: info.task, validation, test, all: false });
   }
 }
 

@@ -84,7 +84,7 @@ function grouped(texts: string[]): Row[] {
     const [first] = next.weights;
     const same = first && TABLES.includes(first.name) ? found.find(({ weights: [other] }) => other?.name === first.name && other.index[0] === first.index[0]) : undefined;
     if (same) {
-      same.weights = with_weights(same.weights, next.weights);
+      same.weights = with_weights(same.weights, next.weights).sort((one, other) => one.index[1] - other.index[1]);
       same.text = written_weights(same.weights);
     } else found.push(next);
   }

@@ -13,6 +13,7 @@ import type { Asked, Look, Source } from "./looking";
 import { Lane } from "./work";
 
 const MOST_PAST = 100; // states that can be brought back
+const NONE = new Float32Array(0);
 const MUCH = 3e8; // products of a judgement on all windows; beyond it the few that stand for them are judged
 
 /** A model of the page on an input, with the changes or without them. */
@@ -104,7 +105,7 @@ export class Changing {
     return typeof source === "object" ? { edit, source } : { edit };
   }
 
-  /** What a patch takes from, or why it cannot; `params` are those of the model itself, where they are at hand. */
+  /** What a patch takes from, or why it cannot; `params` are those of the model itself, null where only that is asked. */
   private source(edit: Edit, { run, step, member, tokens }: Where, params: Float32Array | null): Source | string {
     const text = written([edit]);
     const there = edit.run === undefined ? run : this.others[edit.run];
@@ -133,7 +134,7 @@ export class Changing {
       }
     }
     const same = there === run && at === step && of === member;
-    return { architecture: there.architecture, params: same && params ? params : there.weights.at(at, of), tokens: given };
+    return { architecture: there.architecture, params: !params ? NONE : same ? params : there.weights.at(at, of), tokens: given };
   }
 
   /** Open the run that a patch takes from; until it is there, and where there is none, a sentence. */

@@ -1,7 +1,7 @@
 // What is shown, as one object, and the object as a link. A new field is added in `start`, and only there.
 
 export const VERSION = "v1";
-const MOST = 4096; // characters of a link
+export const MOST = 4096; // characters of a link
 
 export const MODES = ["watch", "predict", "change", "train", "compare"] as const;
 export type Mode = (typeof MODES)[number];

@@ -1,19 +1,24 @@
 // What is changed in the page, said as a short sentence, and as the Python and the command that do the same.
 
 import type { Edit, WeightEdit } from "../model/edits";
-import { written as edit_text } from "../model/edits";
+import { written as edit_text, written_weights } from "../model/edits";
 import type { View } from "../panels/panel";
 import type { Row } from "./changes";
 import { input, literal, member } from "./python";
 import { written } from "./written";
+
+const MOST = 3; // numbers of a vector that are told one by one
 
 /** “zero · mixed · block 0 · head 0”; names of the vocabulary stand for rows of the token table. */
 export function phrase(row: Row, vocabulary: readonly string[]): string {
   if (row.edit) return edit_phrase(row.edit);
   if (!row.weights.length) return row.text;
   const [{ name, index }] = row.weights;
-  if (name === "token") return `${name} ${vocabulary[index[0]] ?? index[0]} · ${row.weights.map(at_last).join(" · ")}`;
-  if (name === "position") return `${name} ${index[0]} · ${row.weights.map(at_last).join(" · ")}`;
+  if (name === "token" || name === "position") {
+    const of = name === "token" ? (vocabulary[index[0]] ?? index[0]) : index[0];
+    const many = row.weights.length;
+    return `${name} ${of} · ${many > MOST ? `${many} features set` : row.weights.map(at_last).join(" · ")}`;
+  }
   return row.weights.map((each) => `${each.name} [${each.index.join(", ")}] = ${written(each.value)}`).join(" · ");
 }
 
@@ -59,12 +64,19 @@ export function python(rows: readonly Row[], view: View): string {
     "from glassformer import editing, reference",
     "from glassformer.architecture import nest",
     `weights = {name: array.copy() for name, array in run.weights(${view.step}, ${of}).items()}`,
-    ...weights.map(({ name, index, value }) => `weights[${literal(name)}][${index.join(", ")}] = ${value}`),
+    ...written_weights(weights).split("; ").map(assignment),
     `tokens = run.tokens(${text})`,
     given
       ? `edits = editing.compiled(run, tokens, ${view.step}, ${of}, ${given})\n_, trace = reference.forward(nest(weights), tokens, run.architecture, edits)`
       : "_, trace = reference.forward(nest(weights), tokens, run.architecture)",
   ].join("\n");
+}
+
+/** `weights["token"][3, :2] = [0.5, -1]` of `weights.token[3]=[0.5, -1]`. */
+function assignment(text: string): string {
+  const [, name, places, value] = /^weights\.([^[]+)\[([^\]]*)\]=(.*)$/.exec(text) ?? [];
+  const several = value.startsWith("[") ? `, :${value.split(",").length}` : "";
+  return `weights[${literal(name)}][${places}${several}] = ${value}`;
 }
 
 /** The option of the command line that does the same; "" for weights, which only Python sets. */

@@ -10,7 +10,7 @@ MOST = 4096  # characters
 MODES = ("watch", "predict", "change", "train", "compare")
 CONTROLS = (  # what the page can be without
     "modes", "tools", "runs", "play", "steps", "speed", "jump", "train", "input", "examples", "temperature", "next",
-    "panels", "look", "menus",
+    "edits", "panels", "look", "menus",
 )  # fmt: skip
 UNESCAPED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()")
 
