@@ -3,7 +3,7 @@
 import type { Examples, Facts, Looks, Rung, TaskInfo } from "../data/source";
 import type { Architecture } from "../model/architecture";
 import type { Point } from "../model/model";
-import { Passes } from "./judge";
+import { type Beside, Passes } from "./judge";
 
 const SLACK = 0.02; // share of the ladder's height within which a rung counts as reached, as in summary.py
 const HALF = 0.5; // share of the attention from which a head is said to look at something
@@ -19,8 +19,7 @@ interface Asked {
   keys: Uint8Array[]; // role → (key,)
 }
 
-export class Seen {
-  private readonly passes: Passes;
+export class Seen implements Beside {
   private readonly attention: Float32Array[]; // of each block: (window, head, query, key)
   private readonly asked: Asked[][]; // by window
   private readonly roles: string[];
@@ -36,8 +35,8 @@ export class Seen {
     private readonly ladder: Rung[],
     private readonly examples: Examples,
     private readonly count = examples.few,
+    private readonly passes = new Passes(architecture), // others may look on at the same ones
   ) {
-    this.passes = new Passes(architecture);
     const points = this.passes.model.points.filter((point: Point) => point.name === "attention");
     this.attention = architecture.attention === "on" ? points.map((point: Point) => point.values) : [];
     const found = this.attention.length ? attended(architecture, task, examples, count) : { roles: [], asked: [], sought: "" };
@@ -67,34 +66,52 @@ export class Seen {
 
   /** What is true with these parameters. */
   at(step: number, params: Float32Array): Facts {
-    const { passes, task, examples: e, architecture: a, roles } = this;
+    this.begin();
+    this.passes.over(params, this.examples.windows, this.count, (first, many) => this.see(first, many));
+    return this.told(step);
+  }
+
+  private counts = { loss: 0, many: 0, wrong: 0, judged: 0 };
+  private by_kind: { asked: number; wrong: number }[] = [];
+  private shares: number[][][] = []; // (block, head, role)
+
+  /** Before the first windows of a pass. */
+  begin(): void {
+    this.counts = { loss: 0, many: 0, wrong: 0, judged: 0 };
+    this.by_kind = this.kinds.map(() => ({ asked: 0, wrong: 0 }));
+    this.shares = this.attention.map(() => Array.from({ length: this.architecture.heads }, () => this.roles.map(() => 0)));
+  }
+
+  /** Some windows whose answers have just been computed. */
+  see(first: number, many: number): void {
+    const { passes, task, examples: e, architecture: a, counts } = this;
     const rule = task.measure === "rule_error";
-    const [asked, wrongs] = [this.kinds.map(() => 0), this.kinds.map(() => 0)];
-    const shares = this.attention.map(() => Array.from({ length: a.heads }, () => roles.map(() => 0)));
-    let [loss, many, wrong, judged] = [0, 0, 0, 0];
-    passes.over(params, e.windows, this.count, (first, rows) => {
-      for (let row = 0; row < rows; row++) {
-        for (let place = e.places > 1 ? task.skip : 0; place < e.places; place++) {
-          const at = (first + row) * e.places + place;
-          const begin = passes.row(row, place);
-          const target = e.windows[(first + row) * (a.context + 1) + a.context + 1 - e.places + place];
-          const guess = passes.guess(begin);
-          const bad = rule ? !e.allowed[at * a.outputs + guess] : guess !== target;
-          loss += passes.loss(begin, target);
-          many += 1;
-          if (!rule || e.answerable[at]) {
-            judged += 1;
-            wrong += Number(bad);
-          }
-          if (e.kind[at] >= 0 && (rule ? e.answerable[at] : e.truth[at] > -SURE)) {
-            asked[e.kind[at]] += 1;
-            wrongs[e.kind[at]] += Number(bad);
-          }
+    for (let row = 0; row < many && first + row < this.count; row++) {
+      for (let place = e.places > 1 ? task.skip : 0; place < e.places; place++) {
+        const at = (first + row) * e.places + place;
+        const begin = passes.row(row, place);
+        const target = e.windows[(first + row) * (a.context + 1) + a.context + 1 - e.places + place];
+        const guess = passes.guess(begin);
+        const bad = Number(rule ? !e.allowed[at * a.outputs + guess] : guess !== target);
+        counts.loss += passes.loss(begin, target);
+        counts.many += 1;
+        if (!rule || e.answerable[at]) {
+          counts.judged += 1;
+          counts.wrong += bad;
         }
-        for (const query of this.asked[first + row]) this.look(query, row, shares);
+        if (e.kind[at] >= 0 && (rule ? e.answerable[at] : e.truth[at] > -SURE)) {
+          this.by_kind[e.kind[at]].asked += 1;
+          this.by_kind[e.kind[at]].wrong += bad;
+        }
       }
-    });
-    loss /= many;
+      for (const query of this.asked[first + row]) this.look(query, row);
+    }
+  }
+
+  /** What the windows seen since `begin` say. */
+  told(step: number): Facts {
+    const { counts, task } = this;
+    const loss = counts.loss / counts.many;
     if (!Number.isFinite(loss)) {
       return { step, loss: null, excess: null, rung: null, error: null, looks: null, wrong: null };
     }
@@ -103,9 +120,9 @@ export class Seen {
       loss,
       excess: loss - this.floor,
       rung: rung(this.ladder, loss, task.exact ? loss - this.floor : Infinity),
-      error: judged ? wrong / judged : null,
-      looks: this.asked.some((some) => some.length) ? this.looks(shares) : null,
-      wrong: this.worst(asked, wrongs),
+      error: counts.judged ? counts.wrong / counts.judged : null,
+      looks: this.asked.some((some) => some.length) ? this.looks() : null,
+      wrong: this.worst(),
     };
   }
 
@@ -117,7 +134,8 @@ export class Seen {
     }
   }
 
-  private look({ position, keys }: Asked, row: number, shares: number[][][]): void {
+  private look({ position, keys }: Asked, row: number): void {
+    const { shares } = this;
     const { context, heads } = this.architecture;
     for (let block = 0; block < this.attention.length; block++) {
       for (let head = 0; head < heads; head++) {
@@ -131,9 +149,9 @@ export class Seen {
     }
   }
 
-  private looks(sums: number[][][]): Looks | null {
+  private looks(): Looks | null {
     let best: { block: number; head: number; share: number[]; score: number } | null = null;
-    sums.forEach((heads, block) =>
+    this.shares.forEach((heads, block) =>
       heads.forEach((roles, head) => {
         const share = roles.map((sum, k) => sum / this.offered[k]);
         const score = this.sought >= 0 ? share[this.sought] : Math.max(...share.map((each, k) => each - this.even[k]));
@@ -153,12 +171,13 @@ export class Seen {
     return { at: role < 0 ? "" : this.roles[role], share: role < 0 ? 0 : share[role], answer, block, head };
   }
 
-  private worst(asked: number[], wrong: number[]): Facts["wrong"] {
+  private worst(): Facts["wrong"] {
+    const share = (k: number): number => this.by_kind[k].wrong / this.by_kind[k].asked;
     let worst = -1;
-    asked.forEach((many, k) => {
-      if (many >= FEW && wrong[k] && (worst < 0 || wrong[k] / many > wrong[worst] / asked[worst])) worst = k;
+    this.by_kind.forEach(({ asked, wrong }, k) => {
+      if (asked >= FEW && wrong && (worst < 0 || share(k) > share(worst))) worst = k;
     });
-    return worst < 0 ? null : { kind: this.kinds[worst], share: wrong[worst] / asked[worst] };
+    return worst < 0 ? null : { kind: this.kinds[worst], share: share(worst) };
   }
 }
 

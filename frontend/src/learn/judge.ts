@@ -6,9 +6,15 @@ import type { Change } from "../model/editing";
 import { Model, type Point } from "../model/model";
 
 const TOGETHER = 32; // windows side by side; more leave the processor's cache
+const TINY = 1e-30; // below this a chance has lost digits
 
 /** A logged line: numbers by name, or tables of them. */
 export type Line = { step: number } & Record<string, number | Record<string, number>>;
+
+/** Who looks on while the validation windows are judged. */
+export interface Beside {
+  see(first: number, many: number): void;
+}
 
 /** What edits change in a pass over so many inputs, (batch, position). */
 export type Editing = (tokens: Int32Array, batch: number) => readonly Change[];
@@ -17,13 +23,16 @@ export type Editing = (tokens: Int32Array, batch: number) => readonly Change[];
 export class Passes {
   readonly model: Model;
   readonly logits: Float32Array;
+  private readonly chances: Float32Array;
+  private edited = false;
   readonly context: number;
   private readonly tokens: Int32Array;
 
   constructor(readonly architecture: Architecture) {
     this.context = architecture.context;
     this.model = new Model(architecture, TOGETHER, this.context);
-    this.logits = (this.model.points.find((point) => point.name === "logits") as Point).values;
+    const values = (name: string) => (this.model.points.find((point) => point.name === name) as Point).values;
+    [this.logits, this.chances] = [values("logits"), values("probabilities")];
     this.tokens = new Int32Array(TOGETHER * this.context);
   }
 
@@ -33,6 +42,7 @@ export class Passes {
     editing: Editing | null = null,
   ): void {
     const { context, tokens } = this;
+    this.edited = editing !== null;
     for (let first = 0; first < count; first += TOGETHER) {
       const many = Math.min(TOGETHER, count - first);
       for (let row = 0; row < TOGETHER; row++) {
@@ -61,6 +71,17 @@ export class Passes {
 
   /** What a token costs in nats, with all digits even where next to nothing is left of it. */
   loss(begin: number, token: number): number {
+    const { chances } = this;
+    const own = chances[begin + token];
+    if (this.edited || !(own > TINY)) return this.exactly(begin, token); // edits may change the chances alone
+    if (own < 0.5) return -Math.log(own);
+    let others = 0;
+    for (let k = 0; k < this.architecture.outputs; k++) if (k !== token) others += chances[begin + k];
+    return Math.log1p(others / own);
+  }
+
+  /** The same from the logits, whatever their size. */
+  private exactly(begin: number, token: number): number {
     const { logits } = this;
     const own = logits[begin + token];
     if (!Number.isFinite(own)) return NaN; // an infinite logit is a training that went wrong
@@ -87,7 +108,7 @@ interface Sums {
 }
 
 export class Judge {
-  private readonly passes: Passes;
+  readonly passes: Passes;
   private readonly parts: [string, Examples][];
 
   constructor(
@@ -101,8 +122,11 @@ export class Judge {
   }
 
   /** What a line says of a model, edited or not: on all windows, or on the few that stand for them. */
-  line(params: Float32Array, all: boolean, editing: Editing | null = null): Omit<Line, "step"> {
-    const sums = new Map(this.parts.map(([part, examples]) => [part, this.sums(params, examples, all, editing)]));
+  line(
+    params: Float32Array, all: boolean, editing: Editing | null = null, beside: Beside | null = null,
+  ): Omit<Line, "step"> {
+    const looking = (part: string) => (part === "validation" ? beside : null);
+    const sums = new Map(this.parts.map(([part, e]) => [part, this.sums(params, e, all, editing, looking(part))]));
     const line: Record<string, number | Record<string, number>> = {
       judged: Object.fromEntries(this.parts.map(([part, e]) => [part, all ? e.count : e.few])),
     };
@@ -130,7 +154,9 @@ export class Judge {
     return line;
   }
 
-  private sums(params: Float32Array, e: Examples, all: boolean, editing: Editing | null): Sums {
+  private sums(
+    params: Float32Array, e: Examples, all: boolean, editing: Editing | null, beside: Beside | null,
+  ): Sums {
     const { passes, task } = this;
     const { context, outputs } = passes.architecture;
     const rule = task.measure === "rule_error";
@@ -139,6 +165,7 @@ export class Judge {
       loss: 0, asked: 0, wrong: 0, constrained: 0, wrong_answerable: 0, answerable: 0, right: 0, by_kind, floor: 0,
     };
     passes.over(params, e.windows, all ? e.count : e.few, (first, many) => {
+      beside?.see(first, many);
       for (let row = 0; row < many; row++) {
         for (let place = e.places > 1 ? task.skip : 0; place < e.places; place++) {
           const at = (first + row) * e.places + place;

@@ -3,7 +3,7 @@
 import type { TaskData, TrainSettings } from "../data/source";
 
 const JUDGING = 0.15; // of the arithmetic of the steps, for all judgements together
-const ONE_WINDOW = 1 / 3; // judging it, of the arithmetic of a step on it: forward, but not back
+const ONE_WINDOW = 0.6; // judging it, of the time of a step on it, as measured: going back is quicker here than forward
 const FEWEST = 20; // lines
 const MOST = 200;
 const EARLY = 200; // steps that are kept one by one, where there is room
@@ -23,7 +23,7 @@ export function plan(train: TrainSettings, data: TaskData, parameters: number, f
   const given = typeof train.log_every === "number" ? train.log_every : null;
   const steps = train.steps - from;
   const whole = parts.reduce((all, part) => all + part.count, 0);
-  const few = parts.reduce((all, part) => all + part.few, data.validation.few); // the facts look at these once more
+  const few = parts.reduce((all, part) => all + part.few, 0);
   let logged: number[];
   if (given !== null || decides) {
     const every = given ?? Math.max(1, Math.floor(steps / MOST), Math.min(25, Math.floor(steps / 20)));

@@ -74,7 +74,7 @@ export class Trainer {
     this.optimiser = new Optimiser(this.train, a);
     this.plan = plan(this.train, data, this.params.length, this.step);
     this.judge = new Judge(a, task, data);
-    this.seen = new Seen(a, task, start.ladder, data.validation);
+    this.seen = new Seen(a, task, start.ladder, data.validation, data.validation.few, this.judge.passes);
     this.chance = a.dropout > 0 ? () => this.random.uniform() : null;
     this.bounds = [];
     for (const slot of slots(a)) {
@@ -168,14 +168,15 @@ export class Trainer {
     const line: Line = { step: this.step, rate: this.rate_now };
     const steps = this.step - this.logged;
     if (steps) line.batch_loss = this.loss_sum / steps;
-    Object.assign(line, this.judge.line(this.params, all));
+    this.seen.begin();
+    Object.assign(line, this.judge.line(this.params, all, null, this.seen));
     if (steps) {
       line.gradient = this.sizes(this.model.gradient);
       line.update = this.sizes(this.optimiser.update);
       line.weights = this.sizes(this.params);
     }
     this.news.lines.push(rounded(line) as Line);
-    this.news.facts.push(this.seen.at(this.step, this.params));
+    this.news.facts.push(this.seen.told(this.step));
     this.logged = this.step;
     this.loss_sum = 0;
     if (this.status !== "running") return;
