@@ -1,6 +1,6 @@
 // Inside one update: how the batch's gradient, momentum, scaling and decay make a weight's change; and the gradient by
-// example. The twin of analyses/path/one_update.py: the training is repeated from where it began, which is exact, as the
-// batch of a step depends on the seed and the step alone.
+// example. The twin of analyses/path/one_update.py: the training is repeated from where it began, which is exact, as
+// the batch of a step depends on the seed and the step alone.
 
 import { type Architecture, slots } from "../model/architecture";
 import { Model } from "../model/model";
@@ -12,7 +12,7 @@ export class Update {
   readonly windows: number[][]; // of the batch: tokens, then what should be answered last
   private readonly trainer: Trainer;
   private readonly before: Float32Array;
-  private readonly gradients: Float32Array[]; // of each example, as its share of the batch's; none where dropout drew lots
+  private readonly gradients: Float32Array[]; // of each example, as its share of the batch's; none with dropout
 
   /** Repeats a training up to a step, and takes apart the update that leads to it. */
   constructor(start: Start, readonly step: number) {
@@ -31,7 +31,8 @@ export class Update {
 
   /** Whether it led where the training led that it repeats. */
   agrees(kept: Float32Array): boolean {
-    return this.trainer.step === this.step && kept.every((each, k) => Object.is(each, this.trainer.params[k]) || each === this.trainer.params[k]);
+    const { params, step } = this.trainer;
+    return step === this.step && kept.every((each, k) => each === params[k] || (each !== each && params[k] !== params[k]));
   }
 
   /** One weight's change, and the parts that sum to it, in the order in which the optimiser makes them. */

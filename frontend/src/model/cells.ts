@@ -29,8 +29,8 @@ export function read_cell(text: string, a: Architecture, length: number): Cell {
   if (Object.hasOwn(points, name)) {
     const along = axes(name);
     const given = ordered(words, along, name);
-    const index = given.map((word, k) => place(word, along[k], is_place(along[k]) ? length : points[name][along[k]], name));
-    return { kind: "point", name, index };
+    const size = (axis: string): number => (is_place(axis) ? length : points[name][axis]);
+    return { kind: "point", name, index: given.map((word, k) => place(word, along[k], size(along[k]), name)) };
   }
   if (!slot) throw unknown(name, "this model", [...Object.keys(points), ...parameters.map((each) => each.name)]);
   const along = slot.shape.length === 2 ? ["row", "column"] : ["place"];
@@ -49,7 +49,8 @@ function ordered(words: string[], along: readonly string[], name: string): strin
   const named = pairs.length > 0 && pairs.every((pair) => pair.length === 2);
   const found = named ? along.map((axis) => pairs.find((pair) => pair[0] === axis)?.[1]) : words;
   if (words.length !== along.length || found.some((word) => word === undefined)) {
-    throw new CallError(`cell = ${name}[${words.join(", ")}] does not name one place along each of: ${along.join(", ")}`);
+    const text = `${name}[${words.join(", ")}]`;
+    throw new CallError(`cell = ${text} does not name one place along each of: ${along.join(", ")}`);
   }
   return found as string[];
 }

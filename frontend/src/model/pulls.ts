@@ -1,5 +1,5 @@
-// Which later numbers pull on a number, and how hard: its gradient, one step forward. What `operands` is for values this
-// is for gradients: the gradient of a number is a sum over the numbers it goes into, of their gradient times a slope.
+// Which later numbers pull on a number, and how hard: its gradient, one step forward. What `operands` is for values
+// this is for gradients: the gradient of a number is a sum over the numbers it goes into, of their gradient times a slope.
 
 import { SLOPE } from "./activation";
 import { has_blocks, type Architecture, type Slot } from "./architecture";
@@ -70,14 +70,17 @@ class Later {
       this.pull("hidden", index, [constant(`slope of ${a.activation}`, slope)]);
     } else if (name === "hidden") {
       const [position, neuron] = here;
-      for (let k = 0; k < a.width; k++) this.pull("fed", [block, position, k], [this.weight(`blocks.${block}.contract`, neuron, k)]);
+      for (let k = 0; k < a.width; k++) {
+        this.pull("fed", [block, position, k], [this.weight(`blocks.${block}.contract`, neuron, k)]);
+      }
     } else if (name === "fed") this.pull("out", [block, ...here]);
     else if (name === "out") {
       pre || !a.feed_forward ? this.stream(block + 1, here) : this.normed("out", "normed_2", block, here);
     } else if (name === "final") {
       const [position, k] = here;
       for (let t = 0; t < a.outputs; t++) {
-        this.pull("logits", [position, t], [a.tied_embedding ? this.weight("token", t, k) : this.weight("read_out", k, t)]);
+        const weight = a.tied_embedding ? this.weight("token", t, k) : this.weight("read_out", k, t);
+        this.pull("logits", [position, t], [weight]);
       }
     } else if (name === "logits") this.asked_about(here);
   }
@@ -114,7 +117,9 @@ class Later {
   }
 
   /** A norm reads the row of a position; `from` is the point that it norms, in block `source`. */
-  private normed(from: string, to: string, block: number | null, [position, feature]: readonly number[], source = block): void {
+  private normed(
+    from: string, to: string, block: number | null, [position, feature]: readonly number[], source = block,
+  ): void {
     const { a } = this;
     const inside = Object.hasOwn(PER_BLOCK, to);
     const into = (k: number) => (inside ? [block as number, position, k] : [position, k]);
@@ -122,7 +127,8 @@ class Later {
     const { unit, inverse } = this.unit(from, source, position);
     const gain = inside ? `blocks.${block}.${to.replace("normed", "norm")}` : "norm";
     for (let k = 0; k < a.width; k++) {
-      const slope = inverse * ((k === feature ? 1 : 0) - ((a.norm === "layer" ? 1 : 0) + unit[k] * unit[feature]) / a.width);
+      const shared = ((a.norm === "layer" ? 1 : 0) + unit[k] * unit[feature]) / a.width;
+      const slope = inverse * ((k === feature ? 1 : 0) - shared);
       this.pull(to, into(k), [this.weight(gain, k), constant("slope of the norm", slope)]);
     }
   }
@@ -131,7 +137,8 @@ class Later {
   private unit(from: string, block: number | null, position: number): { unit: number[]; inverse: number } {
     const { a } = this;
     const inside = Object.hasOwn(PER_BLOCK, from);
-    const row = Array.from({ length: a.width }, (_, k) => this.at(from, ...(inside ? [block as number, position, k] : [position, k])));
+    const place = inside ? [block as number, position] : [position];
+    const row = Array.from({ length: a.width }, (_, k) => this.at(from, ...place, k));
     const mean = a.norm === "layer" ? row.reduce((sum, x) => sum + x, 0) / a.width : 0;
     const inverse = 1 / Math.sqrt(row.reduce((sum, x) => sum + (x - mean) ** 2, 0) / a.width + a.norm_epsilon);
     return { unit: row.map((x) => (x - mean) * inverse), inverse };
@@ -146,7 +153,8 @@ class Later {
       for (let h = 0; h < a.heads; h++) {
         for (let j = 0; j < a.head_width; j++) {
           for (const [column, by] of this.columns(name, position, j)) {
-            this.pull(name, [block, h, position, j], [this.weight(`blocks.${block}.${name}`, feature, h * a.head_width + column), ...by]);
+            const weight = this.weight(`blocks.${block}.${name}`, feature, h * a.head_width + column);
+            this.pull(name, [block, h, position, j], [weight, ...by]);
           }
         }
       }
@@ -211,7 +219,9 @@ class Later {
     const { a } = this;
     const row = head * a.head_width + feature;
     if (!a.output_projection) return this.pull("attended", [block, position, row]);
-    for (let k = 0; k < a.width; k++) this.pull("attended", [block, position, k], [this.weight(`blocks.${block}.output`, row, k)]);
+    for (let k = 0; k < a.width; k++) {
+      this.pull("attended", [block, position, k], [this.weight(`blocks.${block}.output`, row, k)]);
+    }
   }
 
   private expanded(block: number, [position, feature]: readonly number[]): void {
@@ -220,7 +230,7 @@ class Later {
     }
   }
 
-  /** What the loss makes of a logit: its chance, less 1 for what should be answered; or the logit is asked about itself. */
+  /** What the loss makes of a logit: its chance, less 1 for what should be answered; or it is asked about itself. */
   private asked_about([position, token]: readonly number[]): void {
     const { targets, logit } = this.passed;
     if (logit && logit[0] === position && logit[1] === token) {
@@ -236,7 +246,8 @@ class Later {
     const mean = constant("share of one prediction", 1 / many);
     const chance: Operand = { kind: "point", name: "probabilities", index: [position, token], number: share };
     this.found.push({ by: null, gradient: 1, slope: [chance, mean], contribution: share / many });
-    if (token === target) this.found.push({ by: null, gradient: 1, slope: [constant("less the answer", -1), mean], contribution: -1 / many });
+    if (token !== target) return;
+    this.found.push({ by: null, gradient: 1, slope: [constant("less the answer", -1), mean], contribution: -1 / many });
   }
 
   // ---- parameters -------------------------------------------------------------------------------------------------
@@ -279,7 +290,8 @@ class Later {
   /** What a norm norms. */
   private norms(to: string, block: number | null): { from: string; source: number | null } {
     const { a } = this;
-    if (to === "final") return has_blocks(a) ? { from: this.leaving, source: a.blocks - 1 } : { from: "embedded", source: null };
+    if (to === "final" && !has_blocks(a)) return { from: "embedded", source: null };
+    if (to === "final") return { from: this.leaving, source: a.blocks - 1 };
     if (a.norm_place === "post") return { from: to === "normed_1" ? "middle" : "out", source: block };
     if (to === "normed_2") return { from: "middle", source: block };
     return block ? { from: this.leaving, source: block - 1 } : { from: "embedded", source: null };

@@ -26,7 +26,9 @@ function as_text(made: Made, view: View): string {
   const lines = [`${said(cell, view)}, ${view.run.info.name}, step ${view.step}`, `= ${value_of(made)}`];
   const factor = (operand: Operand): string => `${printed(operand.number)} (${written_operand(operand)})`;
   const before = made.operation === "softmax" ? "e^" : "";
-  rows.forEach((row, k) => lines.push(`  ${k ? "+" : " "} ${sum.terms[k]} = ${before}${row.factors.map(factor).join(" × ")}`));
+  rows.forEach((row, k) => {
+    lines.push(`  ${k ? "+" : " "} ${sum.terms[k]} = ${before}${row.factors.map(factor).join(" × ")}`);
+  });
   if (made.operation === "softmax") lines.push(`  = ${sum.value}, of which this is the share`);
   return lines.join("\n") + "\n";
 }
@@ -35,10 +37,9 @@ function as_csv({ rows, operation, value, cell }: Made): string {
   const many = Math.max(1, ...rows.map((row) => row.factors.length));
   const columns = Array.from({ length: many }, (_, k) => [`factor ${k}`, `number ${k}`]).flat();
   const adds = operation === "softmax" ? "exponential" : "adds";
-  const made = rows.map((row) => [
-    ...Array.from({ length: many }, (_, k) => (row.factors[k] ? [written_operand(row.factors[k]), row.factors[k].number] : ["", ""])).flat(),
-    row.number,
-  ]);
-  const whole = [...Array.from({ length: 2 * many }, (_, k) => (k ? "" : cell.kind === "token" ? "token" : written_operand({ ...cell, number: value }))), value];
+  const pair = (operand?: Operand): (string | number)[] => (operand ? [written_operand(operand), operand.number] : ["", ""]);
+  const made = rows.map((row) => [...Array.from({ length: many }, (_, k) => pair(row.factors[k])).flat(), row.number]);
+  const name = cell.kind === "token" ? "token" : written_operand({ ...cell, number: value });
+  const whole = [name, ...Array<string>(2 * many - 1).fill(""), value];
   return csv({ head: [...columns, adds], rows: [...made, whole] });
 }

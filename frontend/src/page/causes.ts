@@ -30,13 +30,17 @@ export function pulled({ side, targets, logit, cell }: Towards): Pulled {
   else if (logit) model.logitGradient(...logit);
   model.backward();
   const after = model.gradients();
-  if (cell.kind === "token" || (cell.kind === "point" && !(cell.name in after))) return { loss, gradient: null, pulls: [] };
+  if (cell.kind === "token" || (cell.kind === "point" && !(cell.name in after))) {
+    return { loss, gradient: null, pulls: [] };
+  }
   const places = slots(architecture);
   const gradients = changes.length ? model.gradients(0, true) : after;
   const unmasked = changes.some(({ edit }) => edit.point === "attention");
-  const found = pulls(cell, { architecture, slots: places, params, trace: model.trace(), gradients, targets, logit, unmasked });
-  const slot = places.find((each) => each.name === (cell.kind === "parameter" ? cell.name : ""));
-  return { loss, gradient: slot ? model.gradient[place_of(slot, cell.index)] : at(after[(cell as { name: string }).name], cell.index), pulls: found };
+  const trace = model.trace();
+  const found = pulls(cell, { architecture, slots: places, params, trace, gradients, targets, logit, unmasked });
+  const slot = cell.kind === "parameter" ? places.find((each) => each.name === cell.name) : undefined;
+  const gradient = slot ? model.gradient[place_of(slot, cell.index)] : at(after[cell.name], cell.index);
+  return { loss, gradient, pulls: found };
 }
 
 export interface Life {

@@ -17,7 +17,8 @@ const TRUE = 5; // digits behind the first that a 32-bit number has for sure, af
 /** Print a value and the terms it is the sum of. */
 export function summed(value: number, terms: readonly number[]): Sum {
   if (![value, ...terms].every(Number.isFinite)) {
-    return { value: bare(value), terms: terms.map(bare), left: null, together: (places) => bare(places.reduce((sum, k) => sum + terms[k], 0)) };
+    const together = (places: readonly number[]): string => bare(places.reduce((sum, k) => sum + terms[k], 0));
+    return { value: bare(value), terms: terms.map(bare), left: null, together };
   }
   const size = terms.reduce((most, term) => Math.max(most, Math.abs(term)), Math.abs(value));
   const order = size ? Math.floor(Math.log10(size)) : 0;
@@ -31,9 +32,9 @@ export function summed(value: number, terms: readonly number[]): Sum {
   const units = exact.map(Math.round);
   let off = whole - units.reduce((sum, each) => sum + each, 0);
   const way = Math.sign(off);
-  const order_of = units.map((_, k) => k).sort((one, other) => way * (exact[other] - units[other] - (exact[one] - units[one])));
-  for (const k of order_of) {
-    if (!off || way * (exact[k] - units[k]) <= 0) break; // those whose rounding lost most give it back first
+  const lost = units.map((each, k) => way * (exact[k] - each));
+  for (const k of units.map((_, place) => place).sort((one, other) => lost[other] - lost[one])) {
+    if (!off || lost[k] <= 0) break; // those whose rounding lost most get it back first
     units[k] += way;
     off -= way;
   }

@@ -1,10 +1,9 @@
 // How a number is made, ready to be printed: rows that add up to it, or to what it is a share of.
 
-import { ACTIVATION } from "../model/activation";
 import { place_of } from "../model/cells";
 import { read, type Edit } from "../model/edits";
 import { axes } from "../model/glossary";
-import { operands, type Operand, type Operation, type Step } from "../model/operands";
+import { again, operands, type Operand, type Operation, type Step } from "../model/operands";
 import { at } from "../model/pulls";
 import type { Cell } from "../model/trace";
 import type { View } from "../panels/panel";
@@ -28,7 +27,7 @@ export interface Made {
   operation: Operation | "learnt" | "typed in";
   rows: Row[];
   sum: Sum; // of the rows: the number itself, or what it is a share of
-  reads: readonly Operand[]; // numbers that go in beside the rows: the row of a norm, what chose a token, what an activation bends
+  reads: readonly Operand[]; // what goes in beside the rows: the row of a norm, what chose a token, what is bent
   facts: { word: string; number: number }[]; // numbers on the way: mean, spread
   shift: number; // what was taken off every exponent of a softmax
 }
@@ -50,14 +49,15 @@ export function made(cell: Cell, view: View): Made {
     const value = view.params[place];
     const untouched = view.params_before?.[place] ?? null;
     const edited = untouched !== null && untouched !== value;
-    return { ...none, cell, value, untouched: edited ? untouched : null, computed: value, edited, operation: "learnt", sum: summed(value, []) };
+    const was = edited ? untouched : null;
+    return { ...none, cell, value, untouched: was, computed: value, edited, operation: "learnt", sum: summed(value, []) };
   }
   const value = at(view.trace.points[cell.name], cell.index);
   const untouched = view.before ? at(view.before.points[cell.name], cell.index) : null;
   const step = operands(a, view.params, view.trace, cell.name, cell.index);
   const found = { ...none, cell, value, untouched, operation: step.operation, ...told(step) };
   const edited = edits_of(cell, view).length > 0;
-  const computed = edited ? found.again : value;
+  const computed = edited ? again(step).value : value;
   return { ...found, edited, computed, sum: summed(found.total ?? computed, found.rows.map((row) => row.number)) };
 }
 
@@ -65,13 +65,12 @@ export function made(cell: Cell, view: View): Made {
 export function edits_of(cell: Cell, view: View): Edit[] {
   if (cell.kind !== "point" || !view.edits) return [];
   const along = axes(cell.name);
-  return read(view.edits).filter(
-    ({ point, at: places }) => point === cell.name && along.every((axis, k) => places?.[axis]?.includes(cell.index[k]) ?? true),
-  );
+  return read(view.edits).filter(({ point, at: places }) => {
+    return point === cell.name && along.every((axis, k) => places?.[axis]?.includes(cell.index[k]) ?? true);
+  });
 }
 
 interface Told {
-  again: number; // the value once more, from the operands
   rows: Row[];
   total: number | null; // what the rows add up to, where that is not the value
   reads: readonly Operand[];
@@ -81,7 +80,9 @@ interface Told {
 
 function told(step: Step): Told {
   const { operation, terms } = step;
-  const with_role = (role: string): Operand[] => terms.filter((term) => term.role === role).map((term) => term.factors[0]);
+  const with_role = (...roles: string[]): Operand[] => {
+    return terms.filter((term) => roles.includes(term.role)).map((term) => term.factors[0]);
+  };
   const none = { total: null, reads: [] as Operand[], facts: [], shift: 0 };
   const [itself] = with_role("itself");
   const beside = with_role("beside");
@@ -90,35 +91,38 @@ function told(step: Step): Told {
       const cells = terms.map((term) => term.factors[0]);
       const top = Math.max(...cells.map((each) => each.number));
       const shift = top > MOST_EXPONENT || itself.number < -MOST_EXPONENT ? top : 0;
-      const rows = cells.map((each) => ({ factors: [each], number: Math.exp(each.number - shift), itself: each === itself }));
+      const exponential = (each: Operand): number => Math.exp(each.number - shift);
+      const rows = cells.map((each) => ({ factors: [each], number: exponential(each), itself: each === itself }));
       const total = rows.reduce((sum, row) => sum + row.number, 0);
-      return { ...none, rows, total, shift, again: Math.exp(itself.number - shift) / total };
+      return { ...none, rows, total, shift };
     }
     case "mask":
-      return { ...none, rows: [], again: 0, reads: [] };
+      return { ...none, rows: [] };
     case "equal shares":
-      return { ...none, rows: [], again: 1 / beside[0].number, reads: beside };
+      return { ...none, rows: [], reads: beside };
     case "layer norm":
     case "rms norm": {
-      const row = terms.filter((term) => term.role === "itself" || term.role === "beside").map((term) => term.factors[0]);
+      const row = with_role("itself", "beside");
       const mean = operation === "layer norm" ? row.reduce((sum, each) => sum + each.number, 0) / row.length : 0;
       const square = row.reduce((sum, each) => sum + (each.number - mean) ** 2, 0) / row.length;
       const root = Math.sqrt(square + with_role("epsilon")[0].number);
-      const unit: Operand = { kind: "constant", name: "of unit size", index: [], number: (itself.number - mean) / root };
+      const size = (itself.number - mean) / root;
+      const unit: Operand = { kind: "constant", name: "of unit size", index: [], number: size };
       const [gain] = with_role("gain");
       const [bias] = with_role("bias");
       const rows: Row[] = [{ factors: [unit, gain], number: unit.number * gain.number }];
       if (bias) rows.push({ factors: [bias], number: bias.number });
-      const facts = [...(operation === "layer norm" ? [{ word: "mean", number: mean }] : []), { word: "spread", number: root }];
-      return { ...none, rows, reads: [itself, ...beside], facts, again: rows.reduce((sum, each) => sum + each.number, 0) };
+      const spread = { word: "spread", number: root };
+      const facts = operation === "layer norm" ? [{ word: "mean", number: mean }, spread] : [spread];
+      return { ...none, rows, reads: [itself, ...beside], facts };
     }
     case "relu":
     case "gelu":
     case "tanh":
-      return { ...none, rows: [], reads: [itself], again: ACTIVATION[operation](itself.number) };
+      return { ...none, rows: [], reads: [itself] };
     default: {
-      const rows = terms.filter((term) => term.contribution !== null).map((term) => ({ factors: term.factors, number: term.contribution as number }));
-      return { ...none, rows, reads: with_role("chosen by"), again: rows.reduce((sum, row) => sum + row.number, 0) };
+      const rows = terms.flatMap(({ factors, contribution }) => (contribution === null ? [] : [{ factors, number: contribution }]));
+      return { ...none, rows, reads: with_role("chosen by") };
     }
   }
 }
@@ -129,7 +133,7 @@ export function value_of(made: Made): string {
   return made.sum.value;
 }
 
-/** Places of the rows to show, largest first, so many at most and one for sure; and those that are left, to be one row. */
+/** Places of the rows to show, largest first, so many at most and one for sure; and those that are left, as one row. */
 export function foremost(numbers: readonly number[], most: number, sure = -1): { shown: number[]; rest: number[] } {
   const order = numbers.map((_, k) => k);
   if (numbers.length <= most + 1) return { shown: order, rest: [] };

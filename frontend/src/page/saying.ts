@@ -32,7 +32,8 @@ export function short(cell: Cell, view: View, apart: readonly number[]): string 
 /** The axes along which cells of one point differ. */
 export function apart(cells: readonly { index: readonly number[] }[]): number[] {
   const [first] = cells;
-  return first ? first.index.flatMap((_, axis) => (cells.some((cell) => cell.index[axis] !== first.index[axis]) ? [axis] : [])) : [];
+  const differ = (axis: number): boolean => cells.some((cell) => cell.index[axis] !== first.index[axis]);
+  return first ? first.index.flatMap((_, axis) => (differ(axis) ? [axis] : [])) : [];
 }
 
 export function at(view: View, position: number): { name: string; k: number } {

@@ -23,7 +23,8 @@ export function toward(text: string, view: View): Toward {
   const { outputs } = view.run.architecture;
   const length = view.trace.tokens.length;
   if (position < length && token < outputs) {
-    return { targets: null, logit: [position, token], problem: "", said: t("toward.logit", { answer: answer(view, token), place: t("cell.at", at(view, position)) }) };
+    const said = t("toward.logit", { answer: answer(view, token), place: t("cell.at", at(view, position)) });
+    return { targets: null, logit: [position, token], problem: "", said };
   }
   const problem = form
     ? `toward = “${text}” is not a logit of this input; positions are 0 to ${length - 1}, tokens 0 to ${outputs - 1}.`
@@ -40,8 +41,9 @@ function of_loss(view: View): Toward {
   const n = targets.reduce((many, target) => many + (target < 0 ? 0 : 1), 0);
   const one = info.task.answers === "one";
   const rule = last === null ? "" : answer(view, last);
-  const key = n === 0 ? (one ? "toward.open" : "toward.nothing") : one ? "toward.one" : rule ? "toward.next_rule" : "toward.next";
-  return { targets: n ? targets : null, logit: null, said: t(key, { n, rule }), problem: "" };
+  const none = one ? "toward.open" : "toward.nothing";
+  const some = one ? "toward.one" : rule ? "toward.next_rule" : "toward.next";
+  return { targets: n ? targets : null, logit: null, said: t(n ? some : none, { n, rule }), problem: "" };
 }
 
 /** The one token that the rule allows after the input; null where it leaves a choice or says nothing. */
