@@ -4,7 +4,7 @@ import type { Order, Report } from "../learn/protocol";
 import { jobs } from "./jobs";
 import { begin } from "./work";
 
-const SLICE = 8; // milliseconds of steps on the thread that draws
+const SLICE = 4; // milliseconds of steps on the thread that draws; the clock is looked at every four, so eight at most
 
 export class Tutor {
   private worker: Worker | null | undefined;
