@@ -221,7 +221,7 @@ export class Changing {
       if (problem && !problem.endsWith("is being opened")) return problem;
     }
     const weights = found.flatMap((row) => row.weights);
-    const edits = found.filter((row) => row.edit && !this.rows.some((each) => !each.off && each.text === row.text));
+    const edits = found.filter((row) => row.edit);
     const all = [...this.rows.filter((row) => !row.weights.length), ...edits, ...this.rows.filter((row) => row.weights.length)];
     this.put(weights.length ? with_set(all, weights) : all);
     return "";
