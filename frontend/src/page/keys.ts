@@ -8,7 +8,7 @@ export const KEYS: Record<string, (lab: Lab) => void> = {
   c: (lab) => (lab.page.mode = "change"),
   t: (lab) => (lab.page.mode = "train"),
   m: (lab) => (lab.page.mode = "compare"),
-  " ": (lab) => lab.toggle(),
+  " ": (lab) => (lab.page.mode === "train" && !lab.training.why_not ? lab.training.toggle() : lab.toggle()),
   ArrowLeft: (lab) => lab.to(lab.index - 1),
   ArrowRight: (lab) => lab.to(lab.index + 1),
   Home: (lab) => lab.to(0),
