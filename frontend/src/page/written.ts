@@ -12,9 +12,9 @@ export function written(value: number | null | undefined, digits = 3): string {
   return bare.replaceAll("-", "−");
 }
 
-/** Two digits behind the point, however small the number is. */
+/** Two digits behind the point, however small the number is; a dash for what is none. */
 export function short(value: number): string {
-  return Math.abs(value) < 0.005 ? "0.00" : written(value, 2);
+  return Number.isNaN(value) ? "–" : Math.abs(value) < 0.005 ? "0.00" : written(value, 2);
 }
 
 /** A share in per cent; what is neither nothing nor all is never written as 0 or 100. */
