@@ -18,8 +18,14 @@ describe("a recipe", () => {
   test("comes back from its text, whatever it says", () => {
     const recipes: [Recipe, Course][] = [
       [usual, { ...nowhere, of: "plus_last_even-18" }],
-      [{ ...usual, seed: 0, rate: 1e-6, steps: 1 }, { of: "a", from: 2412, set: "weights.token[3, 0]=1.5; weights.token[3, 1]=-2:1", then: [] }],
-      [{ ...usual, seed: 2 ** 31 - 1, rate: 1000, steps: 1e6 }, { of: "b", from: "here", set: "", then: [[0, 0.1], [100, 0.003]] }],
+      [
+        { ...usual, seed: 0, rate: 1e-6, steps: 1 },
+        { of: "a", from: 2412, set: "weights.token[3, 0]=1.5; weights.token[3, 1]=-2:1", then: [] },
+      ],
+      [
+        { ...usual, seed: 2 ** 31 - 1, rate: 1000, steps: 1e6 },
+        { of: "b", from: "here", set: "", then: [[0, 0.1], [100, 0.003]] },
+      ],
       ...OPTIMISERS.map((optimiser): [Recipe, Course] => [{ ...usual, optimiser }, nowhere]),
       ...SCHEDULES.map((schedule): [Recipe, Course] => [{ ...usual, schedule }, nowhere]),
     ];
@@ -63,10 +69,11 @@ function base(): OpenRun {
 }
 
 /** A run, and all that its training reports, slice by slice. */
-function taught(changes: Partial<Recipe> = {}, most: number | null = null, from: { step: number; params: Float32Array } | null = null) {
+function taught(changes: Partial<Recipe> = {}, most: number | null = null, from?: Pick<Progress, "step" | "params">) {
   const settings = { ...train, ...changes };
   const run = base();
-  const origin = { run, params: from?.params ?? null, step: from?.step ?? 0, member: 0, edits: "", sha256: from ? "abc" : "" };
+  const { params = null, step = 0 } = from ?? {};
+  const origin = { run, params, step, member: 0, edits: "", sha256: from ? "abc" : "" };
   const made = new TrainedRun(origin, settings, { id: "here-1", name: "trained here" }, most);
   const reports: Progress[] = [];
   const work: (() => void)[] = [];
@@ -76,7 +83,8 @@ function taught(changes: Partial<Recipe> = {}, most: number | null = null, from:
     later: (each) => work.push(each),
     now: () => (now += 10), // a look at the clock takes ten milliseconds, so that a slice has few steps
   });
-  order({ kind: "start", id: 1, start: { architecture, train: settings, task, ladder, data: data(), ...(from ?? {}) } });
+  const start = { architecture, train: settings, task, ladder, data: data(), ...from };
+  order({ kind: "start", id: 1, start });
   while (work.length) work.shift()!();
   return { made, reports };
 }

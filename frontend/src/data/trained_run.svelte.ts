@@ -22,7 +22,7 @@ export class TrainedRun extends OpenRun {
   readonly trained: Trained;
   saved = $state(false);
   step = $state(0); // how far it came
-  private readonly few: Set<number> | null; // steps to keep where there is little room; null: all that are kept in training
+  private readonly few: Set<number> | null; // steps to keep where there is little room; null: all that training keeps
   private readonly passing: Passing;
 
   constructor(
@@ -60,7 +60,8 @@ export class TrainedRun extends OpenRun {
     const { trained, passing, few, info } = this;
     const status = progress.status === "paused" ? "running" : progress.status; // a pause is the tutor's, not the run's
     const over = status !== "running";
-    const kept = progress.news.kept.filter((each) => !few || few.has(each.step) || (over && each.step === progress.step));
+    const keeps = (step: number): boolean => !few || few.has(step) || (over && step === progress.step);
+    const kept = progress.news.kept.filter((each) => keeps(each.step));
     const changed = progress.rates.length !== trained.rates.length;
     trained.add({ ...progress, news: { ...progress.news, kept } });
     passing.put(progress.step, progress.params);
@@ -96,7 +97,8 @@ export class TrainedRun extends OpenRun {
   private happened(over: boolean): Event[] {
     const { trained, info } = this;
     const found = trained.events(info.ladder, info.task.exact);
-    for (const [step, rate] of trained.rates) found.push({ step, kind: "rate", text: `the rate is ${rate} from here on` });
+    const told = (rate: number): string => `the rate is ${rate} from here on`;
+    found.push(...trained.rates.map(([step, rate]): Event => ({ step, kind: "rate", text: told(rate) })));
     const { step, loss } = this.curve(0);
     let best = -1;
     step.forEach((at, k) => {
@@ -111,7 +113,8 @@ export class TrainedRun extends OpenRun {
     if (!params) return null;
     const [older, own] = [run.past(), run.curve(member)];
     const many = own.step.filter((at) => at <= step).length;
-    return { step: [...(older?.step ?? []), ...own.step.slice(0, many)], loss: [...(older?.loss ?? []), ...own.loss.slice(0, many)] };
+    const both = (before: number[] = [], after: number[]): number[] => [...before, ...after.slice(0, many)];
+    return { step: both(older?.step, own.step), loss: both(older?.loss, own.loss) };
   }
 
   /** What is true at a step; while that is being found out, what was true before. */
@@ -153,7 +156,8 @@ function by_step(a: { step: number }, b: { step: number }): number {
 }
 
 /** What the page knows of a run that was just begun: as of the one it is made from, but for what is new. */
-function about({ run, params, step, edits, sha256 }: Origin, train: TrainSettings, { id, name }: { id: string; name: string }): RunInfo {
+function about(origin: Origin, train: TrainSettings, { id, name }: { id: string; name: string }): RunInfo {
+  const { run, params, step, edits, sha256 } = origin;
   const { info, data } = run;
   const { parent: _, ...rest } = info;
   return {

@@ -1,5 +1,5 @@
-// Whether the members of a run have learnt their task, and since when: the measure of `learnt` of summary.py, read off the
-// logged lines.
+// Whether the members of a run have learnt their task, and since when: the measure of `learnt` of summary.py, read off
+// the logged lines.
 
 import type { OpenRun } from "../data/open.svelte";
 import type { Examples } from "../data/source";

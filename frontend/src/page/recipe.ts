@@ -21,7 +21,7 @@ export interface Recipe {
 /** Where it begins, and what was done on the way. */
 export interface Course {
   of: string; // the run whose task and shape it has
-  from: number | "here" | null; // the step whose weights it begins with; null: fresh ones; here: of a run that no link can carry
+  from: number | "here" | null; // the step whose weights it begins with; null: fresh ones; here: no link can carry them
   set: string; // weights that were set by hand before, as edits are written
   then: [number, number][]; // changes of the rate: after which step, and to what
 }
@@ -71,7 +71,8 @@ function take({ recipe, course }: Written, name: string, value: string): string 
   if (name === "from" && value === "here") return (course.from = "here") && "";
   const one_of = name === "optimiser" ? OPTIMISERS : name === "schedule" ? SCHEDULES : null;
   if (one_of) {
-    if (!(one_of as readonly string[]).includes(value)) return `${name} = “${short(value)}” is not one of ${one_of.join(", ")}.`;
+    const there = (one_of as readonly string[]).includes(value);
+    if (!there) return `${name} = “${short(value)}” is not one of ${one_of.join(", ")}.`;
     Object.assign(recipe, { [name]: value });
     return "";
   }
@@ -95,7 +96,8 @@ function set(course: Course, value: string): string {
 function then(course: Course, value: string): string {
   for (const each of value.split("+")) {
     const [rate, step] = each.split("@");
-    if (refused("rate", rate) || refused("from", step ?? "")) return `then = “${short(each)}” must be a rate @ a step, as 0.01@2000.`;
+    const fine = !refused("rate", rate) && !refused("from", step ?? "");
+    if (!fine) return `then = “${short(each)}” must be a rate @ a step, as 0.01@2000.`;
     course.then.push([Number(step), Number(rate)]);
   }
   course.then.sort((a, b) => a[0] - b[0]);
@@ -107,7 +109,8 @@ export function refused(name: keyof typeof WHOLE | "rate", value: number | strin
   const number = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
   const said = typeof value === "string" ? `“${short(value)}”` : value;
   if (name === "rate") {
-    return number >= LEAST_RATE && number <= MOST_RATE ? "" : `rate = ${said} must be a number from ${LEAST_RATE} to ${MOST_RATE}.`;
+    const fine = number >= LEAST_RATE && number <= MOST_RATE;
+    return fine ? "" : `rate = ${said} must be a number from ${LEAST_RATE} to ${MOST_RATE}.`;
   }
   const [least, most] = WHOLE[name];
   const fine = Number.isInteger(number) && number >= least && number <= most;

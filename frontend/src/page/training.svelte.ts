@@ -37,6 +37,13 @@ export interface Seedling {
   run: TrainedRun | null;
 }
 
+/** A tutor of many seeds, the one it teaches, and its steps a second. */
+interface Teaching {
+  tutor: Tutor;
+  at: Seedling | null;
+  fast: number;
+}
+
 export class Training {
   recipe: Recipe = $state({ seed: 0, rate: 0.001, steps: 1000, optimiser: "adamw", schedule: "constant" });
   speed = $state(0);
@@ -55,13 +62,13 @@ export class Training {
 
   private own_seed = any_seed();
   private then: [number, number][] = []; // changes of the rate that the link asks for
-  private course: Course | null = null; // of the link
+  private course: Course | null = $state.raw(null); // of the link
   private touched = $state(false); // whether the link must tell of the recipe
   private wrote = ""; // what this page put into the link
   private form_of: OpenRun | null = null; // whose settings the form began with
   private count = 0;
   private tutor = new Tutor((report) => this.hear(report));
-  private tutors: { tutor: Tutor; at: Seedling | null; fast: number }[] = [];
+  private tutors: Teaching[] = [];
   private heard: Report[] = [];
   private knows = new Lane("know");
   private asked = { run: null as TrainedRun | null, step: -1, time: 0, took: 0 };
@@ -85,7 +92,8 @@ export class Training {
   /** Seconds until the training ends, at its present speed; null where nobody can say. */
   left: number | null = $derived.by(() => {
     const { run } = this;
-    return run && this.state === "running" && this.settled && this.per_second > 0 ? (run.train.steps - run.step) / this.per_second : null;
+    const known = run && this.state === "running" && this.settled && this.per_second > 0;
+    return known ? (run.train.steps - run.step) / this.per_second : null;
   });
   /** How much of the training is done. */
   share: number = $derived.by(() => {
@@ -94,11 +102,13 @@ export class Training {
   });
   crowd_left: number | null = $derived.by(() => {
     if (!this.crowd_goes || !(this.crowd_speed > 0)) return null;
-    const steps = this.crowd.reduce((sum, { run }) => sum + (run ? (run.growing ? run.train.steps - run.step : 0) : this.recipe.steps), 0);
-    return steps / this.crowd_speed;
+    const all = this.crowd.reduce((sum, { run }) => sum + (run?.train.steps ?? this.recipe.steps), 0);
+    const done = this.crowd.reduce((sum, { run }) => sum + (run?.growing ? run.step : (run?.train.steps ?? 0)), 0);
+    return (all - done) / this.crowd_speed;
   });
-  solved: number = $derived.by(() => this.crowd.filter(({ run }) => run && !run.growing && learnt_at(run) !== null).length);
-  ended: number = $derived.by(() => this.crowd.filter(({ run }) => run && !run.growing).length);
+  private over: TrainedRun[] = $derived.by(() => this.crowd.flatMap(({ run }) => (run && !run.growing ? [run] : [])));
+  solved: number = $derived.by(() => this.over.filter((run) => learnt_at(run) !== null).length);
+  ended: number = $derived.by(() => this.over.length);
 
   constructor(private lab: Lab) {}
 
@@ -114,7 +124,8 @@ export class Training {
       if (text !== null) untrack(() => (this.lab.page.train = this.wrote = text));
     });
     $effect(() => {
-      if (this.lab.further && this.lab.page.mode === "train" && this.base && !this.why_not) untrack(() => this.tutor.warm());
+      const wanted = this.lab.further && this.lab.page.mode === "train" && this.base && !this.why_not;
+      if (wanted) untrack(() => this.tutor.warm());
     });
   }
 
@@ -181,11 +192,15 @@ export class Training {
     if (this.state === "idle") this.start();
   }
 
-  /** Whether what the button would begin was trained here already and nobody insists on its seed: the next one is drawn. */
+  /** Whether what the button would begin was trained here before and nobody insists on its seed: another is drawn. */
   done_before: boolean = $derived.by(() => {
     const { base, recipe } = this;
-    const same = (run: OpenRun): boolean => run instanceof TrainedRun && run.origin.run === base && run.origin.params === null;
-    return !this.chosen && this.lab.here.some((run) => same(run) && write(recipe_of((run as TrainedRun).train), recipe, NOWHERE) === write(recipe, recipe, NOWHERE));
+    const same = (run: OpenRun): boolean =>
+      run instanceof TrainedRun &&
+      run.origin.run === base &&
+      run.origin.params === null &&
+      write(recipe_of(run.train), recipe, NOWHERE) === write(recipe, recipe, NOWHERE);
+    return !this.chosen && this.lab.here.some(same);
   });
 
   /** Begin anew, with fresh weights. */
@@ -201,7 +216,8 @@ export class Training {
     if (!run) return;
     const weights = changing.weights_in_force();
     const before = run.weights.at(step, member);
-    const origin = { run, step, member, params: set(before, run.slots, weights), edits: written_weights(weights), sha256: further!.digest(before) };
+    const params = set(before, run.slots, weights);
+    const origin = { run, step, member, params, edits: written_weights(weights), sha256: further!.digest(before) };
     changing.put(changing.rows.filter((row) => !row.weights.length)); // they are part of the new run from here on
     this.begin(origin, false);
   }
@@ -215,6 +231,11 @@ export class Training {
     return true;
   }
 
+  /** Whether the link tells all that it takes; it cannot, of a run that continued one trained in another page. */
+  get repeatable(): boolean {
+    return this.course?.from !== "here";
+  }
+
   /** Train what the link shows once more. */
   async again(): Promise<void> {
     const { base, course } = this;
@@ -223,9 +244,9 @@ export class Training {
     if (!course || course.from === null || course.from === "here") return this.start();
     const step = base.steps[base.nearest(course.from)];
     const { member, further } = this.lab;
-    const params = base.weights.at(step, member);
-    const weights = course.set ? read_weights(course.set) : [];
-    this.begin({ run: base, step, member, params: set(params, base.slots, weights), edits: course.set, sha256: further!.digest(params) }, false);
+    const before = base.weights.at(step, member);
+    const params = set(before, base.slots, course.set ? read_weights(course.set) : []);
+    this.begin({ run: base, step, member, params, edits: course.set, sha256: further!.digest(before) }, false);
   }
 
   private begin(origin: Origin, paused: boolean): void {
@@ -239,7 +260,8 @@ export class Training {
     this.settled = false;
     this.going_since = performance.now();
     this.lab.playing = false;
-    this.tutor.send({ kind: "start", id: this.count, start: this.begun(run), steps_per_second: this.speed || null, paused: true });
+    const start = this.begun(run);
+    this.tutor.send({ kind: "start", id: this.count, start, steps_per_second: this.speed || null, paused: true });
     this.tutor.send(paused ? { kind: "step" } : { kind: "go" });
   }
 
@@ -248,12 +270,14 @@ export class Training {
     const until = steps > origin.step ? steps : origin.step + steps;
     const train = { ...origin.run.info.experiment.train, ...recipe, steps: until };
     this.count += 1;
-    const name = t(origin.params ? "train.name.on" : "train.name", { seed: String(train.seed), step: thousands(origin.step) });
+    const told = { seed: String(train.seed), step: thousands(origin.step) };
+    const name = t(origin.params ? "train.name.on" : "train.name", told);
     const others = this.lab.here.map((each) => each.info.name);
     const rate = train.rate === this.usual.rate ? "" : t("train.name.rate", { rate: String(train.rate) });
     const full = name + rate;
     const twin = others.filter((each) => each === full || each.startsWith(`${full} (`)).length;
-    const run = new TrainedRun(origin, train, { id: `here-${this.count}`, name: twin ? `${full} (${twin + 1})` : full }, most);
+    const card = { id: `here-${this.count}`, name: twin ? `${full} (${twin + 1})` : full };
+    const run = new TrainedRun(origin, train, card, most);
     run.wanted = (step) => this.know(run, step);
     return run;
   }
@@ -348,7 +372,8 @@ export class Training {
   /** Count the time that was spent. */
   private rest(): void {
     const { run } = this;
-    if (run && this.state === "running") this.seconds.set(run, (this.seconds.get(run) ?? 0) + (performance.now() - this.going_since) / 1000);
+    if (!run || this.state !== "running") return;
+    this.seconds.set(run, (this.seconds.get(run) ?? 0) + (performance.now() - this.going_since) / 1000);
   }
 
   /** Find out what is true of a run at a step that no line was logged for. */
@@ -356,11 +381,14 @@ export class Training {
     const now = performance.now();
     const { asked } = this;
     if (asked.run === run && asked.step === step) return;
-    if (run.growing && this.state === "running" && asked.run === run && now - asked.time < Math.max(OFTEN, SELDOM * asked.took)) return;
+    const moves = run.growing && this.state === "running" && asked.run === run;
+    if (moves && now - asked.time < Math.max(OFTEN, SELDOM * asked.took)) return;
     this.asked = { ...asked, run, step, time: now };
     const { architecture, info } = run;
-    const request = { architecture, task: info.task, ladder: info.ladder, validation: few(run.data!.validation), params: run.weights.at(step, 0), step };
-    void this.knows.ask(request).then((facts) => {
+    const { task, ladder } = info;
+    const validation = few(run.data!.validation);
+    const params = run.weights.at(step, 0);
+    void this.knows.ask({ architecture, task, ladder, validation, params, step }).then((facts) => {
       if (!facts) return;
       this.asked.took = performance.now() - now;
       run.learnt(facts);
@@ -371,7 +399,8 @@ export class Training {
 
   set_many(value: number): void {
     const fine = Number.isInteger(value) && value >= 2 && value <= MOST_MANY;
-    this.problems = { ...this.problems, many: fine ? "" : `seeds = ${value} must be a whole number from 2 to ${MOST_MANY}.` };
+    const problem = fine ? "" : `seeds = ${value} must be a whole number from 2 to ${MOST_MANY}.`;
+    this.problems = { ...this.problems, many: problem };
     if (fine) this.many = value;
   }
 
@@ -384,7 +413,7 @@ export class Training {
     const cores = navigator.hardwareConcurrency || 2;
     const workers = Math.max(1, Math.min(MOST_WORKERS, cores - 1, this.many));
     for (let k = 0; k < workers; k++) {
-      const one: (typeof this.tutors)[number] = { tutor: new Tutor((report) => this.hear_one(one, report)), at: null, fast: 0 };
+      const one: Teaching = { tutor: new Tutor((report) => this.hear_one(one, report)), at: null, fast: 0 };
       this.tutors.push(one);
       this.next(one);
     }
@@ -399,7 +428,7 @@ export class Training {
     this.crowd_goes = false;
   }
 
-  private next(one: (typeof this.tutors)[number]): void {
+  private next(one: Teaching): void {
     const { base } = this;
     const waiting = this.crowd.find(({ run }) => run === null);
     if (!base || !waiting) {
@@ -418,7 +447,7 @@ export class Training {
     one.tutor.send({ kind: "start", id: this.count, start: this.begun(run) });
   }
 
-  private hear_one(one: (typeof this.tutors)[number], report: Report): void {
+  private hear_one(one: Teaching, report: Report): void {
     const run = one.at?.run;
     if (!run) return;
     if (report.kind === "failed") {
@@ -441,7 +470,8 @@ export class Training {
 
   /** Beside the run it was made from. */
   compare(run: TrainedRun): void {
-    Object.assign(this.lab.page, { run: run.info.id, mode: "compare", b: write_other({ run: run.origin.run.info.id }) });
+    const b = write_other({ run: run.origin.run.info.id });
+    Object.assign(this.lab.page, { run: run.info.id, mode: "compare", b });
   }
 
   /** Take a run off the page for good. */
@@ -459,8 +489,15 @@ export class Training {
   /** A run as a zip of its folder, which `glassformer` opens. */
   save(run: TrainedRun): void {
     const { info, data, trained, origin, folder: told } = run;
-    const saved = { name: told, info: origin.run.info, train: run.train, data: data!, ...(info.parent ? { parent: info.parent } : {}) };
-    const bytes = this.lab.further!.folder(trained, { ...saved, created: new Date().toISOString(), seconds: this.seconds.get(run) ?? 0 });
+    const bytes = this.lab.further!.folder(trained, {
+      name: told,
+      info: origin.run.info,
+      train: run.train,
+      data: data!,
+      ...(info.parent ? { parent: info.parent } : {}),
+      created: new Date().toISOString(),
+      seconds: this.seconds.get(run) ?? 0,
+    });
     download(new Blob([bytes], { type: "application/zip" }), `${told}.zip`);
     run.saved = true;
   }
