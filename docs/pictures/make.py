@@ -50,8 +50,7 @@ def make(run: Run) -> None:
             _draw.save(getattr(gf.figures, f"plot_{name}")(run), work / f"{name}.png")
             _few_colours(work / f"{name}.png", HERE / f"{name}.png")
         (work / "page.html").write_text(report.page_of(run, f"#v1&step={STEP}"), encoding="utf-8")
-        _photograph(work / "page.html", work / "page.png")
-        _few_colours(work / "page.png", HERE / "page.png")
+        _photograph(work / "page.html", HERE / "page.png")  # small signs in many colours: a palette would lose them
     told = json.dumps(facts(run), ensure_ascii=False, indent=1)
     (HERE / "made.json").write_text(told + "\n", encoding="utf-8")
 
