@@ -51,7 +51,7 @@ def test_a_film_takes_what_all_films_take(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_film_is_made_of_results_alone(name):
     """What stands still, the strip and every frame go through JSON, and the pictures are the same."""
-    made = film(name, home_of(name), frames=4)
+    made = film(name, home_of(name), frames=3)
     reel = made.reel
     kept = {frame: trip(reel.at(frame)) for frame in reel.frames}
     still = {key: trip(each) for key, each in reel.still.items()}
@@ -65,7 +65,7 @@ def test_a_film_is_made_of_results_alone(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_frames_are_full_pictures_that_differ_and_depend_on_their_step_alone(name):
     before = dict(matplotlib.rcParams)
-    made = film(name, home_of(name), frames=4, theme="dark")
+    made = film(name, home_of(name), frames=3, theme="dark")
     frames = list(made.frames())
     assert dict(matplotlib.rcParams) == before
     assert len(frames) == len(made.steps) >= 2
@@ -76,7 +76,7 @@ def test_frames_are_full_pictures_that_differ_and_depend_on_their_step_alone(nam
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_film_is_written_with_poster_numbers_and_words(name, tmp_path):
-    made = film(name, home_of(name), frames=4)
+    made = film(name, home_of(name), frames=3)
     path = tmp_path / f"{name}_film.gif"
     written = made.save(path, fps=10)
     assert {each.suffix for each in written} == {".gif", ".png", ".csv", ".json"}
@@ -99,7 +99,7 @@ def test_a_film_is_written_with_poster_numbers_and_words(name, tmp_path):
 def test_any_task_can_be_filmed(name, run):
     if name == "one_update" and run != "five_operations":
         pytest.skip("it compiles for long; one kind of task beside the rule is enough")
-    made = film(name, run, frames=3)
+    made = film(name, run, frames=2)
     assert len(list(made.frames(made.steps[-1:]))) == 1
 
 

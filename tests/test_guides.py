@@ -14,6 +14,7 @@ import hand_wired
 from page_reports import browsing, visit
 
 ROOT = Path(__file__).parent.parent
+COMMAND = "from glassformer.cli import main; main()"
 
 
 def copied(guide, folder):
@@ -84,7 +85,7 @@ def test_the_guide_s_figure_passes_the_whole_contract(tmp_path):
         "token_lengths or where or entry or layer or loading",
     )
     made = hand_wired.previous_token(tmp_path / "run")
-    command = ("-c", "from glassformer.cli import main; main()")
+    command = ("-c", COMMAND)
     assert "token_lengths" in run(tmp_path, *command, "list", "figures").stdout
     words = ("figures", str(made.path), "token_lengths", "--out", "out", "--format", "svg,csv")
     assert run(tmp_path, *command, *words).returncode == 0
@@ -97,7 +98,8 @@ def test_the_guide_s_task_and_experiment_pass_the_whole_contract(tmp_path):
     files = copied("add-a-task.md", tmp_path)
     clean(tmp_path, files)
     assert passes(tmp_path, "tests/test_tasks.py", "-k", "after_five_comes_zero") >= 5
-    assert passes(tmp_path, "tests/test_experiments.py", "-k", "ready_made and after_five_comes_zero") == 1
+    assert passes(tmp_path, "tests/test_experiments.py", "-k", "known_kind and after_five_comes_zero") == 1
+    assert run(tmp_path, "-c", COMMAND, "train", "after_five_comes_zero", "--steps", "3", "--quiet").returncode == 0
     assert passes(tmp_path, "tests/test_docs.py") > 5
 
 
@@ -108,7 +110,7 @@ def test_the_guide_s_panel_is_built_and_draws_its_numbers(tmp_path):
     built = run(tmp_path, "hatch_build.py")
     assert built.returncode == 0, built.stdout + built.stderr
     made = hand_wired.previous_token(tmp_path / "run")
-    done = run(tmp_path, "-c", "from glassformer.cli import main; main()", "report", str(made.path), "--out", "x.html")
+    done = run(tmp_path, "-c", COMMAND, "report", str(made.path), "--out", "x.html")
     assert done.returncode == 0, done.stderr
     with browsing() as browser:
         seen = visit(browser, tmp_path / "x.html", "#v1&panel=lengths&position=2&lang=de")
