@@ -1,5 +1,6 @@
 """The page as a reader meets it: from the disk, without a network, by keyboard, wide or narrow, light or dark."""
 
+import re
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -186,9 +187,89 @@ def test_nothing_is_done_while_nothing_changes(browser, report):
     client.send("Performance.enable")
 
     def worked() -> float:
-        return {each["name"]: each["value"] for each in client.send("Performance.getMetrics")["metrics"]}["TaskDuration"]
+        return {each["name"]: each["value"] for each in client.send("Performance.getMetrics")["metrics"]}[
+            "TaskDuration"
+        ]
 
     before = worked()
     page.wait_for_timeout(1500)
     assert worked() - before < 0.15  # seconds, those of asking included
+    page.context.close()
+
+
+def test_a_running_clock_is_told_of_at_most_once_in_five_seconds(browser, report):
+    page = visit(browser, report, "#v1&step=0").page
+    clock = page.get_by_role("slider", name="Step of the training")
+    page.get_by_role("button", name="Play the training").first.click()
+    said = set()
+    for _ in range(10):
+        page.wait_for_timeout(100)
+        said.add(clock.get_attribute("aria-valuetext"))
+    assert len(said) <= 2
+    page.get_by_role("button", name="Pause").first.click()
+    page.wait_for_timeout(100)
+    assert clock.get_attribute("aria-valuetext") not in said - {clock.get_attribute("aria-valuetext")}
+    page.context.close()
+
+
+def test_single_keys_act_are_listed_and_can_be_switched_off(browser, report):
+    page = visit(browser, report).page
+    page.locator("main").focus()
+    page.keyboard.press("p")
+    assert page.get_by_role("button", name="Predict").get_attribute("aria-pressed") == "true"
+    page.keyboard.press("?")
+    listed = page.get_by_role("dialog").inner_text()
+    assert all(word in listed for word in ("W P C T M", "Space", "Home End", "Escape"))
+    page.get_by_label("single keys act").uncheck()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="hidden")
+    page.locator("main").focus()
+    page.keyboard.press("w")
+    assert page.get_by_role("button", name="Predict").get_attribute("aria-pressed") == "true"
+    page.context.close()
+
+
+def test_every_panel_has_a_name_a_summary_a_table_and_a_csv(browser, report):
+    page = visit(browser, report).page
+    panels = page.locator("section.panel")
+    assert panels.count() == 4
+    for k in range(4):
+        panel = panels.nth(k)
+        assert panel.get_by_role("heading").inner_text()
+        assert len(panel.locator("p.hidden").first.inner_text()) > 20
+        panel.get_by_role("button", name="Save, table and more").click()
+        panel.get_by_role("button", name="table", exact=True).click()
+        rows = panel.locator("table tbody tr")
+        rows.first.wait_for()
+        with page.expect_download() as download:
+            panel.get_by_role("button", name="CSV").click()
+        lines = download.value.path().read_text(encoding="utf-8").splitlines()
+        assert len(lines) == 1 + rows.count()
+        assert "run.trace(" in panel.locator("code").inner_text()
+    page.context.close()
+
+
+def test_a_cell_is_announced_with_its_place_and_value(browser, report):
+    page = visit(browser, report, "#v1&step=200").page
+    panel = page.locator("section.panel", has=page.get_by_role("heading", name="Who looks at whom"))
+    panel.get_by_role("application").focus()
+    page.keyboard.press("Home")
+    cell = panel.locator("[aria-live=polite]")
+    said = cell.inner_text()
+    assert re.fullmatch(r"block 0, head 0, query \S+ at \d, key \S+ at \d: \d+ %", said), said
+    page.keyboard.press("ArrowUp")
+    page.wait_for_timeout(50)
+    assert cell.inner_text() != said
+    page.context.close()
+
+
+def test_at_twice_the_size_nothing_is_lost_and_the_curve_can_be_heard(browser, report):
+    seen = visit(browser, report, "", 720, 450)  # 1440 × 900, twice as large
+    page = seen.page
+    assert page.evaluate(SIDEWAYS) <= 0
+    for name in ("Watch", "Predict", "Change", "Train", "Compare", "Hear the curve"):
+        page.get_by_role("button", name=name, exact=True).scroll_into_view_if_needed()
+    page.get_by_role("button", name="Hear the curve").click()
+    page.wait_for_timeout(200)
+    assert seen.problems == []
     page.context.close()
