@@ -18,6 +18,11 @@ export function next_chances(trace: Trace, a: Architecture, position: number, te
   return found;
 }
 
+/** The place of the largest chance; -1 where the chances are no numbers. */
+export function likeliest(chances: Float32Array): number {
+  return chances.indexOf(chances.reduce((most, each) => Math.max(most, each), 0));
+}
+
 /** Where the answer after a position is read: there, or at the one place where a model with one answer is read. */
 export function read_at(a: Architecture, length: number, position: number): number {
   return a.read_position === null || a.read_position === undefined ? position : Math.min(a.read_position, length - 1);

@@ -215,10 +215,12 @@ export class Lab {
     const found = this.tokens(input);
     if ("problem" in found) {
       this.problem = found.problem;
-      return;
+      if (untrack(() => this.view?.run === run)) return; // what was seen last stays
+    } else {
+      this.problem = "";
     }
-    this.problem = "";
-    const asked = this.changing.look({ run, step, member, tokens: found.tokens }, this.comparing.a_edited);
+    const tokens = "tokens" in found ? found.tokens : readings(run.info.task).encode(run.info.task.showcase[0]);
+    const asked = this.changing.look({ run, step, member, tokens }, this.comparing.a_edited);
     const { params, untouched: params_before } = asked;
     const shown = { run, member, step, params, params_before, edits: written_edits(asked), temperature, which: "a" as const };
     const alone = !this.comparing.on; // beside B there is no third one in grey

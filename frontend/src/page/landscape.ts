@@ -21,11 +21,12 @@ export interface Lines {
   bias: Float64Array;
 }
 
-/** The realm of every answer and the winner's chance at each place; null where a norm stands before the read-out. */
+/** The realm of every answer and the winner's chance at each place; null where a norm stands before the read-out, or no numbers are in it. */
 export function landscape(view: View, limits: readonly [number, number]): Landscape | null {
   const a = view.run.architecture;
   if (a.width !== 2 || a.final_norm || (a.norm_place === "post" && a.norm !== "none")) return null;
   const lines = read_out(view);
+  if (![lines.first, lines.second, lines.bias].every((each) => each.every(Number.isFinite))) return null;
   const chance = chances(lines, limits, view.temperature);
   const regions = Array.from(lines.bias.keys()).flatMap((token) => {
     const corners = realm(lines, token, limits);

@@ -3,10 +3,10 @@
 import { type Side, traced } from "./looking";
 import type { Trace } from "../model/trace";
 
-/** −Σ p ln p over a stretch of shares, in nats. */
+/** −Σ p ln p over a stretch of shares, in nats; not a number where one of them is none. */
 export function entropy(shares: ArrayLike<number>, begin = 0, many = shares.length): number {
   let sum = 0;
-  for (let k = begin; k < begin + many; k++) if (shares[k] > 0) sum -= shares[k] * Math.log(shares[k]);
+  for (let k = begin; k < begin + many; k++) if (!(shares[k] <= 0)) sum -= shares[k] * Math.log(shares[k]);
   return sum;
 }
 

@@ -126,10 +126,17 @@ def _task(run: Run) -> dict[str, Any]:
         "vocabulary": task.vocabulary,
         "outputs": task.vocabulary[: run.architecture.answers],
         "groups": task.groups,
-        "showcase": task.showcase,
+        "showcase": _showcase(run),
         "reading": reading(task),
         "truth": truth(task, run.architecture),
     }
+
+
+def _showcase(run: Run) -> list[str]:
+    """The examples, each once; of those that are longer than what the model sees, the end."""
+    task, most = run.task, run.architecture.context
+    read = ((text, task.encode(text)) for text in task.showcase)
+    return list(dict.fromkeys(text if len(ids) <= most else task.decode(ids[-most:]) for text, ids in read))
 
 
 def _catalogue(run: Run) -> list[dict[str, Any]]:
