@@ -21,7 +21,7 @@ export const train: TrainSettings = {
 
 export const task: TaskInfo = {
   answers: "next", measure: "rule_error", exact: true, skip: 0, kinds: ["0 back", "1 back", "2 back", "3 or more back"],
-  vocabulary: ["0", "1", "2"], outputs: ["0", "1", "2"], groups: { number: [0, 1], sign: [2] }, showcase: ["0 2 0"],
+  vocabulary: ["0", "1", "2"], words: ["0", "1", "2"], outputs: ["0", "1", "2"], groups: { number: [0, 1], sign: [2] }, showcase: ["0 2 0"],
   reading: { kind: "spaces" }, truth: { kind: "unknown" },
 };
 

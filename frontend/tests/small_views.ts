@@ -47,7 +47,7 @@ export function run_of(change: Partial<Architecture>, broken = false): OpenRun {
     floors: { validation: 1 }, ladder, experiment: { name: "small", task: "small", data: {}, architecture: a, train: { ...train, steps: 200 } }, analyses: [], facts: [[]], events: [],
     catalogue: [{ name: "loss", kind: "figures", section: "learn", title: "How much was learned", why_not: null, command: "glassformer figures small loss" }],
     task: {
-      answers: one ? "one" : "next", measure: "rule_error", exact: true, skip: 0, kinds: [], vocabulary: words, outputs: words.slice(0, a.outputs), groups: {}, showcase: [""],
+      answers: one ? "one" : "next", measure: "rule_error", exact: true, skip: 0, kinds: [], vocabulary: words, words, outputs: words.slice(0, a.outputs), groups: {}, showcase: [""],
       reading: { kind: "spaces" }, truth: { kind: "unknown" },
     },
   } as unknown as RunInfo;

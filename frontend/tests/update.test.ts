@@ -36,7 +36,7 @@ function begin(train: Partial<TrainSettings>, more: Partial<Start> = {}): Start 
   };
   const words = ["a", "b", "c", "d", "e"];
   const task: TaskInfo = {
-    answers: "next", measure: "rule_error", exact: false, skip: 1, kinds: [], vocabulary: words, outputs: words, groups: {},
+    answers: "next", measure: "rule_error", exact: false, skip: 1, kinds: [], vocabulary: words, words, outputs: words, groups: {},
     showcase: [], reading: { kind: "spaces" }, truth: { kind: "unknown" },
   };
   const ladder = [1.61, 0.7].map((nats) => ({ name: String(nats), nats, reachable: true, accuracy: null, also: [] }));

@@ -93,7 +93,8 @@ export interface TaskInfo {
   skip: number; // first predictions that do not count
   kinds: string[];
   vocabulary: string[];
-  outputs: string[]; // what can be answered; the first tokens of the vocabulary, or the answers of a question
+  words: string[]; // the vocabulary as it is shown: blanks by a sign, nothing that a browser obeys
+  outputs: string[]; // what can be answered, as it is shown; the first tokens of the vocabulary, or the answers of a question
   groups: Record<string, number[]>;
   showcase: string[];
   reading: Reading; // how a typed text becomes tokens

@@ -90,8 +90,9 @@ export class Lab {
       const index = await (this.source as EmbeddedSource).index();
       this.go(location.hash.length > 1 ? location.hash : index.link);
       this.cards = index.runs;
-      addEventListener("hashchange", () => {
-        if (location.hash !== toHash(this.page, this.unknown)) this.go(location.hash);
+      addEventListener("hashchange", ({ newURL }) => {
+        const { hash } = new URL(newURL); // by now the address may have been written over
+        if (hash !== toHash(this.page, this.unknown)) this.go(hash);
       });
       addEventListener("message", ({ source, data }: MessageEvent) => {
         if (parent === window || source !== parent || data?.glassformer !== "link") return; // a notebook's widget leads
@@ -253,7 +254,7 @@ export class Lab {
   /** The token at a position of the input. */
   name(position: number): string {
     const view = this.view;
-    return view ? view.run.info.task.vocabulary[view.trace.tokens[position]] : "";
+    return view ? view.run.info.task.words[view.trace.tokens[position]] : "";
   }
 
   /** Open the card of a number. */

@@ -3,7 +3,7 @@
 import type { View } from "../panels/panel";
 
 export function names(view: View): string[] {
-  const words = view.run.info.task.vocabulary;
+  const { words } = view.run.info.task;
   return Array.from(view.trace.tokens, (token) => words[token]);
 }
 

@@ -37,7 +37,7 @@ export function apart(cells: readonly { index: readonly number[] }[]): number[] 
 }
 
 export function at(view: View, position: number): { name: string; k: number } {
-  return { name: view.run.info.task.vocabulary[view.trace.tokens[position]] ?? "", k: position };
+  return { name: view.run.info.task.words[view.trace.tokens[position]] ?? "", k: position };
 }
 
 export function answer(view: View, token: number): string {
@@ -71,7 +71,7 @@ function filled(cell: Cell, view: View): Record<string, string | number> {
   return {
     row: what === "output" ? row % a.head_width : row,
     column: heads ? column % a.head_width : column,
-    token: what === "token" ? (view.run.info.task.vocabulary[row] ?? "") : answer(view, column),
+    token: what === "token" ? (view.run.info.task.words[row] ?? "") : answer(view, column),
   };
 }
 

@@ -23,10 +23,10 @@ export function tensor(view: View, slot: Slot): Tensor {
   const leaf = slot.name.slice(slot.name.lastIndexOf(".") + 1);
   const norm = leaf.startsWith("norm");
   const sides = SIDES[leaf.replace(/_bias$/, "")] ?? ["feature", norm ? "feature" : "head_feature"];
-  const { vocabulary, outputs } = view.run.info.task;
+  const { words, outputs } = view.run.info.task;
   const { heads, head_width } = view.run.architecture;
   const places = (side: string, many: number): string[] => {
-    if (side === "token") return vocabulary.slice(0, many);
+    if (side === "token") return words.slice(0, many);
     if (side === "answer") return outputs.slice(0, many);
     return side === "head_feature" && heads > 1 ? Array.from({ length: many }, (_, k) => `${Math.floor(k / head_width)}.${k % head_width}`) : counted(many);
   };

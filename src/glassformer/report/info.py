@@ -8,6 +8,7 @@ import numpy as np
 
 from glassformer import catalogue, changed, summary
 from glassformer.analyses import _clock
+from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
 from glassformer.errors import CallError
 from glassformer.report.events import Event
@@ -117,6 +118,7 @@ def _rung(rung: Rung) -> dict[str, Any]:
 
 def _task(run: Run) -> dict[str, Any]:
     task = run.task
+    words = [shown(token) for token in task.vocabulary]
     return {
         "answers": task.answers,
         "measure": task.measure,
@@ -124,7 +126,8 @@ def _task(run: Run) -> dict[str, Any]:
         "skip": task.skip,
         "kinds": task.kinds,
         "vocabulary": task.vocabulary,
-        "outputs": task.vocabulary[: run.architecture.answers],
+        "words": words,
+        "outputs": words[: run.architecture.answers],
         "groups": task.groups,
         "showcase": _showcase(run),
         "reading": reading(task),
