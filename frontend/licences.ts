@@ -1,36 +1,29 @@
 // The licences of what the page is made of go with it: a comment at its end, in the package and in every report.
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { Plugin, Rolldown } from "vite";
+import type { Plugin } from "vite";
 
 const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"];
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//;
 
-/** One plugin for the page and one for its workers, which are built first; both see what comes from other people. */
-export function licences(): { page: Plugin; worker: Plugin } {
-  const folders = new Set<string>();
-  const see = (bundle: Rolldown.OutputBundle): void => {
-    for (const piece of Object.values(bundle)) {
-      if (piece.type !== "chunk") continue;
-      for (const [id, module] of Object.entries(piece.modules)) {
-        const folder = id.replaceAll("\\", "/").match(PACKAGE)?.[0];
-        if (folder && module.renderedLength > 0) folders.add(folder);
-      }
-    }
-  };
-  const worker: Plugin = { name: "licences-of-workers", generateBundle: (_options, bundle) => see(bundle) };
-  const page: Plugin = {
+export function licences(): Plugin {
+  return {
     name: "licences",
     enforce: "post", // the page is there, and nothing has been put into it yet
     generateBundle(_options, bundle) {
-      see(bundle);
+      const folders = new Set<string>();
+      for (const piece of Object.values(bundle)) {
+        for (const [id, module] of piece.type === "chunk" ? Object.entries(piece.modules) : []) {
+          const folder = id.replaceAll("\\", "/").match(PACKAGE)?.[0];
+          if (folder && module.renderedLength > 0) folders.add(folder);
+        }
+      }
       const text = [...folders].map(licence).sort().join("\n\n");
       for (const piece of Object.values(bundle)) {
         if (piece.type === "asset" && piece.fileName.endsWith(".html")) piece.source = `${piece.source}${comment(text)}`;
       }
     },
   };
-  return { page, worker };
 }
 
 function licence(folder: string): string {

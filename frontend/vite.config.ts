@@ -4,11 +4,9 @@ import { licences } from "./licences.ts";
 import { one_file } from "./one_file.ts";
 import { words } from "./words.ts";
 
-const { page } = licences();
-
 // A worker runs the same scripts as the page (src/main.ts).
 export default defineConfig({
-  plugins: [svelte(), words(), page, one_file()],
+  plugins: [svelte(), words(), licences(), one_file()],
   build: {
     outDir: "../src/glassformer/web/static",
     emptyOutDir: true,

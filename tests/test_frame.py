@@ -32,7 +32,8 @@ def built(monkeypatch):
     """A page that is quickly filled."""
     page = f"<html><head>{filling.POLICY}{filling.TITLE}</head><body>{filling.DATA}</body></html>"
     monkeypatch.setattr(filling, "template", lambda: page)
-    monkeypatch.setattr(filling, "words", list)
+    monkeypatch.setattr(filling, "further", list)
+    monkeypatch.setattr(filling, "_second", bytes)
 
 
 @pytest.fixture(scope="module")
