@@ -5,6 +5,7 @@ import { add } from "./page/jobs";
 import { more } from "./page/more_jobs";
 
 export { digest, folder } from "./data/folder";
+export { download, save } from "./page/saving";
 export { default as Card } from "./parts/Card.svelte";
 export { default as Change } from "./parts/Change.svelte";
 export { default as Compare } from "./parts/Compare.svelte";

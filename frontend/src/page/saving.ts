@@ -22,27 +22,53 @@ export function csv({ head, rows }: { head: string[]; rows: (string | number)[][
   return [head, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }
 
-/** Every drawing inside an element as one SVG: vectors stay vectors, canvases become pictures of their cells. */
+const safe = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** What stands inside an element as one SVG: vectors stay vectors, canvases become pictures of their cells, words and bars are kept where they stand. */
 export function drawing(root: HTMLElement): string {
   const box = root.getBoundingClientRect();
   const paper = getComputedStyle(document.documentElement).getPropertyValue("--card");
   const parts: string[] = [`<rect width="100%" height="100%" fill="${paper}"/>`];
-  for (const each of root.querySelectorAll<SVGSVGElement | HTMLCanvasElement>("svg, canvas")) {
-    if (each.closest("button") || !each.checkVisibility()) continue;
-    const at = each.getBoundingClientRect();
-    const [x, y] = [at.left - box.left, at.top - box.top];
-    if (each instanceof HTMLCanvasElement) {
-      parts.push(`<image x="${x}" y="${y}" width="${at.width}" height="${at.height}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${each.toDataURL()}"/>`);
-    } else {
-      const copy = each.cloneNode(true) as SVGSVGElement;
-      inline(each, copy);
-      copy.setAttribute("x", String(x));
-      copy.setAttribute("y", String(y));
+  const place = (at: DOMRect): string => `x="${at.left - box.left}" y="${at.top - box.top}" width="${at.width}" height="${at.height}"`;
+  const write = (text: string, at: DOMRect, by: Element): void => {
+    if (at.width < 1 || at.bottom > box.bottom + 1) return;
+    const { color, fontSize, fontWeight, fontFamily } = getComputedStyle(by);
+    const style = safe(`font: ${fontWeight} ${fontSize} ${fontFamily}`);
+    parts.push(`<text x="${at.left - box.left}" y="${at.top - box.top + 0.78 * at.height}" fill="${color}" style="${style}">${safe(text)}</text>`);
+  };
+  const visit = (node: Node): void => {
+    if (node instanceof Text) {
+      const range = document.createRange();
+      for (const word of node.data.matchAll(/\S+/g)) {
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        write(word[0], range.getBoundingClientRect(), node.parentElement!);
+      }
+    } else if (!(node instanceof Element) || !node.checkVisibility() || node.classList.contains("hidden")) return;
+    else if (node instanceof HTMLCanvasElement) {
+      parts.push(`<image ${place(node.getBoundingClientRect())} preserveAspectRatio="none" style="image-rendering:pixelated" href="${node.toDataURL()}"/>`);
+    } else if (node instanceof SVGSVGElement) {
+      const at = node.getBoundingClientRect();
+      const copy = node.cloneNode(true) as SVGSVGElement;
+      inline(node, copy);
+      copy.setAttribute("x", String(at.left - box.left));
+      copy.setAttribute("y", String(at.top - box.top));
       copy.setAttribute("width", String(at.width));
       copy.setAttribute("height", String(at.height));
       parts.push(new XMLSerializer().serializeToString(copy));
+    } else if (node instanceof HTMLSelectElement) {
+      write(node.selectedOptions[0]?.text ?? "", node.getBoundingClientRect(), node);
+    } else if (node.tagName !== "BUTTON" || !node.querySelector("svg, canvas")) {
+      const { backgroundColor, backgroundImage, borderTopColor, borderTopWidth } = getComputedStyle(node);
+      const at = node.getBoundingClientRect();
+      const ramp = backgroundImage.match(/rgba?\([^)]*\)/g) ?? []; // of a scale; fewer colours are a line within a bar
+      if (ramp.length > 4) ramp.forEach((fill, k) => parts.push(`<rect ${place(new DOMRect(at.x + (k * at.width) / ramp.length, at.y, at.width / ramp.length, at.height))} fill="${fill}"/>`));
+      if (node !== root && !/, 0\)$/.test(backgroundColor)) parts.push(`<rect ${place(at)} fill="${backgroundColor}"/>`);
+      if (node.clientHeight === 0 && parseFloat(borderTopWidth) > 0) parts.push(`<rect ${place(at)} fill="${borderTopColor}"/>`); // a line of a legend
+      node.childNodes.forEach(visit);
     }
-  }
+  };
+  visit(root);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${box.width}" height="${box.height}" viewBox="0 0 ${box.width} ${box.height}">${parts.join("")}</svg>`;
 }
 

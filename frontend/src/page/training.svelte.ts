@@ -13,7 +13,6 @@ import { learnt_at } from "./ends";
 import type { Lab } from "./lab.svelte";
 import { write_other } from "./other";
 import { type Course, type Recipe, any_seed, read, recipe_of, refused, write } from "./recipe";
-import { download } from "./saving";
 import { Tutor } from "./tutor";
 import { Lane } from "./work";
 import { thousands } from "./written";
@@ -498,7 +497,7 @@ export class Training {
       created: new Date().toISOString(),
       seconds: this.seconds.get(run) ?? 0,
     });
-    download(new Blob([bytes], { type: "application/zip" }), `${told}.zip`);
+    this.lab.further!.download(new Blob([bytes], { type: "application/zip" }), `${told}.zip`);
     run.saved = true;
   }
 }
