@@ -156,6 +156,11 @@ def test_controls_are_hidden_by_name_and_large_for_a_projector(browser, report):
         .map(e => parseFloat(getComputedStyle(e).fontSize) * 1.75).filter(size => size < 22)"""
     )
     assert small == []
+    below = "() => document.documentElement.scrollHeight - innerHeight"
+    assert page.evaluate(below) <= 0  # nothing below the fold
+    page.keyboard.press("p")
+    page.get_by_text("What will the model say").wait_for()
+    assert page.evaluate(below) <= 0
     page.context.close()
 
 
