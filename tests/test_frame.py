@@ -51,6 +51,7 @@ def test_a_run_shows_itself_as_its_page_and_nothing_of_it_gets_out_of_the_frame(
     assert title == run.name
     assert "height:900px" in style
     assert html.unescape(inside) == run.page().html
+    assert inside.isascii()  # so that the page around it cannot change it, whatever its encoding
     assert f"<th>experiment</th><td>{run.experiment.name}</td>" in shown.partition("<iframe")[0]
     assert shown.count("<script") == 0
 

@@ -21,12 +21,12 @@ from bare_runs import bare_run
 from command import call
 from glassformer import own, report
 from glassformer.errors import DamagedError, LimitError, MissingError
-from glassformer.experiment import load
+from glassformer.experiment import for_text, load
 from glassformer.report import filling, info, link, steps
 from glassformer.report.payload import Wish
 from glassformer.tasks import Rule
 from small_runs import FIRST, MODULAR, NAN, POPULATION, TEXT, run_of
-from small_texts import noise
+from small_texts import SETTINGS, noise
 
 TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -230,6 +230,20 @@ def test_what_is_told_of_a_run():
     commands = {(each["kind"], each["name"]): each["command"] for each in about["catalogue"]}
     assert commands["films", "embeddings"] == "glassformer film plus_last_even embeddings"
     assert {each["why_not"] is None for each in about["catalogue"]} == {True, False}
+
+
+def test_examples_fit_the_model_and_words_can_be_seen(tmp_path):
+    run = noise(tmp_path / "short", load("plus_last_even", ["architecture.context=1"], steps=2))
+    task = info.about(run, "short", [0], [], [], "")["task"]
+    ends = [text.split()[-1] for text in run.task.showcase]
+    assert task["showcase"] == ends
+    (tmp_path / "text.txt").write_text("a b\tc\n\u202ed " * 60, encoding="utf-8")
+    run = noise(tmp_path / "text", for_text(tmp_path / "text.txt", "characters", None, SETTINGS))
+    task = info.about(run, "text", [0], [], [], "")["task"]
+    assert dict(zip(task["vocabulary"], task["words"], strict=True)) == {
+        "a": "a", "b": "b", "c": "c", "d": "d", " ": "␣", "\t": "⇥", "\n": "⏎", "\u202e": "\\x202e",
+    }  # fmt: skip
+    assert task["outputs"] == task["words"]
 
 
 def test_events_are_those_of_the_log():

@@ -87,9 +87,11 @@ class Page:
 
 def frame(page: str, name: str, height: int) -> str:
     """A page inside another, shut off from it."""
+    # In ASCII alone: a page around it that is not read as UTF-8 would change the scripts, which their hashes forbid.
+    quoted = html.escape(page).encode("ascii", "xmlcharrefreplace").decode("ascii")
     return (
         f'<iframe sandbox="{SANDBOX}" allow="clipboard-write" title="{notebook.text(name)}" '
-        f'style="width:100%;height:{height}px;border:0" srcdoc="{html.escape(page)}"></iframe>'
+        f'style="width:100%;height:{height}px;border:0" srcdoc="{quoted}"></iframe>'
     )
 
 
