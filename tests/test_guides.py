@@ -15,6 +15,7 @@ from page_reports import browsing, visit
 
 ROOT = Path(__file__).parent.parent
 COMMAND = "from glassformer.cli import main; main()"
+CONTRACT = "from hatch_build import npm; npm('run', 'test', '--', 'tests/panels.test.ts', 'tests/words.test.ts')"
 
 
 def copied(guide, folder):
@@ -103,10 +104,12 @@ def test_the_guide_s_task_and_experiment_pass_the_whole_contract(tmp_path):
     assert passes(tmp_path, "tests/test_docs.py") > 5
 
 
-def test_the_guide_s_panel_is_built_and_draws_its_numbers(tmp_path):
+def test_the_guide_s_panel_keeps_the_contract_is_built_and_draws_its_numbers(tmp_path):
     if not (ROOT / "frontend" / "node_modules").is_dir():
         pytest.skip("the packages of frontend/ are not installed; `make page` installs them")
     with_panel("add-a-panel.md", tmp_path)
+    kept = run(tmp_path, "-c", CONTRACT)
+    assert kept.returncode == 0, kept.stdout[-3000:] + kept.stderr
     built = run(tmp_path, "hatch_build.py")
     assert built.returncode == 0, built.stdout + built.stderr
     made = hand_wired.previous_token(tmp_path / "run")
