@@ -517,17 +517,18 @@ def test_ctrl_c_twice_stops_at_once(here):
 @pytest.mark.usefixtures("here")
 def test_the_lab_trains_into_a_folder_of_its_own_and_draws_that(monkeypatch):
     """Also where the training diverges, and where an experiment of this name was trained before."""
-    drawn, made = [], []
+    drawn, made, shown = [], [], []
     monkeypatch.setattr("glassformer.commands.figures.figures", drawn.append)
-    monkeypatch.setattr("glassformer.commands.report.report", lambda words, open_: made.append((words, open_)))
+    monkeypatch.setattr("glassformer.commands.report.report", lambda words: made.append(words) or Path("page.html"))
+    monkeypatch.setattr("glassformer.terminal.show_page", shown.append)
     assert call("lab", "--steps", 3, *QUICK, "--seed", 5).code == 0
     assert call("lab", "plus_last_even", "--steps", 4, *QUICK, "--seed", 5, "--no-open").code == 0
     answer = call("lab", "ill_exploding", "--no-open")
     assert (answer.code, "stopped being a number" in answer.err) == (0, True)
     usual = "runs/plus_last_even-5-steps_{}-judged_50"
     folders = [usual.format(3), usual.format(4), "runs/ill_exploding-18"]
-    assert drawn == [[each] for each in folders]
-    assert made == [([folders[0]], True), ([folders[1]], False), ([folders[2]], False)]
+    assert drawn == made == [[each] for each in folders]
+    assert shown == [Path("page.html")], "the report, where it is not forbidden"
     assert [glassformer.run.open(each).experiment.train.steps for each in folders] == [3, 4, 50]
     refused(call("lab", "plus_last_evne"), "plus_last_even")
 

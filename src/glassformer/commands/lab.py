@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer import stopping
+from glassformer import stopping, terminal
 from glassformer.commands import _complete
 from glassformer.errors import DivergedError
 
@@ -49,6 +49,8 @@ def lab(
     except DivergedError as problem:  # how far it came is worth a look
         typer.echo(f"glassformer: {problem}", err=True)
     stopping.heed()  # asked for so late that the training came to its end
+    page = report([str(folder)])  # first, so that the gallery leads to it
     figures([str(folder)])
-    report([str(folder)], open_=open_)
+    if open_:
+        terminal.show_page(page)
     _next.say(open_run(folder), "figures", "report")

@@ -70,7 +70,7 @@ def report(
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show it in a browser, where there is one.")] = False,
     as_json: _shared.Json = False,
-) -> None:
+) -> Path:
     """Write a run as one HTML file that opens offline: scrub its training, ask it, change it, train it again."""
     from glassformer import report
     from glassformer.edits import written
@@ -99,6 +99,7 @@ def report(
         _shared.print_json(_about(made, path))
     else:
         _tell(made, path)
+    return path
 
 
 def _opened(names: Sequence[str], say: bool) -> "list[Run]":
