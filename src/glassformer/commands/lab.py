@@ -51,6 +51,7 @@ def lab(
     stopping.heed()  # asked for so late that the training came to its end
     page = report([str(folder)])  # first, so that the gallery leads to it
     figures([str(folder)])
+    typer.echo(f"the report of {folder.name}: {page}")
     if open_:
         terminal.show_page(page)
     _next.say(open_run(folder), "figures", "report")
