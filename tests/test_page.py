@@ -33,10 +33,12 @@ def found_by_axe(page) -> list[str]:
     return [f"{each['id']}: {each['nodes'][0]['html'][:160]} ({len(each['nodes'])})" for each in violations]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
-def test_axe_finds_nothing_and_the_console_is_empty(browser, report, mode, theme):
-    width = {"light": 1440, "dark": 1024, "contrast": 320}[theme]
+SCREENS = [("light", 1440, mode) for mode in MODES] + [("contrast", 320, mode) for mode in MODES]
+SCREENS += [("dark", 1024, "watch"), ("dark", 1024, "train")]
+
+
+@pytest.mark.parametrize(("theme", "width", "mode"), SCREENS)
+def test_axe_finds_nothing_and_the_console_is_empty(browser, report, theme, width, mode):
     seen = visit(browser, report, f"#v1&mode={mode}&theme={theme}", width)
     assert found_by_axe(seen.page) == []
     assert seen.problems == []

@@ -85,7 +85,8 @@ def test_a_killed_worker_loses_no_finished_cell(cluster, tmp_path, monkeypatch):
         assert_allclose(a.curves["excess"][:3], b.curves["excess"][:3], rtol=1e-3, atol=1e-5)
 
 
-def test_no_scheduler_is_said_in_a_sentence(tmp_path):
+def test_no_scheduler_is_said_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("glassformer.studies._executors.WAIT", 2)
     with pytest.raises(CallError, match=r"no Dask scheduler answers at 127\.0\.0\.1:1 "):
         studies.run("seeds", "plus_last_even", steps=2, out=tmp_path / "study", scheduler="127.0.0.1:1")
     assert opened.open(tmp_path / "study").trained == {}
