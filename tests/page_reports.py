@@ -2,19 +2,16 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-import pytest
-
 import glassformer
+from browsing import Watched
 from glassformer import report
 from glassformer.report import filling
 from small_runs import run_of
-from test_browser import FLAGS, Watched, program
 
 REPORT = Path(report.__file__).parent
 
@@ -37,20 +34,6 @@ def report_of(*names: str, link: str = "") -> Path:
         with suppress(OSError):
             Path(file.name).rename(path)
     return path
-
-
-@contextmanager
-def browsing() -> "Iterator":
-    """A browser; without one the tests are skipped, with a sentence."""
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright; `pip install playwright` brings it")
-    if (path := program()) is None:
-        pytest.skip(
-            "no browser: install Chromium (`apt-get install chromium`), or name one in the variable GLASSFORMER_BROWSER"
-        )
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 def visit(browser, file: Path, link: str = "", width: int = 1440, height: int = 900, **context) -> Watched:

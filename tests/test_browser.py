@@ -2,23 +2,18 @@
 
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from browsing import Watched, browsing
 from glassformer import films, gallery
 from glassformer.figures import _style
 from glassformer.films import _film
 from small_runs import run_of
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--no-first-run",
-]  # fmt: skip
 HEADINGS = {  # of the story, in its order
     "what": "What is it?", "learn": "Did it learn?", "know": "What does it know?", "attend": "How does it attend?",
     "decide": "How does it decide?", "path": "How did it get there?", "health": "Is it healthy?",
@@ -28,24 +23,10 @@ LOADED = "Promise.all([...document.images].map(image => { image.loading = 'eager
 HIDDEN = "element => !element.checkVisibility() || element.getBoundingClientRect().height < 1"
 
 
-def program() -> str | None:
-    """The browser of this machine: the one named in GLASSFORMER_BROWSER, else the first that is found."""
-    if named := os.environ.get("GLASSFORMER_BROWSER"):
-        return shutil.which(named) or pytest.fail(f"GLASSFORMER_BROWSER = {named!r} is not a program that can be run")
-    return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
-
-
 @pytest.fixture(scope="module")
 def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright; `pip install playwright` brings it")
-    if (path := program()) is None:
-        pytest.skip(
-            "no browser: install Chromium (`apt-get install chromium`), or name one in the variable GLASSFORMER_BROWSER"
-        )
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with browsing() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -62,21 +43,6 @@ def folder(browser, tmp_path_factory) -> Path:  # noqa: ARG001 - without a brows
     else:
         gallery.gallery(run_of("plus_last_even"), out)
     return out
-
-
-class Watched:
-    """A page, with what it complained of and what it asked the network for."""
-
-    def __init__(self, page) -> None:
-        self.page, self.problems, self.asked = page, [], []
-        page.on("console", lambda said: self.problems.append(said.text) if said.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("requestfailed", lambda request: self.problems.append(f"not loaded: {request.url[:100]}"))
-        page.on("request", lambda request: self.asked.append(request.url))
-
-    def outside(self) -> list[str]:
-        """Every address that is not on this disk or inside the page."""
-        return [url for url in self.asked if urlsplit(url).scheme not in ("file", "data", "blob")]
 
 
 @pytest.fixture(scope="module")

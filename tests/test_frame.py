@@ -9,10 +9,10 @@ import pytest
 
 import glassformer as gf
 import hand_wired
+from browsing import Watched, browsing
 from glassformer import frame
 from glassformer.report import filling
 from glassformer.report import link as links
-from page_reports import Watched, browsing
 from small_runs import run_of
 
 RUN, TEXT = "plus_last_even", "10 + 10 6 +"

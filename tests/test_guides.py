@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import hand_wired
-from page_reports import browsing, visit
+from browsing import browsing
+from page_reports import visit
 
 ROOT = Path(__file__).parent.parent
 COMMAND = "from glassformer.cli import main; main()"

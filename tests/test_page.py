@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from page_reports import browsing, report_of, visit
+from browsing import browsing, found_by_axe
+from page_reports import report_of, visit
 
-AXE = Path(__file__).parent.parent / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 MODES = ("watch", "predict", "change", "train", "compare")
 SIDEWAYS = "() => document.scrollingElement.scrollWidth - innerWidth"
 
@@ -22,15 +22,6 @@ def browser():
 @pytest.fixture(scope="module")
 def report(browser) -> Path:  # noqa: ARG001 - without a browser no report is needed
     return report_of("plus_last_even")
-
-
-def found_by_axe(page) -> list[str]:
-    """What axe complains of; its source is evaluated, for the policy of the file refuses script tags."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed; `npm ci` in frontend/ brings it")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    violations = page.evaluate("() => axe.run().then(found => found.violations)")
-    return [f"{each['id']}: {each['nodes'][0]['html'][:160]} ({len(each['nodes'])})" for each in violations]
 
 
 SCREENS = [("light", 1440, mode) for mode in MODES] + [("contrast", 320, mode) for mode in MODES]

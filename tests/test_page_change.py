@@ -12,10 +12,11 @@ from urllib.parse import quote, unquote
 import numpy as np
 import pytest
 
+from browsing import browsing
 from glassformer import reference
 from glassformer.architecture import nest
 from glassformer.report.training_data import arrays
-from page_reports import browsing, report_of, visit
+from page_reports import report_of, visit
 from small_runs import POPULATION, run_of
 
 RULE = "plus_last_even"

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from page_reports import browsing, report_of, visit
+from browsing import browsing, found_by_axe
+from page_reports import report_of, visit
 from small_runs import run_of
-from test_page import found_by_axe
 
 COLOURS = json.loads((Path(__file__).parents[1] / "frontend/src/page/colours.json").read_text(encoding="utf-8"))
 PANELS = {

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from browsing import browsing, found_by_axe
 from glassformer.analyses._operands import written
 from glassformer.analyses.decide.operands import operands
-from page_reports import browsing, report_of, visit
+from page_reports import report_of, visit
 from small_runs import NAN, POPULATION, run_of
-from test_page import found_by_axe
 
 DIGITS = str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
 BACK = ("scores", "query", "normed_1", "embedded", "token_embedding", "token")  # from attention, one operand each

@@ -6,9 +6,10 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from browsing import browsing
 from glassformer import report
 from glassformer.experiment import load
-from page_reports import browsing, visit
+from page_reports import visit
 from small_texts import noise
 
 TAG = "</script><img/src=x/onerror=alert(1)>"

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import glassformer as gf
+from browsing import browsing
 from glassformer import report as reports
 from glassformer.report import training_data
-from page_reports import browsing, report_of, visit
+from page_reports import report_of, visit
 from small_runs import run_of
 
 if TYPE_CHECKING:
