@@ -1,7 +1,7 @@
 // What a panel is. A file in this folder is a panel: its module script exports `about`, its component draws a `View`.
 
 import type { Component } from "svelte";
-import type { Cell, Trace } from "../model/trace";
+import type { Trace } from "../model/trace";
 import type { OpenRun } from "../data/open.svelte";
 import type { Chosen } from "../page/chosen";
 
@@ -45,6 +45,3 @@ export interface Panel {
   about: About;
   default: Component<PanelProps>;
 }
-
-/** Asked for by anything that shows a number: opens its card. */
-export type Explain = (cell: Cell, view: View) => void;
