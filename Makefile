@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 EXPERIMENT ?= plus_last_even
 
-.PHONY: setup lab page test lint frontend browser format pictures benchmark clean
+.PHONY: setup lab page test lint frontend browser format pictures benchmark changelog clean
 
 setup: $(READY)
 
@@ -65,6 +65,10 @@ benchmark: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[benchmark]'
 	$(BIN)/python benchmarks/training_speed.py
 	$(BIN)/python benchmarks/figures.py
+
+# The notes in changes/ move into CHANGELOG.md, under the version in pyproject.toml.
+changelog:
+	$(PYTHON) docs/making/changelog.py
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis frontend/node_modules src/glassformer/web/static

@@ -9,6 +9,7 @@ import pytest
 
 import glassformer
 from glassformer import architecture, catalogue, experiment, glossary, model, reference
+from making import changelog
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -106,11 +107,40 @@ def test_a_decision_has_its_parts(path):
 
 
 def test_change_notes_are_named_by_slug_and_kind():
-    notes = list((ROOT / "changes").iterdir())
-    assert notes
-    for path in notes:
+    """Right after a release there are none; `.gitkeep` keeps the folder."""
+    for path in {*(ROOT / "changes").iterdir()} - {ROOT / "changes/.gitkeep"}:
         assert re.fullmatch(r"[a-z0-9-]+\.(added|changed|fixed|removed)\.md", path.name), path.name
         assert len(path.read_text("utf-8").strip().splitlines()) == 1
+
+
+def test_the_changelog_tells_of_this_version_and_of_each_note_once():
+    """Twice gathered is once told: a version that has its section gets what is new, and keeps its day."""
+    log = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"\n## {glassformer.__version__} · " in log
+    told = [line for line in log.splitlines() if line.startswith("- ")]
+    assert len(told) == len(set(told)) > 60
+    first = changelog.gathered("", {"b.fixed.md": "Mended.\n", "a.added.md": "New.\n"}, "1.0.0", "2030-01-01")
+    second = changelog.gathered(first, {"c.added.md": "Newer.", "b.fixed.md": "Mended."}, "1.0.0", "2031-12-31")
+    third = changelog.gathered(second, {"d.removed.md": "Gone."}, "1.1.0", "2032-02-02")
+    wanted = f"""{changelog.HEAD}
+## 1.1.0 · 2032-02-02
+
+### Removed
+
+- Gone.
+
+## 1.0.0 · 2030-01-01
+
+### Added
+
+- New.
+- Newer.
+
+### Fixed
+
+- Mended.
+"""
+    assert third == wanted
 
 
 @pytest.mark.parametrize("path", PAGES, ids=named)

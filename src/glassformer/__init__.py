@@ -22,7 +22,7 @@ TYPE_CHECKING = False  # as `typing` has it, which is not loaded: a command answ
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 FOLDERS = ("analyses", "catalogue", "figures", "films", "physics", "studies", "tasks")
 NAMES = {  # public name → where it is
