@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 EXPERIMENT ?= plus_last_even
 
-.PHONY: setup lab page test lint frontend browser format pictures benchmark changelog clean
+.PHONY: setup lab page test lint frontend browser format pictures benchmark places changelog clean
 
 setup: $(READY)
 
@@ -65,6 +65,10 @@ benchmark: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[benchmark]'
 	$(BIN)/python benchmarks/training_speed.py
 	$(BIN)/python benchmarks/figures.py
+
+# docs/places.md: where each section of the sources has its place.
+places: $(READY)
+	PYTHONPATH=docs $(BIN)/python -m making.places
 
 # The notes in changes/ move into CHANGELOG.md, under the version in pyproject.toml.
 changelog:
