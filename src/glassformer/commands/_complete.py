@@ -33,6 +33,11 @@ def analyses(incomplete: str) -> list[str]:
     return _fitting(incomplete, _pieces("analyses"))
 
 
+def lessons(incomplete: str) -> list[str]:
+    """The lessons of the course."""
+    return _fitting(incomplete, _pieces("lessons"))
+
+
 def studies(incomplete: str) -> list[str]:
     """The studies."""
     return _fitting(incomplete, _pieces("studies"))

@@ -1,6 +1,7 @@
 """The link that opens the page where one wants: those fields of frontend/src/page/page.ts that are asked for."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from glassformer.errors import LimitError, unknown
@@ -11,6 +12,10 @@ MODES = ("watch", "predict", "change", "train", "compare")
 CONTROLS = (  # what the page can be without
     "modes", "tools", "runs", "play", "steps", "speed", "jump", "train", "input", "examples", "temperature", "next",
     "edits", "panels", "look", "menus",
+)  # fmt: skip
+PANELS = (  # by name, as frontend/src/panels has them
+    "analyses", "attention", "curves", "embedding", "feed_forward", "landscape", "neurons", "output", "query_key",
+    "residual", "scores", "stream", "thermodynamics", "updates", "values", "weights",
 )  # fmt: skip
 UNESCAPED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()")
 
@@ -49,6 +54,15 @@ def hidden(names: str | None) -> str:
         if name not in CONTROLS:
             raise unknown(name, "the controls of the page", CONTROLS)
     return ",".join(dict.fromkeys(found))
+
+
+def panels(names: Iterable[str]) -> str:
+    """Names of panels, as the page wants them."""
+    found = list(names)
+    for name in found:
+        if name not in PANELS:
+            raise unknown(name, "the panels of the page", PANELS)
+    return ",".join(found)
 
 
 def _escaped(text: str) -> str:
