@@ -3,6 +3,7 @@
 A lesson imports from here what it says, shows and asks with.
 """
 
+from glassformer.teaching.arithmetic import factor, products, written
 from glassformer.teaching.telling import (
     chance,
     choice,
@@ -24,13 +25,16 @@ __all__ = [
     "choice",
     "discuss",
     "expect",
+    "factor",
     "lab",
     "number",
     "point",
+    "products",
     "say",
     "seed",
     "show",
     "table",
     "train",
     "work",
+    "written",
 ]

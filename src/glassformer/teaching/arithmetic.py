@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "exp": math.exp,
@@ -37,6 +37,24 @@ def computed(expression: str) -> float:
     if rest:
         raise ValueError(f"{expression!r} cannot be read from {rest[0]!r} on")
     return value
+
+
+def written(value: float, digits: int = 2) -> str:
+    """A number with so many digits behind the point and a true minus sign; what rounds to nothing has none."""
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def factor(value: float, digits: int = 2) -> str:
+    """The same within an expression: a negative number in brackets."""
+    text = written(value, digits)
+    return f"({text})" if text.startswith("−") else text
+
+
+def products(left: Iterable[float], right: Iterable[float], digits: int = 2) -> str:
+    """A sum of products to be printed: `0.80 × 0.60 + 0.20 × (−0.40)`."""
+    pairs = zip(left, right, strict=True)
+    return " + ".join(f"{factor(x, digits)} × {factor(y, digits)}" for x, y in pairs)
 
 
 def _tokens(expression: str) -> list[str]:
