@@ -76,7 +76,7 @@ class Page:
     def _made(self, steps: int | None = None, size: float | None = None) -> report.Made:
         from glassformer.report.payload import Wish
 
-        return report.made([self.run], Wish(steps=steps, size=size, always=(self.step,)), self.link)
+        return report.made([self.run], Wish(steps=steps, size=size, always=((self.step,),)), self.link)
 
     def __repr__(self) -> str:
         return f"<Page of {shown(self.run.name)}{shown(self.link)}>"

@@ -88,7 +88,7 @@ def report(
     pieces, options = _analyses(with_ or [], set_ or [], where)
     _applying(pieces, found)
     names, edits = tuple(each.name for each in pieces), written(first.edited(edit or ()).edits)
-    wish = Wish(size=size, steps=steps, members=chosen, analyses=names, options=options, where=where, always=(at,))
+    wish = Wish(size=size, steps=steps, members=chosen, analyses=names, options=options, where=where, always=((at,),))
     shown = link.link(**opens, mode=link.mode(mode), input=input_, edits=edits, hide=link.hidden(hide))
     with terminal.counting("report", show=not as_json) as progress:
         made = report.made(found, wish, shown, progress)

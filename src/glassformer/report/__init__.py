@@ -1,6 +1,6 @@
 """A run as one HTML file: the built page, and in it everything that the page shows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,20 +31,24 @@ def page_of(run: "Run", link: str = "") -> str:
 
 
 def made(
-    runs: "Sequence[Run]", wish: "Wish | None" = None, link: str = "", progress: "Progress | None" = None
+    runs: "Sequence[Run]", wish: "Wish | None" = None, link: str = "", progress: "Progress | None" = None, *,
+    title: str = "", more: Mapping[str, bytes] | None = None,
 ) -> Made:  # fmt: skip
     """The page with these runs in it; it opens with the first, unless the link says another.
 
-    Runs go in as they were trained: edits are for the link, where they can be switched off.
+    Runs go in as they were trained: edits are for the link, where they can be switched off. `more` are further blocks
+    of data by name: a lesson is one.
     """
     from glassformer.report import filling
+    from glassformer.report.blocks import block
     from glassformer.report.payload import Wish, payload
 
     page, words, wish = filling.template(), filling.further(), wish or Wish()
+    words += [block(name, data) for name, data in (more or {}).items()]
     runs = [run.unedited for run in runs]
     taken = len(page.encode()) + sum(map(len, words))
     inside, blocks = payload(runs, wish, link, taken, progress or (lambda *_: None))
-    title = " · ".join(run.name for run in runs)
+    title = title or " · ".join(run.name for run in runs)
     return Made(filling.filled(page, title, [*words, *blocks]), inside, link, wish.analyses)
 
 
@@ -56,10 +60,11 @@ def check(out: Path | None) -> None:
         raise CallError(f"{out} is a folder; name a file in it with --out")
 
 
-def put(report: Made, out: Path | None = None) -> Path:
-    """Write a report, and say where: under the name asked for, or in reports/ under the first one that is free.
+def put(report: Made, out: Path | None = None, usual: Path | None = None) -> Path:
+    """Write a report, and say where: under the name asked for, or under the first of the usual ones that is free.
 
-    Nothing is written over. The same report may be there already: the same run and version give the same bytes.
+    They are reports/RUN.html, reports/RUN-2.html and so on, unless `usual` is another one without its ending. Nothing
+    is written over. The same report may be there already: the same run and version give the same bytes.
     """
     data = report.html.encode("utf-8")
     if out is not None:
@@ -69,7 +74,8 @@ def put(report: Made, out: Path | None = None) -> Path:
     names = "+".join(each.run.name for each in report.runs)
     if len(names) > LONGEST and len(report.runs) > 1:
         names = f"{report.runs[0].run.name}+{len(report.runs) - 1}"
-    free = (FOLDER / f"{names}{'' if k == 1 else f'-{k}'}{ENDING}" for k in count(1))
+    usual = usual or FOLDER / names
+    free = (usual.with_name(f"{usual.name}{'' if k == 1 else f'-{k}'}{ENDING}") for k in count(1))
     return next(path for path in free if _there(path, data))
 
 

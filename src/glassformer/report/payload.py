@@ -29,7 +29,10 @@ class Wish:
     analyses: tuple[str, ...] = ()  # embedded as numbers
     options: dict[str, Any] = field(default_factory=dict)  # of those that take them
     where: dict[str, Any] = field(default_factory=dict)  # the same, of the first run: its step, what it looks at
-    always: tuple[int, ...] = ()  # kept steps of the first run that must be inside
+    always: tuple[tuple[int, ...], ...] = ()  # of each run, in order: kept steps that must be inside
+    least: int | None = (
+        None  # steps of each run at the least, and all of `always`, even if the file grows beyond `size`
+    )
 
     def __post_init__(self) -> None:
         if self.steps is not None:
@@ -121,7 +124,7 @@ def _begun(
     data, untrainable = training_data.block(run)
     return Inside(
         run, members, found,
-        always=wish.always if run is runs[0] else (),
+        always=next(iter(wish.always[len(taken) :]), ()),
         about=info.about(run, identity, members, found, list(analyses), untrainable),
         analyses=analyses,
         metrics=block(f"{identity}/metrics", as_json(info.metrics(run, members))),
@@ -137,9 +140,13 @@ def _rooms(inside: Sequence[Inside], wish: Wish, taken: int) -> list[int]:
     if wish.size is None:
         wanted = [min(many, steps.usual(len(each.members))) for many, each in zip(wanted, inside, strict=True)]
     least = [min(LEAST, many) for many in wanted]
+    if wish.least is not None:  # the first and the last step are inside, too
+        least = [
+            min(max(wish.least, len(each.always) + LEAST), many) for many, each in zip(wanted, inside, strict=True)
+        ]
     fixed = taken + sum(each.fixed for each in inside)
     needed = (fixed + sum(few * each.per_step for few, each in zip(least, inside, strict=True))) / 1e6
-    if wish.size is not None and needed > wish.size:
+    if wish.size is not None and wish.least is None and needed > wish.size:
         raise LimitError(f"size = {wish.size:g} MB is too little: the first and the last step need {needed:.1f} MB")
     left, rooms = (wish.size or SIZE) * 1e6 - fixed, list(wanted)
     order = sorted(range(len(inside)), key=lambda k: wanted[k] * inside[k].per_step)
