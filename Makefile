@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 EXPERIMENT ?= plus_last_even
 
-.PHONY: setup lab page test lint frontend browser format pictures benchmark places changelog clean
+.PHONY: setup lab page test lint frontend browser format pictures benchmark claims places changelog clean
 
 setup: $(READY)
 
@@ -59,6 +59,12 @@ format: $(READY)
 # The pictures of the README, by the code of today; wants a browser for the report.
 pictures: $(READY)
 	$(BIN)/python docs/pictures/make.py
+
+# Settles what the sources claim, the slow ones, too: an hour or more on two cores; killed, it goes on where it was.
+# SETTLE="--workers 16" or SETTLE="--scheduler tcp://machine:8786 --out FOLDER_ALL_SEE" for more of them.
+claims: $(READY)
+	$(BIN)/glassformer claims --all --json --markdown docs/claims.md $(SETTLE) > claims.json.part
+	mv claims.json.part src/glassformer/claims/settled.json
 
 # Ratios against PyTorch, in one run on this machine; takes some minutes.
 benchmark: $(READY)

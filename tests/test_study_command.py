@@ -11,7 +11,7 @@ import pytest
 from command import call, start
 from glassformer import studies
 from glassformer import study as opened
-from glassformer.commands.study import _interruptible
+from glassformer.commands.study import interruptible
 from glassformer.studies import _work
 from glassformer.studies._run import Watch
 
@@ -121,7 +121,7 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(tmp_path):
 
 def test_a_request_to_end_that_python_dropped_is_heeded_at_the_next_sign_of_progress():
     watch, before = Watch(), signal.getsignal(signal.SIGTERM)
-    with _interruptible(watch):
+    with interruptible(watch):
         watch.progress({})  # nobody has asked
         with suppress(KeyboardInterrupt):  # as in a finaliser, where an exception goes nowhere
             signal.raise_signal(signal.SIGTERM)

@@ -5,7 +5,7 @@ analyses whose numbers they show, and what is said of them stands in the files o
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module, resources
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from glassformer.run import Run
     from glassformer.study import Study
 
-KINDS = ("experiments", "tasks", "analyses", "figures", "films", "studies", "lessons")
+KINDS = ("experiments", "tasks", "analyses", "figures", "films", "studies", "lessons", "claims")
 SHOWN = ("analyses", "figures", "films", "studies")  # of these the catalogue knows when they apply
 SECONDS = {"a": 0.15, "b": 0.5, "c": 1.5, "d": 5.0}  # of computing and drawing, by cost
 PREFIXES = {"analyses": "", "figures": "plot_", "films": "film_"}  # of the public functions
@@ -154,7 +154,10 @@ def kinds() -> list[str]:
 
 
 def pieces(kind: str) -> dict[str, str]:
-    """Name → title, nothing imported. A title is the first sentence of the file; an experiment has that of its task."""
+    """Name → title, nothing imported. A title is the first sentence of the file; an experiment has that of its task.
+
+    A claim has no file of its own: its name is its id, and its title what it says.
+    """
     if kind == "experiments":
         import tomllib
 
@@ -162,6 +165,8 @@ def pieces(kind: str) -> dict[str, str]:
         found = sorted(_folder(kind).glob("*.toml"))
         return {path.stem: titles[tomllib.loads(path.read_text("utf-8"))["task"]] for path in found}
     root = _folder(kind)
+    if kind == "claims":
+        return dict(found for path in sorted(root.glob("[!_]*.py")) for found in _claims(path))
     there = [path for pattern in ("*.py", "[!_]*/*.py") for path in root.glob(pattern) if not path.name.startswith("_")]
     return {path.stem: _title(path) for path in sorted(there, key=lambda path: path.stem)}
 
@@ -356,6 +361,16 @@ def _analysis(name: str) -> ModuleType:
 def _title(path: Path) -> str:
     with path.open(encoding="utf-8") as file:
         return file.readline().strip().strip('"')
+
+
+def _claims(path: Path) -> Iterator[tuple[str, str]]:
+    """The claims of a file: the first two words of each `@claim`."""
+    import ast
+
+    for node in ast.parse(path.read_text("utf-8")).body:
+        for made in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(made, ast.Call) and ast.unparse(made.func) == "claim":
+                yield ast.literal_eval(made.args[0]), ast.literal_eval(made.args[1])
 
 
 def _folder(kind: str) -> Path:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from glassformer.errors import CallError, DamagedError, Error, MissingError, unknown
+from glassformer.errors import AbsentError, CallError, DamagedError, Error, MissingError, unknown
 
 FOLDER = "GLASSFORMER_DATA"  # the environment variable that names a folder with data sets
 MOST_BYTES = 20 << 20  # of a text or a table: what was tried, docs/limits.md
@@ -46,7 +46,7 @@ def read(name: str) -> bytes:
             if sha256(data).hexdigest() != corpus.sha256:
                 raise DamagedError(f"{path} is not the {name} we know (its sha256 differs); fetch it again")
             return data
-    raise MissingError(
+    raise AbsentError(
         f"{name} is not on this machine; `glassformer data fetch {name}` downloads it, "
         f"or let {FOLDER} name a folder that holds {corpus.file}"
     )

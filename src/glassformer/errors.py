@@ -30,6 +30,10 @@ class MissingError(Error):
     exit_code = 2
 
 
+class AbsentError(MissingError):
+    """A text of the world that is not on this machine."""
+
+
 class LimitError(Error):
     """A number is beyond what Glassformer will try."""
 

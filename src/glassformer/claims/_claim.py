@@ -33,6 +33,13 @@ Number = float | int | Spread
 
 
 @dataclass(frozen=True)
+class OverSeeds(Spread):
+    """A median and its interval, over so many seeds."""
+
+    seeds: int
+
+
+@dataclass(frozen=True)
 class Need:
     """Something that is trained before a claim can be settled, and handed to its function: a run, or a study."""
 
@@ -134,11 +141,12 @@ def holds(claim: Claim, found: Found) -> bool:
     )
 
 
-def over_seeds(values: Any, higher: bool = True) -> Spread:
+def over_seeds(values: Any, higher: bool = True) -> OverSeeds:
     """Median and interval over seeds, as a study writes them."""
     import numpy as np
 
-    return spread(np.asarray(values, dtype=np.float64), higher)
+    found = spread(np.asarray(values, dtype=np.float64), higher)
+    return OverSeeds(found.median, found.low, found.high, len(values))
 
 
 def written(number: Number) -> str:

@@ -43,6 +43,14 @@ def studies(incomplete: str) -> list[str]:
     return _fitting(incomplete, _pieces("studies"))
 
 
+def claims(incomplete: str) -> list[str]:
+    """The sources and their claims."""
+    from glassformer import catalogue
+
+    known = list(catalogue.pieces("claims"))
+    return _fitting(incomplete, [*dict.fromkeys(id.partition("-")[0] for id in known), *known])
+
+
 def _pieces(kind: str) -> list[str]:
     from importlib import import_module
 

@@ -69,7 +69,7 @@ def study(
     given = load(experiment, set_ or ())  # before JAX: a wrong setting is answered at once
     if workers is not None and scheduler is not None:
         raise CallError("--workers is for this machine and --scheduler for a cluster; leave one of them out")
-    with _watching(show=not (quiet or as_json)) as watch, _interruptible(watch):
+    with _watching(show=not (quiet or as_json)) as watch, interruptible(watch):
         found = _run.run(
             name, given, seeds=seeds, steps=steps, without=tuple(without or ()), out=out, workers=workers,
             scheduler=scheduler, watch=watch,
@@ -111,7 +111,7 @@ def _tell(found: "Study") -> None:
 
 
 @contextmanager
-def _interruptible(watch: "Watch") -> Iterator[None]:
+def interruptible(watch: Any) -> Iterator[None]:
     """A polite request to end is Ctrl-C by another name; neither is lost.
 
     Python drops what a signal raises while it is tidying up, so the request is heeded at the next progress as well.

@@ -31,7 +31,7 @@ def train(order: Mapping[str, Any]) -> dict[str, Any]:
     kept = order["folder"]
     temporary = tempfile.TemporaryDirectory(prefix="glassformer-") if kept is None else nullcontext(kept)
     with temporary as where:
-        run = _run(experiment, seeds, Path(where) / order["file"], _teller(order))
+        run = trained(experiment, seeds, Path(where) / order["file"], teller(order))
         study = import_module(f"glassformer.studies.{order['study']}")
         measured = _measure.measure(run) | (study.measure(run) if hasattr(study, "measure") else {})
         if hasattr(study, "measure_at"):  # what is done to the trained model is what sets the cells apart
@@ -53,7 +53,7 @@ def train(order: Mapping[str, Any]) -> dict[str, Any]:
         }
 
 
-def _run(experiment: Experiment, seeds: list[int], folder: Path, progress: Callable[[Any], None]) -> Run:
+def trained(experiment: Experiment, seeds: list[int], folder: Path, progress: Callable[[Any], None]) -> Run:
     """The trained population of this folder: as it lies there, gone on with, or begun."""
     from glassformer import training
     from glassformer.record import free_name
@@ -96,7 +96,7 @@ def _patiently(resume: Callable[[], Any]) -> Any:
             time.sleep(0.2)
 
 
-def _teller(order: Mapping[str, Any]) -> Callable[[Any], None]:
+def teller(order: Mapping[str, Any]) -> Callable[[Any], None]:
     """Where the progress of a training goes: to the process that asked, wherever it is."""
     say = _dask_teller(order["topic"]) if order.get("topic") else tell
 

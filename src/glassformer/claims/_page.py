@@ -1,0 +1,64 @@
+"""The table of claims as a page, made from what `glassformer claims --all --json` prints and from nothing else."""
+
+from collections.abc import Sequence
+
+from glassformer.claims import _rows
+from glassformer.claims._rows import Row
+from glassformer.words import shown
+
+HEAD = "| claim | the source says | measured | verdict | what is true | shown by |"
+
+
+def page(rows: Sequence[Row]) -> str:
+    """docs/claims.md."""
+    made = ["# Claims: what the sources say, and what is true", ""]
+    made += _about(rows)
+    for source in dict.fromkeys(row["source"] for row in rows):
+        inside = [row for row in rows if row["source"] == source]
+        made += [f"## {source} {inside[0]['source_title']}", "", _counted(inside) + ".", ""]
+        made += [HEAD, "|---|---|---|---|---|---|", *map(_line, inside), ""]
+    return "\n".join(made)
+
+
+def _about(rows: Sequence[Row]) -> list[str]:
+    seeds = [many for row in rows if (many := _rows.many_seeds(row))]
+    dates = sorted(row["settled"] for row in rows if row["settled"])
+    over = f" {len(seeds)} of them over seeds, {min(seeds)} to {max(seeds)} each." if seeds else ""
+    when = f" They were settled from {dates[0]} to {dates[-1]}." if dates else ""
+    return [
+        "Made by `make claims` from what `glassformer claims --all --json` prints; no verdict is written by hand. Each",
+        "follows from numbers that a function in `src/glassformer/claims/` computes: *reproduced* as it stands,",
+        "*corrected* where the idea holds with another number or word, *refuted*, *illustrative* where it was invented",
+        "or is undefined, and *not checkable*, each with its reason. `glassformer claims S3-05` tells one in full, and",
+        "with `--open` shows the run that decides it.",
+        "",
+        f"{_counted(rows)}.{over}{when}",
+        "",
+        "Over seeds the median is given, and in brackets an interval around it as in [studies](studies.md).",
+        "",
+    ]
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    """131 claims: 60 reproduced, 40 corrected."""
+    found = ", ".join(f"{many} {verdict}" for verdict, many in _rows.counts(rows).items() if many)
+    return f"{len(rows)} {'claim' if len(rows) == 1 else 'claims'}: {found}"
+
+
+def _line(row: Row) -> str:
+    stated = _rows.said(row["stated"])
+    says = f"{_cell(row['statement'])} ({row['place']})"
+    seeds = f" ({many} seeds)" if (many := _rows.many_seeds(row)) else ""
+    measured = f"{_cell(row['measured'] or '')}{seeds}"
+    true = " ".join(_cell(each) for each in (row["reason"], row["truth"], row["note"]) if each)
+    shows = "; ".join(f"`{each}`" for each in dict.fromkeys((row["train"], row["command"])) if each)
+    verdict = row["verdict"] or "not settled"
+    given = f"<br>stated: {_cell(stated)}" if stated else ""
+    return f"| {row['id']} | {says}{given} | {measured} | {verdict} | {true} | {shows} |"
+
+
+def _cell(text: str) -> str:
+    """A text that cannot end its cell, nor be read as anything but text."""
+    for letter in "\\`*_<>[]":
+        text = text.replace(letter, f"\\{letter}")
+    return shown(text).replace("|", "\\|").replace("\n", " ")

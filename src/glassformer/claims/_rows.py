@@ -1,0 +1,142 @@
+"""A claim as people and programs read it: what is said, what was found, and the commands that show it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from glassformer import catalogue
+from glassformer.claims import _digest, _settle, _sources
+from glassformer.claims._claim import HOW, Claim, Need
+from glassformer.words import pasted
+
+RECORD = _digest.ROOT / "claims" / "settled.json"  # what `glassformer claims --all --json` printed
+VERDICTS = ("reproduced", "corrected", "refuted", "illustrative", "not checkable")
+FOUND = ("measured", "verdict", "numbers", "truth", "seconds", "settled")
+SLOW = "slow: `glassformer claims --all` settles it"
+PHYSICS = ("one_layer", "boltzmann_memory")  # models that are no experiments
+Row = dict[str, Any]
+
+
+@cache
+def recorded() -> dict[str, Row]:
+    """The rows that the package ships with, by id."""
+    if not RECORD.is_file():
+        return {}
+    return {row["id"]: row for row in json.loads(RECORD.read_text("utf-8"))["claims"]}
+
+
+def known(claim: Claim, folder: Path) -> Mapping[str, Any]:
+    """What is found for a claim without computing: in the folder, else in the record if nothing has changed since."""
+    found = _settle.remembered(claim, folder)
+    if found is None:
+        found = recorded().get(claim.id)
+        if found is None or found.get("digest") != _digest.digest(claim) or found.get("verdict") is None:
+            return {"note": SLOW} if claim.slow else {"note": f"`glassformer claims {claim.id}` settles it"}
+    return found
+
+
+def row(claim: Claim, found: Mapping[str, Any]) -> Row:
+    """One claim with all that is known of it; a `note` says why it has no verdict."""
+    source = next(each for each in _sources.sources() if claim in each.claims)
+    note = found.get("note") or found.get("missing") or (
+        f"not settled: {found['problem']}" if "problem" in found else "")  # fmt: skip
+    return {
+        "id": claim.id,
+        "statement": claim.statement,
+        "stated": dict(claim.stated),
+        "measured": None, "verdict": None, "numbers": {}, "truth": "", "seconds": None, "settled": None,
+        **{key: found[key] for key in FOUND if key in found},
+        "note": note,
+        "place": claim.place,
+        "source": source.code,
+        "source_title": source.title,
+        "how": list(claim.how),
+        "tolerance": claim.tolerance,
+        "reason": claim.reason,
+        "slow": claim.slow,
+        **commands(claim),
+        "digest": _digest.digest(claim),
+    }  # fmt: skip
+
+
+def commands(claim: Claim) -> dict[str, str]:
+    """The run that shows a claim, the figure, and the commands, each as one would type it in an empty folder."""
+    if claim.experiment in PHYSICS:
+        words = ["glassformer", "physics", claim.experiment]
+        return {"run": claim.experiment, "figure": claim.figure, "train": "", "command": pasted([*words, claim.figure]),
+                "report": pasted([*words, "--open"])}  # fmt: skip
+    if not claim.experiment:
+        asked = pasted(["glassformer", "claims", claim.id])
+        return {"run": "", "figure": claim.figure, "train": "", "command": asked, "report": ""}
+    need = shown_by(claim)
+    run = _settle.begun(need)
+    made = _train(need, run)
+    where = [] if claim.step is None else ["--step", str(claim.step)]
+    looked = [] if claim.input is None else ["--input", claim.input]
+    edited = ["--edit", claim.edits] if claim.edits else []
+    report = ["glassformer", "report", run, *where, *looked, *edited]
+    return {"run": run, "figure": claim.figure, "train": made, "command": _figure(claim, run, made),
+            "report": pasted(report)}  # fmt: skip
+
+
+def shown_by(claim: Claim) -> Need:
+    """The training whose run shows a claim: the first it needs of its experiment, else the usual one."""
+    own = (need for need in claim.needs if need.kind == "run" and need.experiment == claim.experiment)
+    return next(own, Need("run", claim.experiment))
+
+
+def _train(need: Need, run: str) -> str:
+    words = ["glassformer", "train", need.experiment]
+    words += ["--seed", str(need.seed)] if need.seed is not None else []
+    words += ["--seeds", str(need.seeds)] if need.seeds > 1 else []
+    words += ["--steps", str(need.steps)] if need.steps is not None else []
+    words += [word for each in need.settings for word in ("--set", each)]
+    changed = need.steps is not None or need.settings
+    return pasted([*words, *(["--out", f"runs/{run}"] if changed else [])])
+
+
+def _figure(claim: Claim, run: str, otherwise: str) -> str:
+    """The command that draws the figure of a claim; without a figure, the one that trains."""
+    if not claim.figure:
+        return otherwise
+    entry = catalogue.entry("figures", claim.figure)
+    if entry.needs == "study":
+        study = next((need for need in claim.needs if need.kind == "study"), None)
+        return _study(study) if study else pasted(["glassformer", "study", "NAME", claim.experiment])
+    words = ["glassformer", "figures", run, claim.figure]
+    words += ["--step", str(claim.step)] if claim.step is not None and entry.option("step") else []
+    words += ["--sequence", claim.input] if claim.input is not None and entry.option("sequence") else []
+    words += ["--edit", claim.edits] if claim.edits else []
+    return pasted(words)
+
+
+def _study(need: Need) -> str:
+    words = ["glassformer", "study", need.study, need.experiment, "--seeds", str(need.seeds)]
+    words += ["--steps", str(need.steps)] if need.steps is not None else []
+    return pasted([*words, *(word for each in need.settings for word in ("--set", each))])
+
+
+def counts(rows: Sequence[Row]) -> dict[str, int]:
+    """How many claims have each verdict; those without one last."""
+    found = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
+    return {**found, "not settled": sum(row["verdict"] is None for row in rows)}
+
+
+def said(stated: Mapping[str, float]) -> str:
+    """The numbers of a statement, by name."""
+    from glassformer.claims._claim import written
+
+    return ", ".join(f"{name} {written(value)}" for name, value in stated.items())
+
+
+def ways(row: Row) -> str:
+    """How a claim is settled, in words."""
+    return ", ".join(HOW[each] for each in row["how"])
+
+
+def many_seeds(row: Row) -> int:
+    """Over how many seeds a claim was measured; 0 where none of its numbers is."""
+    found = [each.get("seeds", 0) for each in row["numbers"].values() if isinstance(each, dict)]
+    return max(found, default=0)
