@@ -117,7 +117,10 @@ def _cells(text: str) -> Iterator[Cell]:
 
 
 def shown_code(source: str) -> str:
-    """The part of a cell that computes: what only says, asks or expects is seen by its words instead."""
+    """The part of a cell that computes: what only says, asks or expects is seen by its words instead.
+
+    Names that begin with an underscore are for the telling, such as what a question draws: they are not shown either.
+    """
     lines = source.splitlines()
     kept = [node for node in ast.parse(source).body if not _tells(node)]
     parts = ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in kept]
@@ -127,5 +130,8 @@ def shown_code(source: str) -> str:
 def _tells(node: ast.stmt) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return False
+    if isinstance(node, ast.Assign):
+        bound = [each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+        return all(each.startswith("_") for each in bound)
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in TELLING
