@@ -4,7 +4,7 @@ Where it can be, its own experiment is trained: TEXT has the settings of its tex
 """
 
 from collections import Counter
-from math import log, prod, sqrt
+from math import log, log2, prod, sqrt
 from typing import TYPE_CHECKING
 
 from glassformer.claims import _printed_training as printed
@@ -17,7 +17,7 @@ SOURCE = 1
 TITLE = "Training dynamics and convergence of the five operations"
 
 OURS = "five_operations"
-TEXT = ("data.draws=10000", "architecture.linear_init=plain_normal", "architecture.dropout=0.1")
+TEXT = ("architecture.linear_init=plain_normal", "architecture.dropout=0.1")
 START = trained(OURS, seeds=16, steps=1, settings=("architecture.linear_init=plain_normal",))
 BEGUN = trained(OURS, seeds=16, steps=1)  # with the weights of its program: Xavier's
 
@@ -83,13 +83,14 @@ def updates() -> Found:
        "Max", place="1.P9.1", how="E", experiment="five_operations_as_published", figure="generalisation")  # fmt: skip
 def never_seen() -> Found:
     """Of all questions there are, how many a training set of such a size holds; by chance, and drawn."""
+    from glassformer.claims import _five_operations as five
     from glassformer.tasks.five_operations import FiveOperations
 
     task = FiveOperations(draws=printed.EXAMPLES)
     every = len(task.questions()[0])
     train, test = ({tuple(row) for row in task.examples(8, part, 10**6).windows.tolist()} for part in ("train", "test"))
     seen = len(test & train) / len(test)
-    expected, smaller = (_covered(many, every) for many in (10_000, 8_000))
+    expected, smaller = (five.covered(many, every) for many in (10_000, 8_000))
     return Found(
         {"questions": every, "seen": expected, "seen_of_8000": smaller, "drawn": seen},
         measured=f"{every:,} questions exist; 10,000 draws hold {100 * expected:.1f} % of them (8,000 hold "
@@ -99,11 +100,6 @@ def never_seen() -> Found:
         "chance among them, are in the training set; and Min is one of the operations trained. "
         'split = "multiset" keeps every order of three digits apart.',
     )
-
-
-def _covered(draws: int, every: int) -> float:
-    """The share of questions that so many draws hold, as many for each of five operations."""
-    return 1 - (1 - 5 / every) ** (draws / 5)
 
 
 @claim("S1-07", "epochs 11 to 30 are the steepest; most is learnt between 10 and 35", place="1.P3", how="A",
@@ -168,7 +164,7 @@ def worse_than_a_guess() -> Found:
     loss = printed.AT[10].loss
     return Found(
         {"max": guess, "operation_only": alone.nats},
-        holds=not (0.12 < guess and loss < alone.nats),
+        holds=not (guess > 0.12 and loss < alone.nats),
         truth=f"Always answering {WORDS[said]} is right on {100 * guess:.1f} % of Max. A model that knows nothing but "
         f"the operation loses {alone.nats:.3f} nats and does so; one at {loss} knows more.",
     )
@@ -186,8 +182,8 @@ def attention_rows() -> Found:
         {"rows": len(sums), "impossible": len(impossible), "largest_sum": max(sums.values()), "twice": len(twice)},
         holds=not impossible and not twice,
         truth=f"{len(impossible)} of {len(sums)} different rows sum to "
-        f"{' and '.join(f'{sums[row]:.2f}' for row in impossible)}, which no rounding explains; {len(twice)} rows stand "
-        "for two different heads and positions each.",
+        f"{' and '.join(f'{sums[row]:.2f}' for row in impossible)}, which no rounding explains; {len(twice)} rows "
+        "stand for two different heads and positions each.",
     )
 
 
@@ -206,6 +202,248 @@ def places() -> Found:
     return Found(
         {"first_digit": first, "largest": largest, "read": read or 0},
         idea=largest == 6,
-        truth=f"The digits stand at {', '.join(map(str, digits))}, so position 4 holds the {words[4]}; its program reads "
-        f"the answer at position {read}, where the operation is.",
+        truth=f"The digits stand at {', '.join(map(str, digits))}, so position 4 holds the {words[4]}; its program "
+        f"reads the answer at position {read}, where the operation is.",
+    )
+
+
+@claim("S1-20", "weights start as N(0, 0.02), so each block starts as the identity", place="1.P1.3", how="T",
+       needs=[START, BEGUN], figure="stream_size", step=0)  # fmt: skip
+def identity(run: "Run", xavier: "Run") -> Found:
+    """What comes out of a block beside what went in. Identity: cosine above 0.99 and the same size to 5 %."""
+    from glassformer.claims import _five_operations as five
+
+    (cosine, ratio, added), (other, *_) = five.passed_on(run), five.passed_on(xavier)
+    turned, sized, theirs = ([over_seeds(each[:, block]) for block in (0, 1)] for each in (cosine, ratio, other))
+    most = over_seeds(added.max(axis=1))
+    return Found(
+        {"cosine_1": turned[0], "cosine_2": turned[1], "size_1": sized[0], "size_2": sized[1], "added": most,
+         "cosine_1_xavier": theirs[0], "cosine_2_xavier": theirs[1]},
+        holds=min(each.low for each in turned) > 0.99 and all(0.95 < each.median < 1.05 for each in sized),
+        idea=most.high < 0.05,
+        truth=f"Attention and feed-forward add at most {100 * most.median:.1f} % of what passes, but a norm follows "
+        f"each sum: what leaves the first block has a cosine of {turned[0].median:.2f} with what entered and "
+        f"{sized[0].median:.2f} times its size; only the second passes its input on ({turned[1].median:.3f}). With the "
+        f"Xavier weights of its program the cosines are {theirs[0].median:.2f} and {theirs[1].median:.2f}.",
+    )  # fmt: skip
+
+
+@claim("S1-22", "one update: 0.034 − 0.001 × 0.0045 = 0.0339, and 0.0234 − 0.001 × 0.0182 = 0.0232", place="1.P2.3",
+       how="A", stated={"embedding": 0.0339, "output": 0.0232}, tolerance=5e-5, experiment=OURS,
+       figure="hand_update")  # fmt: skip
+def by_hand() -> Found:
+    """The sums as they stand."""
+    embedding, output = 0.034 - printed.RATE * 0.0045, 0.0234 - printed.RATE * 0.0182
+    return Found(
+        {"embedding": embedding, "output": output},
+        measured=f"{embedding:.7f} and {output:.7f}",
+        truth=f"{embedding:.7f} ({embedding:.4f}) and {output:.7f} ({output:.4f}): such a step is too small to see "
+        f"in four places. And its run uses Adam, whose first step would be {printed.RATE} whatever the gradient.",
+    )
+
+
+@claim("S1-24", "at rate 0.000001 a step is 0.000005, and 15,600 of them make 0.078", place="1.P8.2", how="A",
+       stated={"step": 5e-6, "total": 0.078}, experiment=OURS, figure="descent")  # fmt: skip
+def small_rate() -> Found:
+    """A gradient of −0.05, as in the example before."""
+    step, total = 1e-6 * 0.05, 1e-6 * 0.05 * printed.EPOCH_STEPS * printed.EPOCHS
+    return Found(
+        {"step": step, "total": total},
+        measured=f"{step:.8f} and {total:.5f}",
+        truth=f"{step:.8f} and {total:.5f}: it gives both a hundredfold. Beside the {printed.RATE * 0.05:.5f} of the "
+        f"usual rate a step is {printed.RATE * 0.05 / step:,.0f} times smaller.",
+    )
+
+
+@claim("S1-25", "ten gradients: plain descent changes the weight by −0.0045, Adam by −0.0062, 38 % more",
+       place="1.P8.3", how="A", stated={"sgd": -0.0045, "adam": -0.0062}, tolerance=5e-5, experiment=OURS,
+       figure="ten_gradients")  # fmt: skip
+def ten_steps() -> Found:
+    """The same gradients through both."""
+    from glassformer.analyses.path.ten_gradients import ten_gradients
+
+    moved = ten_gradients().moved
+    sgd, adam = (float(moved.values[moved.axes["optimiser"].values.index(name), -1]) for name in ("SGD", "Adam"))
+    return Found(
+        {"sgd": sgd, "adam": adam, "times": adam / sgd},
+        truth=f"{sgd:+.6f} and {adam:+.5f}, {adam / sgd:.0f} times as far: descent moves against the gradients' sign, "
+        "and Adam's steps are about as large as the rate, whatever the size of the gradients.",
+    )
+
+
+@claim("S1-26", "after them Adam's momentum is −0.0045 and its mean square 0.000021", place="1.P8.3", how="A",
+       stated={"mean": -0.0045, "square": 0.000021}, experiment=OURS, figure="ten_gradients")  # fmt: skip
+def two_means() -> Found:
+    """Corrected for their start at zero, which the source does not mention."""
+    from glassformer.analyses.path.ten_gradients import ten_gradients
+
+    adam = ten_gradients().adam
+    last = dict(zip(adam.axes["quantity"].values, adam.values[:, -1].tolist(), strict=True))
+    mean, square = last["mean_corrected"], last["square_corrected"]
+    return Found(
+        {"mean": mean, "square": square, "mean_raw": last["mean"], "square_raw": last["square"]},
+        measured=f"−{-mean:.5f} and {square:.7f}, corrected for their start at zero (without that −{-last['mean']:.5f} "
+        f"and {last['square']:.8f})",
+        holds=abs(mean + 0.0045) <= 5e-5 and abs(square - 2.1e-5) <= 5e-7,
+        truth=f"{mean:.5f} and {square:.7f}",
+    )
+
+
+@claim("S1-32", "without positional encoding 87 % are right", place="1.P10", how="E", stated={"accuracy": 0.87},
+       tolerance=0.005, experiment=OURS, figure="study_parts")  # fmt: skip
+def without_positions() -> Found:
+    """The most that can be right of all questions when the order of the digits cannot be seen."""
+    from glassformer.experiment import load
+    from glassformer.studies.ablation import unordered
+
+    kinds = unordered(load(OURS))
+    best = sum(kinds.values()) / len(kinds)
+    told = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in kinds.items())
+    return Found(
+        {"accuracy": best, **kinds},
+        truth=f"At most {100 * best:.1f} % of all questions can be right ({told}): without positions First, Second and "
+        "Last cannot tell their digits apart.",
+    )
+
+
+# ---- its questions ---------------------------------------------------------------------------------------------------
+
+
+@claim("S1-Q07", "questions 7 and 8: how many updates in all (15,600 in its text)? W = 0.100 after five plain steps?",
+       place="1.Q7", how="A", stated={"updates": 15_600}, experiment=OURS, figure="hand_update")  # fmt: skip
+def question_updates() -> Found:
+    """Counted and added up."""
+    full, rest = divmod(printed.EXAMPLES, printed.BATCH)
+    weight = 0.100 - printed.RATE * sum((-0.004, -0.005, -0.003, -0.006, -0.004))
+    return Found(
+        {"updates": full * printed.EPOCHS, "with_the_last_batch": (full + bool(rest)) * printed.EPOCHS,
+         "weight": weight},
+        measured=f"{full} × {printed.EPOCHS} = {full * printed.EPOCHS:,}, or {full + 1} × {printed.EPOCHS} = "
+        f"{(full + 1) * printed.EPOCHS:,} if the last {rest} examples of an epoch make a batch; W = {weight:.6f}",
+    )  # fmt: skip
+
+
+@claim("S1-Q09", "question 9: in which interval is learning fastest, by the percentage that the loss falls?",
+       place="1.Q9", how="A", experiment=OURS, figure="loss")  # fmt: skip
+def question_falls() -> Found:
+    """Per interval, and per epoch, since the last interval is twice as long."""
+    ends = ((0, 10), (10, 20), (20, 30), (30, 50))
+    whole = {(a, b): 1 - printed.AT[b].loss / printed.AT[a].loss for a, b in ends}
+    each = {(a, b): 1 - (1 - fall) ** (1 / (b - a)) for (a, b), fall in whole.items()}
+    lost = {(a, b): printed.AT[a].loss - printed.AT[b].loss for a, b in ends}
+    top, fastest, largest = (max(found, key=lambda ends: found[ends]) for found in (whole, each, lost))
+    told = [f"{a}–{b}: {100 * fall:.1f} % ({100 * each[a, b]:.1f} % an epoch)" for (a, b), fall in whole.items()]
+    return Found(
+        {f"fall_{a}_{b}": fall for (a, b), fall in whole.items()},
+        measured=", ".join(told),
+        holds=top == fastest,
+        idea=True,
+        truth=f"{top[0]}–{top[1]} has the largest percentage, but is twice as long; per epoch it is "
+        f"{fastest[0]}–{fastest[1]}, and most nats are lost in {largest[0]}–{largest[1]}.",
+    )
+
+
+@claim("S1-Q10", "questions 10 to 12: which position gained most attention (6)? the ratio of two changes? how far an "
+       "embedding moved?", place="1.Q10", how="A", stated={"gained_most": 6}, experiment=OURS,
+       figure="attention_history")  # fmt: skip
+def question_changes() -> Found:
+    """Differences, a quotient, a distance."""
+    gained = [after - before for before, after in zip(printed.FIRST_ROW, printed.LAST_ROW, strict=True)]
+    ratio = printed.MOVES[1] / printed.MOVES[50]
+    dx, dy = 0.567 - 0.023, -0.523 + 0.145
+    far = sqrt(dx**2 + dy**2)
+    return Found(
+        {"gained_most": max(range(8), key=lambda place: gained[place]), "gained_0": gained[0], "gained_2": gained[2],
+         "gained_6": gained[6], "ratio": ratio, "moved": far, "per_epoch": far / printed.EPOCHS},
+        measured=f"−{-gained[0]:.2f}, {gained[2]:+.2f} and {gained[6]:+.2f} at positions 0, 2 and 6; ratio {ratio:.0f}"
+        f"; ({dx:+.3f}, −{-dy:.3f}), distance {far:.4f}, {far / printed.EPOCHS:.5f} an epoch if it went straight",
+    )  # fmt: skip
+
+
+@claim("S1-Q17", "questions 17 and 58: 50 epochs of 10,000 examples teach more than 100 of 5,000; was Max(0,0,0) "
+       "trained on?", place="1.Q17", how="E", experiment="five_operations_as_published", figure="every_question",
+       input="Max(0,0,0)")  # fmt: skip
+def question_draws() -> Found:
+    """As many updates; what differs is how many questions they show."""
+    from glassformer.claims import _five_operations as five
+    from glassformer.tasks.five_operations import questions
+
+    few, many = (five.covered(draws, len(questions()[0])) for draws in (5_000, 10_000))
+    return Found(
+        {"of_5000": few, "of_10000": many},
+        measured=f"5,000 draws hold {100 * few:.1f} % of all questions, 10,000 hold {100 * many:.1f} %: the second "
+        f"sees more; Max(0,0,0) is among them with a chance of {100 * many:.1f} %",
+        holds=many > few,
+    )
+
+
+@claim("S1-Q31", "questions 31 and 57: how much more GPT-3 cost; is a model of 400 KB small?", place="1.Q31", how="A",
+       stated={"kilobytes": 400}, tolerance=10, experiment=OURS, figure="parameters")  # fmt: skip
+def question_costs() -> Found:
+    """Training takes six operations for each parameter and token, whatever the model, so that they cancel out."""
+    from glassformer.analyses.what.parameters import GPT
+    from glassformer.claims import _five_operations as five
+    from glassformer.experiment import load
+    from glassformer.words import power
+
+    a = load(OURS).architecture
+    tokens = printed.EPOCH_STEPS * printed.EPOCHS * printed.BATCH * a.context
+    size, compute = GPT["GPT-3"][3] / a.parameters, GPT["GPT-3"][3] * 300e9 / (a.parameters * tokens)
+    work = five.multiply_adds(a)
+    return Found(
+        {"kilobytes": 4 * a.parameters / 1000, "parameters": size, "compute": compute, "multiply_adds": work},
+        measured=f"GPT-3 has {size / 1e6:.2f} million times the parameters and took {power(compute, 2)} times the "
+        f"arithmetic; this model has {4 * a.parameters / 1024:.1f} KiB and needs {work:,} multiply-adds for an answer",
+    )
+
+
+@claim("S1-Q40", "questions 40 and 46: 95 % and 94 % on 2,000 questions differ by chance; a batch adds 32 × 8 "
+       "gradients to a query weight", place="1.Q40", how="A", experiment=OURS, figure="seeds")  # fmt: skip
+def question_difference() -> Found:
+    """The difference over its standard error, for two independent sets of 2,000 answers; and positions in a batch."""
+    both = (0.95 + 0.94) / 2
+    z = (0.95 - 0.94) / sqrt(2 * both * (1 - both) / 2_000)
+    positions = printed.BATCH * 8
+    return Found(
+        {"z": z, "positions": positions},
+        measured=f"z = {z:.2f}, below the 1.96 of chance at 95 %; {positions} positions a batch, but Adam divides by "
+        f"their size, so that a step stays near the rate, {printed.RATE}",
+        holds=z < 1.96,
+        truth=f"z = {z:.2f} is more than chance gives",
+    )
+
+
+@claim("S1-Q47", "questions 47 and 48: logits spread over [−1, 1] start above ln 20; what temperature does to softmax",
+       place="1.Q47", how="A", experiment=OURS, figure="softmax")  # fmt: skip
+def question_first_loss() -> Found:
+    """The mean of ln Σ eˣ over twenty such logits, by an integral; their own mean is 0."""
+    from glassformer.analyses.primer.softmax import softmax
+    from glassformer.claims import _five_operations as five
+
+    loss, rows = five.mean_log_sum(20), softmax().probabilities
+    shares = [" ".join(f"{share:.4f}" if share > 1e-3 else f"{share:.7f}" for share in row) for row in rows.values]
+    told = "; ".join(f"T = {t:g}: {row}" for t, row in zip(rows.axes["temperature"].values, shares, strict=True))
+    return Found(
+        {"loss": loss, "uniform": log(20)},
+        measured=f"{loss:.3f} nats against ln 20 = {log(20):.3f}: unequal logits cost more than equal ones; softmax of "
+        f"2, 1, 0.5 at {told}",
+        holds=loss > log(20),
+    )
+
+
+@claim("S1-Q52", "question 52: input and answer are 8 : 1 in bits", place="1.Q52", how="A E", stated={"ratio": 8},
+       experiment=OURS, figure="token_counts")  # fmt: skip
+def question_bits() -> Found:
+    """As it counts, every token of 20; as it is, one question of all there are, and the entropy of the answers."""
+    from glassformer.experiment import load
+    from glassformer.tasks.five_operations import WORDS, questions
+
+    into, out = 8 * log2(len(WORDS)), log2(len(WORDS))
+    asked = log2(len(questions()[0]))
+    answers = next(rung.nats for rung in load(OURS).task.ladder(8) if rung.name == "answer frequencies") / log(2)
+    return Found(
+        {"ratio": asked / answers, "as_asked_in": into, "as_asked_out": out, "bits_in": asked, "bits_out": answers},
+        idea=round(into / out) == 8,
+        truth=f"{into:.2f} and {out:.2f} bits if any token could stand anywhere; but only {2**asked:,.0f} questions "
+        f"exist, {asked:.2f} bits, and the answers carry {answers:.2f}: {asked / answers:.1f} : 1.",
     )

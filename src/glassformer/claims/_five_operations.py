@@ -1,0 +1,114 @@
+"""What the claims on the five operations measure: each a number, or one for every member of a population."""
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from glassformer import reference
+from glassformer.architecture import Architecture, nest
+from glassformer.run import Run
+from glassformer.tasks import five_operations as task
+from glassformer.tensors import Array
+
+OPERATIONS, DIGITS = slice(task.FIRST, task.FIRST + 5), slice(task.ZERO, task.ZERO + 10)
+DIGIT_PLACES = [2, 4, 6]
+CLASSES = {"operation": [0], "digits": DIGIT_PLACES, "syntax": [1, 3, 5, 7]}  # positions of a question
+ASKED = 200  # questions behind a measured mean
+
+
+def covered(draws: int, every: int) -> float:
+    """The share of questions that so many draws hold, as many for each of five operations."""
+    missed: float = (1 - 5 / every) ** (draws / 5)
+    return 1 - missed
+
+
+def mean_log_sum(many: int) -> float:
+    """The mean of ln Σ exp(x) over so many x, each uniform in [−1, 1].
+
+    ln s is the integral over t > 0 of (exp(−t) − exp(−s t)) / t, and the mean of exp(−s t) is a product of equal means.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    along, heavy = np.polynomial.legendre.leggauss(400)
+    low, high = np.log(1e-12), np.log(60.0)
+    t = np.exp(low + (high - low) * (along + 1) / 2)  # evenly in its logarithm, which takes the place of 1 / t
+    mean = (np.exp(-t[:, None] * np.exp(nodes)) @ weights / 2) ** many
+    return float((np.exp(-t) - mean) @ heavy * (high - low) / 2)
+
+
+def multiply_adds(a: Architecture) -> int:
+    """Of one answer: every matrix at every position, the scores and the mixing, one read-out."""
+    matrices = sum(prod(shape) for name, shape in a.shapes().items() if name.startswith("blocks.") and len(shape) == 2)
+    return a.context * matrices + a.blocks * 2 * a.context**2 * a.inner + a.width * a.answers
+
+
+def asked(run: Run, many: int = ASKED) -> Array:
+    """(question, position): held-out questions, evenly over all operations."""
+    return run.task.examples(8, "validation", many).windows[:, :8]
+
+
+def passed_on(run: Run) -> tuple[Array, Array, Array]:
+    """(member, block) three times, before training: how a block changes what passes through it.
+
+    The cosine of what leaves it with what entered, the ratio of their sizes, and the largest share of the stream that
+    attention or feed-forward adds.
+    """
+    inputs, found = asked(run, 100), []
+    for member in range(run.members):
+        seen = run.trace(inputs, step=0, member=member)
+        entered = [seen["embedded"], seen["normed_2"][:, 0]]
+        rows = []
+        for block, into in enumerate(entered):
+            out, between = seen["normed_2"][:, block], seen["normed_1"][:, block]
+            one, two = np.linalg.norm(into, axis=-1), np.linalg.norm(out, axis=-1)
+            added = max(size(seen["attended"][:, block]) / size(into), size(seen["fed"][:, block]) / size(between))
+            rows.append((((into * out).sum(-1) / (one * two)).mean(), (two / one).mean(), added))
+        found.append(np.array(rows))
+    cosine, ratio, added = np.moveaxis(np.array(found, dtype=np.float64), -1, 0)
+    return cosine, ratio, added
+
+
+def size(values: Array) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def attention(run: Run, step: int, member: int, inputs: Array) -> Array:
+    """(question, block, head, query position, key position)."""
+    return run.trace(inputs, step=step, member=member)["attention"]
+
+
+def answers(run: Run, questions: Array, step: int = -1) -> Array:
+    """(member, question, token): the chances of each answer, to questions of any length."""
+    long = replace(run.architecture, context=questions.shape[1])
+    weights, found = run.weights(step), []
+    for member in range(run.members):
+        own = {name: value if run.members == 1 else value[member] for name, value in weights.items()}
+        found.append(reference.softmax(reference.forward(nest(own), questions, long)[0][:, 0]))
+    return np.array(found)
+
+
+def right(run: Run, questions: Array, truth: Array, step: int = -1) -> Array:
+    """(member,): the share of questions answered right."""
+    share: Array = (answers(run, questions, step).argmax(-1) == truth).mean(-1)
+    return share
+
+
+def drawn(arguments: int, many: int = 500) -> tuple[Array, Array]:
+    """Questions with so many arguments, drawn with a fixed seed, equally many of each operation; and their answers."""
+    rng = np.random.default_rng(arguments)
+    digits = rng.integers(10, size=(many, arguments))
+    tokens = np.full((many, task.length(arguments)), task.COMMA, dtype=np.int32)
+    operation = np.arange(many) % 5
+    tokens[:, 0], tokens[:, 1], tokens[:, -1], tokens[:, 2::2] = (
+        task.FIRST + operation, task.OPEN, task.CLOSE, task.ZERO + digits
+    )  # fmt: skip
+    truth = [task.answer((int(op), *map(int, row))) for op, row in zip(operation, digits, strict=True)]
+    return tokens, np.array(truth)
+
+
+def among(points: Array, other: Array | None = None) -> Array:
+    """The cosines of every two different vectors of one group, or of each with each of another group."""
+    one, two = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (points, points if other is None else other))
+    found: Array = one @ two.T
+    return found.ravel() if other is not None else found[np.triu_indices(len(one), 1)]
