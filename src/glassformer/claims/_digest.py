@@ -9,11 +9,13 @@ import ast
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module, resources
 from pathlib import Path
+from typing import Any
 
 from glassformer import NAMES, _discover
 from glassformer.claims._claim import Claim, Need
@@ -32,11 +34,14 @@ SAID = r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|' + r"'''(?:\\.|[^\\])*?'''|'
 COMMENTS = re.compile(rf"({SAID})|[ \t]*#[^\n]*", re.DOTALL)
 DOCSTRINGS = re.compile(r'(\A|:[ \t]*\n)\s*"""(?:\\.|[^\\])*?"""[ \t]*(?=\n|\Z)', re.DOTALL)
 Node = ast.stmt
+_known: dict[Callable[..., Any], str] = {}  # digests that were made in this process
 
 
 def digest(claim: Claim) -> str:
     """All that the result of a claim depends on, as 64 hexadecimal digits."""
-    return _sum(parts(claim))
+    if claim.measure not in _known:
+        _known[claim.measure] = _sum(parts(claim))
+    return _known[claim.measure]
 
 
 def parts(claim: Claim) -> dict[str, str]:
@@ -79,39 +84,61 @@ def _follow(todo: list[tuple[str, str]], found: dict[str, str], files: set[str])
     """The functions and constants of claims/ that are used, by name, and the files of the package they ask for."""
     seen = set()
     while todo:
-        module, name = todo.pop()
-        if (module, name) in seen or name not in _defined(module):
+        at = todo.pop()
+        if at in seen or at[1] not in _defined(at[0]):
             continue
-        seen.add((module, name))
-        node = _defined(module)[name]
-        found[f"{module}.{name}"] = code(ast.get_source_segment(_text(module), node) or "")
-        bound = _bound(_top(_tree(module))) | _bound(ast.walk(node))
-        for first, *rest in _chains(node):
-            todo.append((module, first))
-            if first not in bound:
-                continue
-            there = ".".join([bound[first], *rest])
-            if there.startswith(f"{CLAIMS}."):
-                file, _, what = there.removeprefix(f"{CLAIMS}.").partition(".")
-                todo.append((f"{CLAIMS}.{file}", what.partition(".")[0]))
-            else:
-                files |= _whole(there)
-        for word in _words(node):
+        seen.add(at)
+        piece = _piece(*at)
+        found[".".join(at)] = piece.text
+        files |= piece.files
+        for word in piece.words:
             files |= _experiment(word, found)
+        todo += piece.names
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A function, a class or a constant of a file in claims/."""
+
+    text: str
+    names: tuple[tuple[str, str], ...]  # of such files, that it uses
+    files: frozenset[str]  # of the rest of the package, that it asks for
+    words: frozenset[str]  # the texts in it: one of them may name an experiment
+
+
+@cache
+def _piece(module: str, name: str) -> _Piece:
+    node, bound = _defined(module)[name], _given(module)
+    bound = bound | _bound(ast.walk(node))
+    names: list[tuple[str, str]] = []
+    files: set[str] = set()
+    for first, *rest in _chains(node):
+        names.append((module, first))
+        there = ".".join([bound[first], *rest]) if first in bound else ""
+        if there.startswith(f"{CLAIMS}."):
+            file, _, what = there.removeprefix(f"{CLAIMS}.").partition(".")
+            names.append((f"{CLAIMS}.{file}", what.partition(".")[0]))
+        elif there:
+            files |= _whole(there)
+    lines = _text(module).splitlines()[node.lineno - 1 : node.end_lineno]
+    constants = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    words = frozenset(each for each in constants if isinstance(each, str) and each.isidentifier())
+    return _Piece(code("\n".join(lines)), tuple(dict.fromkeys(names)), frozenset(files), words)
+
+
+@cache
+def _given(module: str) -> dict[str, str]:
+    """The names that the imports of a file give."""
+    return _bound(_top(_tree(module)))
 
 
 def _experiment(name: str, found: dict[str, str]) -> set[str]:
     """The files of a ready-made experiment's task; its table goes to what was found. None if there is no such name."""
     path = ROOT / "experiments" / f"{name}.toml"
-    if not re.fullmatch(r"\w+", name) or not path.is_file():
+    if not path.is_file():
         return set()
     found[f"experiments/{name}"] = json.dumps(tables := tomllib.loads(path.read_text("utf-8")), sort_keys=True)
     return set(_closure(f"{PACKAGE}.tasks.{tables['task']}"))
-
-
-def _words(node: Node) -> set[str]:
-    """The texts in a piece of code: one of them may name an experiment."""
-    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
 
 
 # ---- files of the package ------------------------------------------------------------------------------------------
@@ -142,8 +169,7 @@ def _closure(module: str) -> frozenset[str]:
 @cache
 def _imports(module: str) -> frozenset[str]:
     """The files of the package that a file imports when it is loaded."""
-    tree = _tree(module)
-    bound = _bound(ast.walk(tree) if module.startswith(INSIDE) else _top(tree))
+    bound = _bound(ast.walk(_tree(module))) if module.startswith(INSIDE) else _given(module)
     return frozenset(found for dotted in bound.values() if (found := _module(dotted)))
 
 
