@@ -1,7 +1,20 @@
 """Positions: the same words in another order."""
 
 from glassformer.teaching import (
-    chance, choice, discuss, expect, factor, lab, number, products, say, show, table, train, work, written,
+    chance,
+    choice,
+    discuss,
+    expect,
+    factor,
+    lab,
+    number,
+    products,
+    say,
+    show,
+    table,
+    train,
+    work,
+    written,
 )  # fmt: skip
 
 ORDER = 100
@@ -17,7 +30,8 @@ ANSWERS = ("2.§5.4", "4.05", "4.06", "4.D1")
 MISCONCEPTIONS = (
     (
         "The model reads from left to right, so it knows the order anyway.",
-        "It takes in all places at once. Without a mark for the place, two orders with the same last word give the same "
+        "It takes in all places at once. Without a mark for the place, two orders with the same last word give the "
+        "same "
         "sums.",
     ),
     (
@@ -39,8 +53,8 @@ PLAN = (
 # %% [markdown]
 # ## Does the order matter?
 #
-# *Dog bites man* and *man bites dog* hold the same words. Our second little model makes the point with numbers: it has
-# learnt one rule, **after `+` comes the last even number before it**. So the order decides everything.
+# *Dog bites man* and *man bites dog* hold the same words. Our second little model makes the point with numbers: it
+# has learnt one rule, **after `+` comes the last even number before it**. So the order decides everything.
 
 # %%
 import numpy as np
@@ -58,17 +72,20 @@ choice(
         "`+`": "The rule asks for an even number after `+`.",
     },
 )
-table(["after", "the model says", "with"], [[f"`{text}`", f"`{(said := run.ask(text)[0])[0]}`", f"{said[1]:.1%}"] for text in (one, other)])  # fmt: skip
-expect(run.ask(one)[0][0] == numbers[-1] and run.ask(other)[0][0] == numbers[0], "the trained model minds the order")
+heard = {text: run.ask(text)[0] for text in (one, other)}
+table(
+    ["after", "the model says", "with"], [[f"`{text}`", f"`{said}`", f"{p:.1%}"] for text, (said, p) in heard.items()]
+)
+expect(heard[one][0] == numbers[-1] and heard[other][0] == numbers[0], "the trained model minds the order")
 lab(run, f"The output for `{one}`. Type the numbers in another order, and watch the answer follow.",
     input=one, panels=("output",))  # fmt: skip
 
 # %% [markdown]
 # ## A sum has no order
 #
-# In the lesson on embeddings each word became a row of numbers, the same row wherever the word stands. What a transformer
-# does next, as you will see, is to mix such rows: it multiplies each by a share and **adds** them. Try the simplest mix,
-# the mean of all rows, for both orders.
+# In the lesson on embeddings each word became a row of numbers, the same row wherever the word stands. What a
+# transformer does next, as you will see, is to mix such rows: it multiplies each by a share and **adds** them. Try
+# the simplest mix, the mean of all rows, for both orders.
 
 # %%
 learnt = run.weights()
@@ -78,7 +95,8 @@ table(["text", *(f"mean of feature `{k}`" for k in range(run.architecture.width)
       [[f"`{text}`", *(written(x, 4) for x in mean)] for text, mean in means.items()])  # fmt: skip
 expect(np.allclose(means[one], means[other]), "the mean of the rows is the same in every order")
 say(
-    "Not a digit differs. Whatever is computed from this mean must be the same for both texts, and so would be the answer."
+    "Not a digit differs. Whatever is computed from this mean must be the same for both texts, and so would be the "
+    "answer."
 )
 
 # %% [markdown]
@@ -86,7 +104,8 @@ say(
 #
 # The cure is simple. Beside the table with a row for each *word* the model has a second table with a row for each
 # **position**, that is, for each place of the window; places count from `0`. The row of the word and the row of its
-# place are added, feature by feature. The sum is called **embedded**: it is all that the rest of the model gets to see.
+# place are added, feature by feature. The sum is called **embedded**: it is all that the rest of the model gets to
+# see.
 
 # %%
 seen = run.trace(one)
@@ -99,16 +118,19 @@ work(f"{written(word[0], 4)} + {factor(here[0], 4)}", embedded[0])
 work(f"{written(word[1], 4)} + {factor(here[1], 4)}", embedded[1])
 expect(np.allclose(embedded, seen["embedded"][place]), "the sum by hand is what enters the first block")
 say(
-    f"In `{one}` the `{numbers[0]}` stands first, in `{other}` last: it gets another place's row, and enters as another point."
+    f"In `{one}` the `{numbers[0]}` stands first, in `{other}` last: it gets another place's row, and enters as "
+    "another point."
 )
-lab(run, f"Tokens, places and their sums, as points. Choose `{numbers[place]}` at place {place} and see the two numbers added.",
+lab(run, f"Tokens, places and their sums, as points. Choose `{numbers[place]}` at place {place} and see the two "
+    "numbers added.",
     input=one, position=place, panels=("embedding",))  # fmt: skip
 
 # %%
 mary = train("mary")
 a = mary.architecture
 number(
-    f"The model of the rhyme sees {a.context} words at once, knows {a.vocabulary} words, and gives each a row of {a.width} "
+    f"The model of the rhyme sees {a.context} words at once, knows {a.vocabulary} words, and gives each a row of "
+    f"{a.width} "
     "features. How many numbers has its table of positions?",
     a.context * a.width,
     f"A row for each place of the window: {a.context} × {a.width}. How many words there are does not matter.",
@@ -123,8 +145,8 @@ expect(mary.weights()["position"].size == a.context * a.width, "the table has a 
 # %% [markdown]
 # ## What training made of the places
 #
-# The rows of places are learnt like all others: they begin as chance, and each step of the training moves them a little.
-# Nobody told the model that place `2` lies between `1` and `3`. Look whether it found out.
+# The rows of places are learnt like all others: they begin as chance, and each step of the training moves them a
+# little. Nobody told the model that place `2` lies between `1` and `3`. Look whether it found out.
 
 # %%
 from glassformer.figures import plot_positions
@@ -134,18 +156,20 @@ length = np.linalg.norm(places, axis=1)
 cosines = places @ places.T / np.outer(length, length)  # how far two rows point the same way, from −1 to 1
 near, far = np.diag(cosines, 1).mean(), cosines[0, -1]
 show(plot_positions(run), "positions",
-     "Left the table itself; in the middle how alike each two rows are; right the rows as points, joined in order.")  # fmt: skip
+     "Left the table itself; in the middle how alike each two rows are; right the rows as points, in order.")  # fmt: skip
 say(f"Neighbouring places have a cosine of {written(near)} on average, the first and the last one {written(far)}.")
 expect(near > far, "neighbouring places are more alike than the first and the last")
-lab(run, "The same at the very beginning, step `0`: the places lie about at random. Let the clock run and watch them part.",
+lab(run, "The same at the very beginning, step `0`: the places lie about at random. Let the clock run and watch them "
+    "part.",
     step=0, input=one, panels=("embedding",))  # fmt: skip
 
 # %% [markdown]
 # ## Waves instead of a table
 #
-# The model of Shakespeare's plays, later in this course, learns no positions. Its places come from a formula: each *pair*
-# of features is the sine and the cosine of an angle that grows with the place, the first pair fast, each further pair
-# more slowly, like the hands of a clock. Every place gets a row that no other has, and no parameter is spent.
+# The model of Shakespeare's plays, later in this course, learns no positions. Its places come from a formula: each
+# *pair* of features is the sine and the cosine of an angle that grows with the place, the first pair fast, each
+# further pair more slowly, like the hands of a clock. Every place gets a row that no other has, and no parameter is
+# spent.
 
 
 # %%
@@ -170,7 +194,8 @@ expect(np.allclose(shifted, clock[step:, :2]), "one turn takes every place to th
 choice(
     "A text is longer than any the model was trained on. Which positions can it even be given?",
     "waves, but not learnt rows",
-    "The formula gives a row for any place. The table simply ends. (Whether the model makes sense of places it never met "
+    "The formula gives a row for any place. The table simply ends. (Whether the model makes sense of places it never "
+    "met "
     "is another matter.)",
     {
         "learnt rows, but not waves": "The table has a row for each place of the window it was made for, and no more.",
@@ -187,10 +212,11 @@ choice(
 # %%
 without = {text: run.trace(text, edits="zero(position_embedding)")["probabilities"][-1] for text in (one, other)}
 answers = {text: run.task.vocabulary[int(chances.argmax())] for text, chances in without.items()}
-table(["after", "with positions", "without"], [[f"`{text}`", f"`{run.ask(text)[0][0]}`", f"`{answers[text]}`"] for text in (one, other)])  # fmt: skip
+table(["after", "with", "without"], [[f"`{text}`", f"`{heard[text][0]}`", f"`{answers[text]}`"] for text in answers])
 expect(np.allclose(without[one], without[other], atol=1e-5), "without positions, both orders get the same answer")
 say(
-    "The same answer to both, to the last digit, so that at least one of them is wrong. The numbers before the `+` have "
+    "The same answer to both, to the last digit, so that at least one of them is wrong. The numbers before the `+` "
+    "have "
     "become a *bag of words*: what is in it counts, not the order."
 )
 lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers round; the answer stays.",
@@ -199,10 +225,10 @@ lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers 
 # %% [markdown]
 # ## With more than one block
 #
-# S2 says that without positions a model cannot tell orders apart. That holds for this model, which mixes its words once.
-# The model of the rhyme mixes them twice, block behind block, and each place gathers only from what stands before it. So
-# the second place of *had a* has already met another word than the second place of *a had*: in the second mix, the order
-# shows.
+# S2 says that without positions a model cannot tell orders apart. That holds for this model, which mixes its words
+# once. The model of the rhyme mixes them twice, block behind block, and each place gathers only from what stands
+# before it. So the second place of *had a* has already met another word than the second place of *a had*: in the
+# second mix, the order shows.
 
 # %%
 turned = ["had a little mary", "a had little mary"]
@@ -214,16 +240,20 @@ say(
 )
 expect(difference > 1e-5, "two blocks tell orders apart even without positions")
 discuss(
-    "A model that was trained without positions from the beginning: would it do better than one that loses them afterwards?",
-    "Ours was used to its positions: taking them away also shifts every row by something it relied on. A model that never "
+    "A model that was trained without positions from the beginning: would it do better than one that loses them "
+    "afterwards?",
+    "Ours was used to its positions: taking them away also shifts every row by something it relied on. A model that "
+    "never "
     "had them can use what is left, that is, words and, with several blocks, who came before whom.",
-    "`glassformer train mary --set architecture.positions=none`, several seeds, and compare the excess above the floor with "
+    "`glassformer train mary --set architecture.positions=none`, several seeds, and compare the excess above the "
+    "floor with "
     "that of `glassformer train mary`.",
 )
 choice(
     "What can a sum over all words of a text never tell?",
     "their order",
-    "Numbers may be added in any order. Only a mark of the place on each word, as the row of its position, survives the sum.",
+    "Numbers may be added in any order. Only a mark of the place on each word, as the row of its position, survives "
+    "the sum.",
     {
         "which words there are": "The rows of the words are in the sum: other words, another sum.",
         "how often a word occurs": "A word that occurs twice adds its row twice.",
