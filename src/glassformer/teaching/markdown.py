@@ -14,7 +14,7 @@ def _reader() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     made = MarkdownIt("commonmark", {"html": False}).enable("table")
-    made.disable(["image", "html_inline", "html_block"])  # pictures are shown, not linked
+    made.disable(["link", "image", "autolink", "html_inline", "html_block"])  # a file leads nowhere outside itself
     return made
 
 
