@@ -156,7 +156,7 @@ length = np.linalg.norm(places, axis=1)
 cosines = places @ places.T / np.outer(length, length)  # how far two rows point the same way, from −1 to 1
 near, far = np.diag(cosines, 1).mean(), cosines[0, -1]
 show(plot_positions(run), "positions",
-     "Left the table itself; in the middle how alike each two rows are; right the rows as points, in order.")  # fmt: skip
+     "Left the table itself; in the middle how alike each two rows are; right the rows as points.")  # fmt: skip
 say(f"Neighbouring places have a cosine of {written(near)} on average, the first and the last one {written(far)}.")
 expect(near > far, "neighbouring places are more alike than the first and the last")
 lab(run, "The same at the very beginning, step `0`: the places lie about at random. Let the clock run and watch them "
