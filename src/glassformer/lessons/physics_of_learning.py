@@ -299,8 +299,8 @@ lab(run, "Turn the temperature here, and watch the chances even out.", input="10
 say(
     "What holds of the picture, then? Softmax is the law of Boltzmann, exactly. Attention is an average weighted by "
     "it, exactly. A norm fixes the length of a state, not its energy. And that training *drives a system to low "
-    "entropy* holds where there is one right answer, and not otherwise. `glassformer physics` tells all of it three times: for "
-    "school, for college, for a physicist."
+    "entropy* holds where there is one right answer, and not otherwise. `glassformer physics` tells all of it three "
+    "times: for school, for college, for a physicist."
 )
 discuss(
     "Is learning like cooling?",
