@@ -233,7 +233,8 @@ table(["place", "words in view", "loss in nats"], [[p, p + 1, f"{cost:.3f}"] for
 expect(by_place[0] > by_place[-1], "with more words in view, the next one is easier to guess")
 say("The first place sees a single word and must guess; with each word more in view the guess gets better.")
 lab(run, "What is forbidden, done by force: in every head, the third word looks at the fourth as well.",
-    input=text, edits="set(attention, 1, query_position=2, key_position=3)", panels=("attention", "output"))  # fmt: skip
+    input=text, edits="set(attention, 1, query_position=2, key_position=3)",
+    panels=("attention", "output"))  # fmt: skip
 discuss(
     "Some models, such as those that fill in a missing word in the middle of a text, have no causal mask. Why may "
     "they, and "
