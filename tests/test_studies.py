@@ -486,33 +486,33 @@ def _refuse():
 def test_killed_in_the_middle_it_goes_on_from_the_last_safe_point(tmp_path):
     """kill -9 of the one who hands out the cells: its workers end too, and what was finished stays."""
     code = (
-        "import sys; from glassformer import studies\nstudies.find('rate').FACTORS = (0.3, 1, 3, 10)\nif __name__ == "
+        "import sys; from glassformer import studies\nstudies.find('rate').FACTORS = (0.3, 1, 3)\nif __name__ == "
         "'__main__':\n    studies.run('rate', 'plus_last_even', seeds=2, steps=int(sys.argv[2]), out=sys.argv[1], "
         f"workers=2, settings={list(TINY)!r})"
     )
     script = tmp_path / "script.py"
     script.write_text(code)
     folder = tmp_path / "study"
-    order = [sys.executable, str(script), str(folder), "40000"]
+    order = [sys.executable, str(script), str(folder), "15000"]
     first = subprocess.Popen(order)
     _wait_for(lambda: len(list((folder / "cells").glob("*.json"))) >= 1, first)
     children = _children(first.pid)
     first.send_signal(signal.SIGKILL)
     first.wait()
     finished = {path.name: path.read_bytes() for path in (folder / "cells").glob("*.json")}
-    assert 1 <= len(finished) < 4
+    assert 1 <= len(finished) < 3
     _wait_for(lambda: not any(_alive(child) for child in children))
     study = opened.open(folder)
-    assert len(study.missing) == 4 - len(finished)
+    assert len(study.missing) == 3 - len(finished)
     subprocess.run(order, check=True, timeout=500)
     study = opened.open(folder)
     assert not study.missing
     for name, content in finished.items():
         assert (folder / "cells" / name).read_bytes() == content
-    assert len(list((folder / "runs").iterdir())) == 4, "an interrupted run was gone on with, not begun again"
+    assert len(list((folder / "runs").iterdir())) == 3, "an interrupted run was gone on with, not begun again"
     for row in study.rows():
         assert len(row.curves["step"]) == len(set(row.curves["step"]))
-        assert row.curves["step"][-1] == 40_000
+        assert row.curves["step"][-1] == 15_000
 
 
 def _wait_for(done, process=None, seconds=240):
