@@ -19,7 +19,7 @@ WITHOUT_JAX = (
     "__init__", "_discover", "architecture", "canonical", "catalogue", "cli", "counted", "errors", "experiment",
     "folder", "generation", "given", "glossary", "lock", "notebook", "plain", "record", "reference", "run", "score",
     "session", "settings", "storage", "study", "summary", "tensors", "trace", "words",
-    *(name for name in MODULES if name.startswith(("tasks.", "commands.", "report."))),
+    *(name for name in MODULES if name.startswith(("tasks.", "commands.", "report.", "claims."))),
 )  # fmt: skip
 HEAVY = {"jax", "jaxlib", "optax", "matplotlib"}
 

@@ -23,7 +23,7 @@ from glassformer.claims._claim import Claim, Need
 PACKAGE = "glassformer"
 ROOT = Path(str(resources.files(PACKAGE)))
 CLAIMS = f"{PACKAGE}.claims"
-JUDGES = ((f"{CLAIMS}._claim", "verdict"), (f"{CLAIMS}._claim", "holds"))
+FORM = f"{CLAIMS}._claim"  # its classes are the form of what is found, and decide nothing
 NAMED = tuple(f"{PACKAGE}.{folder}" for folder in ("analyses", "physics", "studies"))
 TRAINING, STUDIES = f"{PACKAGE}.training", f"{PACKAGE}.studies._run"
 INSIDE = tuple(
@@ -55,7 +55,8 @@ def parts(claim: Claim) -> dict[str, str]:
     files: set[str] = set()
     for number, need in enumerate(claim.needs):
         found[f"need {number}"] = trained(need)
-    _follow([(claim.measure.__module__, claim.measure.__name__), *JUDGES], found, files)
+    _follow([(claim.measure.__module__, claim.measure.__name__)], found, files)
+    _follow([(FORM, "verdict")], found, set())
     return found | {name: _file(name) for name in sorted(files)}
 
 
@@ -85,7 +86,7 @@ def _follow(todo: list[tuple[str, str]], found: dict[str, str], files: set[str])
     seen = set()
     while todo:
         at = todo.pop()
-        if at in seen or at[1] not in _defined(at[0]):
+        if at in seen or at[1] not in _defined(at[0]) or (at[0] == FORM and at[1][0].isupper()):
             continue
         seen.add(at)
         piece = _piece(*at)
@@ -121,7 +122,8 @@ def _piece(module: str, name: str) -> _Piece:
         elif there:
             files |= _whole(there)
     lines = _text(module).splitlines()[node.lineno - 1 : node.end_lineno]
-    constants = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    inside = [node.args, *node.body] if isinstance(node, ast.FunctionDef) else [node]  # not what stands above a claim
+    constants = (each.value for part in inside for each in ast.walk(part) if isinstance(each, ast.Constant))
     words = frozenset(each for each in constants if isinstance(each, str) and each.isidentifier())
     return _Piece(code("\n".join(lines)), tuple(dict.fromkeys(names)), frozenset(files), words)
 

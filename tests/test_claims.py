@@ -1,0 +1,406 @@
+"""Claims: every statement of the sources has one, its verdict follows from what is computed, and is remembered."""
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import made_up_claims
+from command import call
+from glassformer import catalogue, experiment
+from glassformer.claims import _digest, _page, _rows, _settle, _sources
+from glassformer.claims._claim import HOW, Claim, Found, Spread, over_seeds, verdict, written
+from glassformer.errors import CallError, MissingError
+
+ROOT = Path(__file__).parents[1]
+MANY = {0: 15, 1: 39, 2: 21, 3: 20, 4: 23}  # statements of each source
+QUESTIONS = ("07", "09", "10", "17", "31", "40", "47", "52", "54")  # of source 1, each with those it is asked with
+IDS = [f"S{source}-{number:02d}" for source, many in MANY.items() for number in range(1, many + 1)]
+IDS += [f"S1-Q{number}" for number in QUESTIONS]
+PLACES = tomllib.loads((ROOT / "docs/sources.toml").read_text("utf-8"))["source"]
+EVERY = _sources.every()
+PHYSICS = _rows.PHYSICS
+FIELDS = {
+    "id", "statement", "stated", "measured", "verdict", "place", "source", "how", "tolerance", "numbers", "truth",
+    "reason", "run", "figure", "train", "command", "report", "digest", "seconds", "settled", "note", "slow",
+    "source_title",
+}  # fmt: skip
+
+
+def found(*numbers: float, **said: object) -> Found:
+    return Found({"n": numbers[0]}, **said)
+
+
+def stating(tolerance: float = 0.0, **said: object) -> Claim:
+    """A claim that says n = 1."""
+    given = {"stated": {"n": 1.0}, "tolerance": tolerance, **said}
+    return Claim("S9-99", "n is 1", "9.9", ("A",), lambda: found(1), **given)
+
+
+# ---- the list -------------------------------------------------------------------------------------------------------
+
+
+def test_every_row_of_the_list_has_its_claim():
+    ids = [claim.id for claim in EVERY]
+    assert len(ids) == len(set(ids)) == len(IDS) == 127
+    assert sorted(ids) == sorted(IDS)
+    assert catalogue.pieces("claims") == {claim.id: claim.statement for claim in EVERY}
+
+
+@pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.id)
+def test_a_claim_says_what_where_and_how(claim):
+    assert len(claim.statement) > 10
+    assert "\n" not in claim.statement
+    assert not claim.statement.endswith(".")
+    assert claim.how
+    assert set(claim.how) <= set(HOW)
+    assert claim.tolerance >= 0
+    assert all(math.isfinite(value) for value in claim.stated.values())
+    assert bool(claim.never) == bool(claim.reason)
+    source = PLACES[int(claim.id[1])]
+    codes = {code for key in ("explained", "drawn", "again", "asked") for code in source.get(key, {})}
+    for place in claim.place.replace(",", " ").split():
+        assert place in codes, f"{claim.id}: {place} is no place of source {claim.id[1]}"
+    assert claim.measure.__module__.startswith("glassformer.claims.")
+    _shown(claim)
+
+
+def _shown(claim: Claim) -> None:
+    """Its run, figure, step and edits exist."""
+    if claim.figure:
+        catalogue.entry("figures", claim.figure)
+    if claim.experiment not in ("", *PHYSICS):
+        assert claim.experiment in experiment.names()
+    for need in claim.needs:
+        assert need.experiment in experiment.names()
+        assert need.seeds >= 1
+        assert need.kind == "run" or need.study in catalogue.pieces("studies")
+    told = _rows.commands(claim)
+    assert told["command"].startswith("glassformer ")
+
+
+# ---- verdicts -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claim", "given", "expected"),
+    [
+        (stating(), found(1), "reproduced"),
+        (stating(), found(1.01), "refuted"),
+        (stating(0.01), found(1.01), "reproduced"),
+        (stating(0.01), found(1.0101), "refuted"),
+        (stating(), found(2, idea=True), "corrected"),
+        (stating(), found(2, holds=True), "reproduced"),
+        (stating(), found(1, holds=False), "refuted"),
+        (stating(), found(1, holds=False, idea=True), "corrected"),
+        (stating(), Found({"n": Spread(1.0, 0.0, 9.0)}), "reproduced"),
+        (stating(never="illustrative", reason="invented"), found(1), "illustrative"),
+        (stating(never="not checkable", reason="undefined"), found(2), "not checkable"),
+    ],
+)
+def test_a_verdict_follows_from_the_numbers(claim, given, expected):
+    assert verdict(claim, given) == expected
+
+
+def test_a_statement_without_numbers_needs_a_judgement():
+    with pytest.raises(ValueError, match="S9-99 states no number"):
+        verdict(stating(stated={}), found(1))
+
+
+def test_numbers_over_seeds_are_the_median_and_its_interval():
+    values = [5.0, 1.0, 4.0, 2.0, 3.0]
+    over = over_seeds(values)
+    assert (over.median, over.low, over.high, over.seeds) == (3.0, 1.0, 5.0, 5)
+    assert _settle.numbers(over) == {"median": 3.0, "low": 1.0, "high": 5.0, "seeds": 5}
+    assert written(over) == "3 [1, 5]"
+    assert _settle.numbers(math.nan) == "NaN"
+
+
+# ---- what a result depends on ---------------------------------------------------------------------------------------
+
+
+def test_only_what_a_claim_depends_on_changes_its_digest(tmp_path, monkeypatch):
+    root, claims = made_up_claims.instead(monkeypatch, tmp_path)
+    before = {claim.id: _digest.digest(claim) for claim in claims}
+
+    def changed(*edits: tuple[str, str, str]) -> set[str]:
+        """The claims whose digest these edits change: in a file, a text by another."""
+        texts = {file: (root / file).read_text("utf-8") for file, _, _ in edits}
+        for file, old, new in edits:
+            assert old in texts[file], f"{old!r} is not in {file}"
+            (root / file).write_text(texts[file].replace(old, new, 1), "utf-8")
+        made_up_claims.forget()
+        after = {claim.id: _digest.digest(claim) for claim in claims}
+        for file, text in texts.items():
+            (root / file).write_text(text, "utf-8")
+        return {id for id in after if after[id] != before[id]}
+
+    mine, helper = "claims/made_up.py", "claims/_made_up_helper.py"
+    first, half, trained, known = "S9-01", "S9-02", "S9-03", "S9-04"
+    more = ("\n\n\n", "\nADDED = 1\n\n")
+    assert changed((mine, "LIMIT = 3.0", "LIMIT = 3.5"), ("experiments/lucky7.toml", "seed = ", "seed = 1")) == {
+        first, known,
+    }  # fmt: skip
+    assert changed((mine, "return number / LIMIT", "return number // LIMIT"), (helper, "PARTS = 2", "PARTS = 3")) == {
+        first, half,
+    }  # fmt: skip
+    assert changed((mine, 'append("S9-04")', 'append("S9-4")')) == {known}
+    for edit in (("tasks/mary.py", "RUN = 7", "RUN = 8"), ("experiments/mary.toml", "seed = ", "seed = 1"),
+                 ("engine.py", *more), ("analyses/learn/loss.py", *more)):  # fmt: skip
+        assert changed(edit) == {trained}, edit
+    assert changed(("corpora.py", '"86c4', '"96c4')) == {trained, known}  # the text behind a task, by its sha256
+    assert changed(("claims/_claim.py", "<= claim.tolerance", "< claim.tolerance")) == {first, half, trained, known}
+    assert changed(
+        (mine, "OTHER = 4.0", "OTHER = 5.0"), (helper, "UNUSED = 1", "UNUSED = 2"),
+        ("figures/learn/loss.py", *more), ("report/payload.py", *more), ("commands/claims.py", *more),
+        ("analyses/attend/attention.py", *more), ("engine.py", "\n\n\n", "\n# a remark\n\n\n"),
+        ("model.py", '"""', '"""Another first sentence. '), ("experiments/mary.toml", "\n", "  # why\n"),
+    ) == set()  # fmt: skip
+
+
+def test_what_is_said_and_what_is_trained_are_part_of_the_digest():
+    one = EVERY[0]
+    for field, value in (("statement", "else"), ("tolerance", 9.0), ("stated", {"x": 1.0}), ("reason", "else")):
+        made_up_claims.forget()
+        before = _digest.digest(one)
+        made_up_claims.forget()
+        assert _digest.digest(Claim(**{**vars(one), field: value})) != before, field
+    made_up_claims.forget()
+    for field, value in (("figure", "loss"), ("step", 3), ("edits", "zero(mixed)"), ("place", "elsewhere")):
+        assert _digest.digest(Claim(**{**vars(one), field: value})) == before, field
+
+
+def test_comments_and_docstrings_are_no_code():
+    text = (
+        '"""A file."""\n\nX = "# no comment"  # one\n\n\n'
+        'def f():\n    """What it does.\n\n    More.\n    """\n    return \'"""\'\n'
+    )
+    assert _digest.code(text) == 'X = "# no comment"\ndef f():\n    return \'"""\''
+
+
+# ---- settling -------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_settled_is_remembered_until_something_changes(tmp_path, monkeypatch):
+    root, claims = made_up_claims.instead(monkeypatch, tmp_path)
+    folder = tmp_path / "claims"
+    done = _settle.settle(claims, folder, workers=1)
+    assert made_up_claims.CALLS == ["S9-01", "S9-02", "S9-04", "S9-03"]  # what waits for a training comes last
+    assert {id: each["verdict"] for id, each in done.items()} == {
+        "S9-01": "reproduced", "S9-02": "corrected", "S9-03": "reproduced", "S9-04": "not checkable",
+    }  # fmt: skip
+    assert done["S9-02"]["truth"] == "half of six is 3"
+    assert done["S9-02"]["numbers"] == {"half": 3.0}
+    assert done["S9-03"]["numbers"]["loss"]["seeds"] == 3
+    assert _settle.settle(claims, folder, workers=1) == done
+    assert len(made_up_claims.CALLS) == 4
+    file = root / "claims" / "made_up.py"
+    file.write_text(file.read_text().replace("LIMIT = 3.0", "LIMIT = 3.001"))
+    made_up_claims.forget()
+    again = _settle.settle(claims, folder, workers=1)
+    assert made_up_claims.CALLS[4:] == ["S9-01"]
+    assert again["S9-01"]["digest"] != done["S9-01"]["digest"]
+    assert again["S9-03"] == done["S9-03"]
+    (folder / "settled" / "S9-02.json").write_text('{"digest": ')  # torn by somebody else
+    assert _settle.settle(claims, folder, workers=1)["S9-02"]["verdict"] == "corrected"
+
+
+def test_what_cannot_be_settled_says_so_and_the_others_go_on(tmp_path, monkeypatch):
+    from glassformer import corpora
+
+    _, claims = made_up_claims.instead(monkeypatch, tmp_path)
+    first, half, trained, known = claims
+
+    def wrong() -> Found:
+        raise ZeroDivisionError("nothing to divide by")
+
+    def silent() -> Found:
+        return Found({"half": 9.0})
+
+    def absent() -> Found:
+        corpora.read("tinyshakespeare")
+        raise AssertionError
+
+    monkeypatch.setenv(corpora.FOLDER, str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    broken = [Claim(**{**vars(each), "measure": measure}) for each, measure in
+              ((first, wrong), (half, silent), (known, absent))]  # fmt: skip
+    for each in broken:
+        each.measure.__module__ = made_up_claims.NAME
+    monkeypatch.setattr(_sources, "sources", lambda: (_sources.Source(9, "made_up", "Made up", (*broken, trained)),))
+    monkeypatch.chdir(tmp_path)
+    ended = call("claims", "--all", "--workers", 1)
+    assert ended.code == 1
+    assert "S9-01 failed: ZeroDivisionError: nothing to divide by" in ended.err
+    assert "S9-02 failed: S9-02 is refuted, and its function does not say what is true instead" in ended.err
+    assert "1 claim could not be settled: tinyshakespeare is not on this machine; `glassformer data fetch" in ended.err
+    assert "1 reproduced, 3 not settled" in ended.out
+    assert sorted(path.name for path in Path("claims/settled").iterdir()) == ["S9-03.json"]
+    assert call("claims", "S9-04", "--workers", 1).code == 0  # what is missing is said, and is no failure
+
+
+def test_a_named_claim_is_told_in_full(tmp_path, monkeypatch):
+    made_up_claims.instead(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = call("claims", "s9-02").out
+    for line in (r"^S9-02 +corrected$", r"^says +half of six is two$", r"^true +half of six is 3$", r"^stated +half 2 ",
+                 r"^source +S9 Made up, 9\.2$", r"^how +arithmetic$", r"^train +glassformer train mary$",
+                 r"^figure +glassformer figures mary-18 loss$", r"^report +glassformer report mary-18$"):  # fmt: skip
+        assert re.search(line, said, re.MULTILINE), f"{line}\n{said}"
+    slow = call("claims", "S9-03")
+    assert "slow: `glassformer claims --all` settles it" in slow.out
+    assert "glassformer train mary --seeds 3 --steps 4 --set train.batch=2 --out runs/mary-18x3" in slow.out
+    assert slow.code == 0
+    (row,) = json.loads(call("claims", "S9-03", "--all", "--json", "--workers", 1).out)["claims"]
+    monkeypatch.setattr(_rows, "recorded", lambda: {"S9-03": row})
+    assert re.search(r"^S9-03 +reproduced$", call("claims", "S9-03", "--out", "elsewhere").out, re.MULTILINE)
+
+
+def test_a_claim_opens_in_the_report_of_its_run(tmp_path, monkeypatch):
+    made_up_claims.instead(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    shown, links = [], []
+    monkeypatch.setattr("glassformer.terminal.show_page", shown.append)
+    monkeypatch.setattr("glassformer.report.put", lambda made, _: links.append(made.link) or Path("a.html"))
+    Path("a.html").touch()
+    assert call("claims", "S9-03", "--all", "--open", "--workers", 1).code == 0
+    assert (shown, links) == ([Path("a.html")], ["#v1&step=2"])
+    assert [path.name.rpartition("-")[0] for path in Path("claims/runs").iterdir()] == ["mary-18x3"]
+    refused = call("claims", "S9-01", "--open")
+    assert refused.code == 2
+    assert "S9-01 is settled without a run" in refused.err
+    assert "--open is for one claim, and 4 are named" in call("claims", "--open").err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("S3-5",), "did you mean S3-05?"),
+        (("gpt_from_scrach",), "did you mean gpt_from_scratch?"),
+        (("--workers", 0), "workers = 0 settle nothing"),
+        (("--workers", 1, "--scheduler", "tcp://here:1"), "leave one of them out"),
+        (("--out", "a_file"), "a_file is not a folder"),
+    ],
+)
+def test_a_wrong_call_is_answered(tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    Path("a_file").touch()
+    ended = call("claims", *words)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_names_mean_sources_and_claims():
+    assert [claim.id[:2] for claim in _sources.meant(["s3"])] == ["S3"] * MANY[3]
+    assert _sources.meant(["gpt_from_scratch"]) == _sources.meant(["3"]) == _sources.meant(["S3"])
+    assert [claim.id for claim in _sources.meant(["S3-05", "S0-01"])] == ["S0-01", "S3-05"]
+    assert _sources.meant([]) == EVERY
+    with pytest.raises(MissingError):
+        _sources.find("S3-99")
+    with pytest.raises(CallError):
+        _settle.settle([], workers=0)
+
+
+# ---- all that are fast ----------------------------------------------------------------------------------------------
+
+
+def begun(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    code = "import sys; from glassformer.cli import main; sys.argv[:1] = ['glassformer', 'claims']; main()"
+    return subprocess.Popen([sys.executable, "-c", code, *words], cwd=folder, text=True, start_new_session=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
+
+
+def test_every_fast_claim_settles_once_through_a_kill(tmp_path):
+    """Killed after the first results, it leaves whole files, and goes on; then it computes nothing more."""
+    folder = tmp_path / "claims" / "settled"
+    child = begun(tmp_path, "--json")
+    until = time.monotonic() + 120
+    while not (folder.is_dir() and any(folder.glob("*.json"))):
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    assert all(json.loads(path.read_text("utf-8"))["verdict"] for path in before)
+    out, err = begun(tmp_path, "--json").communicate()
+    rows = json.loads(out)["claims"]
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    there = bool(os.environ.get("GLASSFORMER_DATA"))
+    for row in rows:
+        assert set(row) == FIELDS
+        if not row["slow"] and (there or row["source"] != "S2"):
+            assert row["verdict"] in _rows.VERDICTS, f"{row['id']}: {row['note']}\n{err}"
+            assert row["measured"]
+            assert row["truth"] or row["verdict"] not in ("corrected", "refuted")
+            assert not row["note"]
+    assert [row["id"] for row in rows] == [claim.id for claim in EVERY]
+    files = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    again = subprocess.run([sys.executable, "-c", SECOND], cwd=tmp_path, capture_output=True, text=True, check=True)
+    *said, loaded = again.stdout.splitlines()
+    assert set(loaded.split()) & {"jax", "jaxlib", "matplotlib"} == set()
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("*.json")} == files
+    assert json.loads("\n".join(said))["claims"] == rows
+
+
+SECOND = """
+import sys
+from glassformer.cli import main
+sys.argv = ["glassformer", "claims", "--json"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print(*{name.partition(".")[0] for name in sys.modules})
+"""
+
+
+# ---- the record that ships ------------------------------------------------------------------------------------------
+
+RECORD = json.loads(_rows.RECORD.read_text("utf-8"))["claims"] if _rows.RECORD.is_file() else []
+
+
+@pytest.mark.skipif(not RECORD, reason="nothing is recorded yet")
+def test_the_page_is_made_from_the_record():
+    assert (ROOT / "docs/claims.md").read_text("utf-8") == _page.page(RECORD)
+
+
+@pytest.mark.skipif(not RECORD, reason="nothing is recorded yet")
+def test_the_record_has_every_claim_and_no_verdict_by_hand():
+    assert [row["id"] for row in RECORD] == [claim.id for claim in EVERY]
+    by_id = {claim.id: claim for claim in EVERY}
+    for row in RECORD:
+        assert set(row) == FIELDS
+        assert row["verdict"] in _rows.VERDICTS, row["id"]
+        assert row["truth"] or row["verdict"] not in ("corrected", "refuted"), row["id"]
+        assert row["statement"] == by_id[row["id"]].statement
+        assert row["stated"] == dict(by_id[row["id"]].stated)
+        assert (row["verdict"] in ("illustrative", "not checkable")) == bool(by_id[row["id"]].never)
+    assert sum(row["verdict"] in ("reproduced", "corrected", "refuted") for row in RECORD) >= 100
+
+
+def test_a_page_of_claims_shows_each_once():
+    base = {"source": "S9", "source_title": "Made up", "place": "9.1", "numbers": {}, "reason": "", "note": "",
+            "train": "", "command": "glassformer claims", "stated": {"n": 1.0}, "settled": "2026-01-02"}  # fmt: skip
+    rows = [
+        {**base, "id": "S9-01", "statement": "a | b", "measured": "1", "verdict": "reproduced", "truth": ""},
+        {**base, "id": "S9-02", "statement": "*c*", "measured": None, "verdict": None, "truth": "", "note": "slow"},
+        {**base, "id": "S9-03", "statement": "d", "measured": "2 [1, 3]", "verdict": "refuted", "truth": "2",
+         "numbers": {"n": {"median": 2, "low": 1, "high": 3, "seeds": 16}}},
+    ]  # fmt: skip
+    page = _page.page(rows)
+    assert "3 claims: 1 reproduced, 1 refuted, 1 not settled. 1 of them over seeds, 16 to 16 each." in page
+    lines = [line for line in page.splitlines() if line.startswith("| S9")]
+    assert [len(re.split(r"(?<!\\)\|", line)) for line in lines] == [8, 8, 8]
+    assert "a \\| b (9.1)" in lines[0]
+    assert "\\*c\\*" in lines[1]
+    assert "(16 seeds) | refuted | 2 |" in lines[2]
