@@ -19,8 +19,8 @@ MISCONCEPTIONS = (
     ),
     (
         "A window is one question.",
-        "It is one question at every position: each position sees what stands before it and is asked for what "
-        "comes next.",
+        "It is one question at every position: each position sees what stands before it and is asked for what comes "
+        "next.",
     ),
     (
         "An epoch and a step are the same.",
@@ -89,8 +89,7 @@ _said = run.ask(inputs[: _at + 1])[0][0]
 lab(
     run,
     "This window in the trained model. Choose a position of the input: the output shows what it expects next. At "
-    "position "
-    f"{_at} it says `{_said}`.",
+    f"position {_at} it says `{_said}`.",
     input=" ".join(words[inputs]),
     position=_at,
     panels=("output",),
@@ -117,9 +116,9 @@ number(
 work(f"{len(ids)} − {context}", starts, name="windows")
 used = int(run.task.data(context).train.windows[0])
 say(
-    f"Ours learns from {used} of these {starts}: the last one is left out, so that the rhyme's very last `<END>` "
-    "is never "
-    "asked for. The source's program does so, by a slip of one in its arithmetic, and we keep it to be comparable."
+    f"Ours learns from {used} of these {starts}: the last one is left out, so that the rhyme's very last `<END>` is "
+    "never asked for. The source's program does so, by a slip of one in its arithmetic, and we keep it to be "
+    "comparable."
 )
 expect(used == starts - 1, "the training uses all windows but one")
 
@@ -189,9 +188,8 @@ losses = -np.log(right).mean(axis=1)  # of each window
 batches = losses[rng.integers(used, size=(4000, batch))].mean(axis=1)
 say(
     f"After {early} steps the windows cost between {losses.min():.2f} and {losses.max():.2f}, with a spread (standard "
-    f"deviation) of {losses.std():.3f}. The averages of {batch} windows have a spread of {batches.std():.3f}. "
-    "Theory says: "
-    "the spread of one, divided by the root of how many are averaged."
+    f"deviation) of {losses.std():.3f}. The averages of {batch} windows have a spread of {batches.std():.3f}. Theory "
+    "says: the spread of one, divided by the root of how many are averaged."
 )
 work(f"{losses.std():.4f} / √{batch}", losses.std() / np.sqrt(batch), name="spread of a batch", digits=3)
 expect(abs(batches.std() / (losses.std() / np.sqrt(batch)) - 1) < 0.1, "averages of a batch are steadier by the root")
@@ -216,16 +214,14 @@ seen = steps * batch
 work(f"{steps} × {batch}", seen, name="windows drawn")
 work(f"{seen} / {used}", seen / used, digits=1, name="passes")
 say(
-    f"*A note.* The source calls its {steps:,} steps epochs; they are steps. Its text speaks of a smaller batch "
-    "than its "
-    "program draws."
+    f"*A note.* The source calls its {steps:,} steps epochs; they are steps. Its text speaks of a smaller batch than "
+    "its program draws."
 )
 _examples, _batch, _epochs = 10_000, int(chance("schedule").choice([16, 32, 64])), 50
 _updates = _examples // _batch * _epochs
 number(
-    f"Another training: {_examples:,} examples, batches of {_batch}, {_epochs} epochs; in each epoch, what does "
-    "not fill "
-    "a batch is left out. How many steps are that?",
+    f"Another training: {_examples:,} examples, batches of {_batch}, {_epochs} epochs; in each epoch, what does not "
+    "fill a batch is left out. How many steps are that?",
     _updates,
     f"{_examples:,} examples fill {_examples // _batch} batches of {_batch}, and there are {_epochs} epochs.",
     mistakes={
@@ -236,8 +232,8 @@ number(
 curve = run.metrics["validation_loss"]
 lab(
     run,
-    f"The whole training as a curve: {steps:,} steps, from a loss of {curve[0]:.2f} to {curve[-1]:.2f}. Move "
-    "the clock.",
+    f"The whole training as a curve: {steps:,} steps, from a loss of {curve[0]:.2f} to {curve[-1]:.2f}. Move the "
+    "clock.",
     step=early,
     panels=("curves",),
 )
@@ -254,6 +250,5 @@ choice(
 )
 say(
     "**Try it:** `glassformer train mary --set train.batch=1 --steps 300`, then `glassformer figures mary loss`. "
-    "What does "
-    "the curve look like when every step sees a single window?"
+    "What does the curve look like when every step sees a single window?"
 )

@@ -19,8 +19,8 @@ MISCONCEPTIONS = (
     ),
     (
         "Words with neighbouring numbers are alike.",
-        "The numbers go by first appearance. Number the words in another order: nothing is lost, as long as everybody "
-        "uses the same list.",
+        "The numbers go by first appearance. Number the words in another order: nothing is lost, as long as "
+        "everybody uses the same list.",
     ),
     (
         "A model has heard of every word.",
@@ -163,9 +163,8 @@ expect(tuple(vocabulary) == run.task.vocabulary, "this is the list the model has
 _printed = (25, 27, 35)  # what the source calls the size of this vocabulary, in its table, its drawing and its output
 say(
     f"*A note.* The source of this lesson gives the size of this same vocabulary as about {_printed[0]}, "
-    f"{_printed[1]} and {_printed[2]} in three places. Counted, it is {len(vocabulary)}. It also takes its list "
-    "from an "
-    "unordered set, so that the ids differ each time its program is started; below you see what comes of that."
+    f"{_printed[1]} and {_printed[2]} in three places. Counted, it is {len(vocabulary)}. It also takes its list from "
+    "an unordered set, so that the ids differ each time its program is started; below you see what comes of that."
 )
 
 # %% [markdown]

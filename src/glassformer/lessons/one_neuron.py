@@ -72,9 +72,8 @@ work(f"max(0, {total:.2f})", output, name="output")
 other_weights = {"action": 0.6, "romance": -0.4}  # somebody who dislikes romance
 other = sum(inputs[name] * other_weights[name] for name in inputs) + bias
 number(
-    f"Somebody else dislikes romance: its weight is −{abs(other_weights['romance'])} now, all the rest is the "
-    "same. What "
-    "does the neuron say?",
+    f"Somebody else dislikes romance: its weight is −{abs(other_weights['romance'])} now, all the rest is the same. "
+    "What does the neuron say?",
     max(0.0, other),
     f"The second product is taken away now. The sum is {other:.2f}, above zero, and ReLU lets it pass.",
     tolerance=0.005,
@@ -91,9 +90,8 @@ work(
 )
 expect(other < total, "disliking an input lowers the sum")
 say(
-    f"*A note.* The source has this neuron twice: its drawing gives {total:.2f}, its program {other:.2f}. Both "
-    "sums are "
-    "right; the sign of the second weight differs. A sign is easily lost, and you have just seen what it does."
+    f"*A note.* The source has this neuron twice: its drawing gives {total:.2f}, its program {other:.2f}. Both sums "
+    "are right; the sign of the second weight differs. A sign is easily lost, and you have just seen what it does."
 )
 
 # %%
@@ -169,8 +167,7 @@ expect(all(abs(straight(x) - (slope * x + begin)) < 1e-12 for x in places), "two
 say(
     f"Without the bend, both neurons together are one: multiply by {slope:.0f}".replace("-", "−")
     + f" and add {begin:.0f}. With it, nothing happens up to the middle, and then the output falls. ReLU is not "
-    "the only "
-    "bend: GPT-2 uses a rounded one, GELU. The idea is the same."
+    "the only bend: GPT-2 uses a rounded one, GELU. The idea is the same."
 )
 
 # %% [markdown]

@@ -15,14 +15,13 @@ ANSWERS = ("3.§3.1.2",)
 MISCONCEPTIONS = (
     (
         "Hidden neurons do something secret.",
-        "They compute exactly what the others do. They are called hidden as one sees neither what is wanted of "
-        "them nor "
-        "what they say, unless one looks inside.",
+        "They compute exactly what the others do. They are called hidden as one sees neither what is wanted of them "
+        "nor what they say, unless one looks inside.",
     ),
     (
         "Every weight matters for every input.",
-        "A weight behind a neuron that is off is multiplied by zero. Change it tenfold: nothing happens, for "
-        "this input.",
+        "A weight behind a neuron that is off is multiplied by zero. Change it tenfold: nothing happens, for this "
+        "input.",
     ),
     (
         "A transformer is something else than a neural network.",
@@ -126,8 +125,7 @@ show(
 louder = output_weights * [1, 10]  # the weight behind the second neuron, ten times as large
 choice(
     f"We make the weight behind the second hidden neuron ten times as large: {output_weights[1]} becomes "
-    f"{louder[1]:.0f}. "
-    "What happens to the answer for this film?",
+    f"{louder[1]:.0f}. What happens to the answer for this film?",
     "nothing",
     "That weight is multiplied by what the neuron passes on, and that is zero here.",
     {
