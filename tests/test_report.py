@@ -597,5 +597,8 @@ def test_the_page_has_the_modes_and_controls_that_the_command_knows():
     for name in ("MODES", "CONTROLS"):
         listed = re.search(rf"const {name} = \[(.*?)\]", text, re.DOTALL)[1]
         assert tuple(re.findall('"([a-z]+)"', listed)) == getattr(link, name)
+    panels = (source.parent / "panels").glob("*.svelte")
+    named = [re.search(r'^ {4}name: "(\w+)"', path.read_text("utf-8"), re.M)[1] for path in panels]
+    assert sorted(named) == list(link.PANELS)
     assert f'const VERSION = "{link.VERSION}";' in text
     assert f"const MOST = {link.MOST};" in text

@@ -65,9 +65,11 @@ class Number:
     @property
     def shown(self) -> str:
         """The answer, as a person writes it."""
-        near = self.answer if self.tolerance == 0 else round(self.answer, places(self.tolerance))
-        number = f"{near:,.{0 if float(near).is_integer() else places(self.tolerance)}f}"
-        return f"{number} {self.unit}".rstrip()
+        digits = places(self.tolerance)
+        near = round(self.answer, digits) if self.tolerance else self.answer
+        whole = float(near).is_integer()
+        number = f"{near:,.{0 if whole else digits}f}" if whole or digits else f"{near:,.6g}"
+        return f"{number.replace('-', '−')} {self.unit}".rstrip()
 
     def reply(self, given: float) -> tuple[bool, str]:
         """Whether an answer is right, and what to say to it."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,9 @@ def shown_code(source: str) -> str:
     lines = source.splitlines()
     kept = [node for node in ast.parse(source).body if not _tells(node)]
     parts = ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in kept]
-    return "\n".join(parts)
+    apart = [isinstance(node, ast.FunctionDef | ast.ClassDef) for node in kept]
+    gaps = ["\n" * (1 + (one or other)) for one, other in pairwise(apart)]
+    return "".join(f"{part}{gap}" for part, gap in zip(parts, [*gaps, ""], strict=False))
 
 
 def _tells(node: ast.stmt) -> bool:
