@@ -9,7 +9,7 @@ from pathlib import Path
 
 from glassformer import storage, terminal
 from glassformer.errors import CallError, MissingError
-from glassformer.teaching import markdown, page, paper
+from glassformer.teaching import as_html, page, paper
 from glassformer.teaching.items import Discuss
 from glassformer.teaching.running import run
 from glassformer.teaching.script import Script
@@ -53,7 +53,7 @@ def _files(script: Script, seed: int) -> Iterator[tuple[str, str]]:
     """The files of one lesson."""
     stage = Record(seed)
     run(script, stage)
-    yield f"lessons/{script.name}.html", page.html(script, stage)
+    yield f"lessons/{script.name}.html", page.of(script, stage).html
     yield f"worksheets/{script.name}.html", worksheet(script, stage.questions, seed)
     yield f"keys/{script.name}.html", key(script, stage.questions, seed)
     yield f"plans/{script.name}.html", plan(script, stage)
@@ -63,16 +63,16 @@ def plan(script: Script, stage: Record) -> str:
     """What to do in 45 minutes, what to expect, and how to see whether it was understood."""
     begin, rows = 0, []
     for minutes, what in script.plan:
-        rows.append(f"<tr><th>{begin}–{begin + minutes}</th><td>{markdown.inline(what)}</td></tr>")
+        rows.append(f"<tr><th>{begin}–{begin + minutes}</th><td>{as_html.line(what)}</td></tr>")
         begin += minutes
-    aims = "".join(f"<li>{markdown.inline(each)}</li>" for each in script.aims)
+    aims = "".join(f"<li>{as_html.line(each)}</li>" for each in script.aims)
     believed = "".join(
-        f"<dt>{markdown.inline(belief)}</dt><dd>{markdown.inline(shows)}</dd>"
+        f"<dt>{as_html.line(belief)}</dt><dd>{as_html.line(shows)}</dd>"
         for belief, shows in script.misconceptions
     )
     asked = [each for each in stage.questions if not isinstance(each, Discuss)]
     leave = (
-        f"<h2>Exit question</h2>{markdown.html(question(asked[-1]))}{markdown.html(answer(asked[-1]))}" if asked else ""
+        f"<h2>Exit question</h2>{as_html.text(question(asked[-1]))}{as_html.text(answer(asked[-1]))}" if asked else ""
     )
     before = (
         f"<p>Before it: {', '.join(f'<code>{each}</code>' for each in script.before)}.</p>" if script.before else ""

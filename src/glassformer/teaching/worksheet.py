@@ -6,7 +6,7 @@ from pathlib import Path
 
 from glassformer import storage
 from glassformer.errors import CallError
-from glassformer.teaching import markdown, paper
+from glassformer.teaching import as_html, paper
 from glassformer.teaching.items import Choice, Discuss, Item, Number, Point
 from glassformer.teaching.running import run
 from glassformer.teaching.script import Script
@@ -60,23 +60,23 @@ def _about(what: str, script: Script, seed: int) -> str:
 
 def _asked(item: Item) -> str:
     if isinstance(item, Number):
-        return f"{markdown.html(item.text)}{ROOM}" + (f"<p>{_text(item.unit)}</p>" if item.unit else "")
+        return f"{as_html.text(item.text)}{ROOM}" + (f"<p>{_text(item.unit)}</p>" if item.unit else "")
     if isinstance(item, Choice):
-        options = "".join(f"<li>{markdown.inline(each)}</li>" for each in item.options)
-        return f'{markdown.html(item.text)}<ul class="box">{options}</ul>'
+        options = "".join(f"<li>{as_html.line(each)}</li>" for each in item.options)
+        return f'{as_html.text(item.text)}<ul class="box">{options}</ul>'
     if isinstance(item, Point):
-        return markdown.html(item.text) + _grid(item, marked=False)
+        return as_html.text(item.text) + _grid(item, marked=False)
     assert isinstance(item, Discuss)
-    return markdown.html(item.text) + 4 * ROOM
+    return as_html.text(item.text) + 4 * ROOM
 
 
 def _answered(item: Item) -> str:
     if isinstance(item, Discuss):
-        told = f"<p><b>Look for:</b> {markdown.inline(item.look_for)}</p>"
-        told += f"<p><b>The experiment that would decide:</b> {markdown.inline(item.experiment)}</p>"
-        return f'{markdown.html(item.text)}<div class="answer">{told}</div>'
+        told = f"<p><b>Look for:</b> {as_html.line(item.look_for)}</p>"
+        told += f"<p><b>The experiment that would decide:</b> {as_html.line(item.experiment)}</p>"
+        return f'{as_html.text(item.text)}<div class="answer">{told}</div>'
     assert isinstance(item, Number | Choice | Point)
-    told = f"<p><b>{markdown.inline(item.shown)}</b></p><p>{markdown.inline(item.because)}</p>"
+    told = f"<p><b>{as_html.line(item.shown)}</b></p><p>{as_html.line(item.because)}</p>"
     wrong: Sequence[tuple[str, str]] = ()
     if isinstance(item, Number):
         wrong = [(f"{value:,g}", reason) for value, reason in item.mistakes]
@@ -85,9 +85,9 @@ def _answered(item: Item) -> str:
         wrong = [pair for k, pair in enumerate(pairs) if k != item.answer]
     else:
         told = _grid(item, marked=True) + told
-    told += "".join(f"<dt>{markdown.inline(each)}</dt><dd>{markdown.inline(why)}</dd>" for each, why in wrong)
+    told += "".join(f"<dt>{as_html.line(each)}</dt><dd>{as_html.line(why)}</dd>" for each, why in wrong)
     told = told.replace("<dt>", "<dl><dt>", 1) + ("</dl>" if wrong else "")
-    return f'{markdown.html(item.text)}<div class="answer">{told}</div>'
+    return f'{as_html.text(item.text)}<div class="answer">{told}</div>'
 
 
 def _grid(item: Point, marked: bool) -> str:
