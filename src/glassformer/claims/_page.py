@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from glassformer.claims import _rows
+from glassformer.claims import _rows, _settle
 from glassformer.claims._rows import Row
 from glassformer.words import shown
 
@@ -46,7 +46,7 @@ def _counted(rows: Sequence[Row]) -> str:
 
 
 def _line(row: Row) -> str:
-    stated = _rows.said(row["stated"])
+    stated = _settle.said(row["stated"])
     says = f"{_cell(row['statement'])} ({row['place']})"
     seeds = f" ({many} seeds)" if (many := _rows.many_seeds(row)) else ""
     measured = f"{_cell(row['measured'] or '')}{seeds}"

@@ -124,13 +124,6 @@ def counts(rows: Sequence[Row]) -> dict[str, int]:
     return {**found, "not settled": sum(row["verdict"] is None for row in rows)}
 
 
-def said(stated: Mapping[str, float]) -> str:
-    """The numbers of a statement, by name."""
-    from glassformer.claims._claim import written
-
-    return ", ".join(f"{name} {written(value)}" for name, value in stated.items())
-
-
 def ways(row: Row) -> str:
     """How a claim is settled, in words."""
     return ", ".join(HOW[each] for each in row["how"])

@@ -301,12 +301,17 @@ def measured(order: Mapping[str, Any]) -> Outcome:
     return {
         "digest": order["digest"],
         "verdict": judged,
-        "measured": found.measured or ", ".join(f"{name} {written(value)}" for name, value in found.numbers.items()),
+        "measured": found.measured or said(found.numbers),
         "numbers": {name: numbers(value) for name, value in found.numbers.items()},
         "truth": "" if judged == "reproduced" else found.truth,  # it says what is true instead
         "seconds": round(monotonic() - began, 3),
         "settled": datetime.now(UTC).date().isoformat(),
     }
+
+
+def said(numbers: Mapping[str, Number]) -> str:
+    """Numbers for a person: first entropy 4.374, steps 60."""
+    return ", ".join(f"{name.replace('_', ' ')} {written(value)}" for name, value in numbers.items())
 
 
 def numbers(value: Number) -> Any:

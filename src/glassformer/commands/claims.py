@@ -189,14 +189,14 @@ def _true(row: "Row") -> str:
 
 def _in_full(row: "Row") -> None:
     """All that is known of one claim."""
-    from glassformer.claims import _rows
+    from glassformer.claims import _rows, _settle
 
     _listed(row, NARROW)
     seconds = None if row["seconds"] is None else f"{row['settled']}, in {row['seconds']:.1f} s"
     lines = {
         "source": f"{row['source']} {row['source_title']}, {row['place']}",
         "how": _rows.ways(row),
-        "stated": f"{_rows.said(row['stated'])} (±{row['tolerance']:g})" if row["stated"] else "",
+        "stated": f"{_settle.said(row['stated'])} (±{row['tolerance']:g})" if row["stated"] else "",
         "seeds": str(_rows.many_seeds(row) or ""),
         "settled": seconds or "",
         "run": row["run"],
