@@ -74,9 +74,8 @@ number(
     mistakes={asked: f"At place {asked} stands `{window[asked]}`: that is the word itself, not the one after it."},
 )
 say(
-    "Such a model would learn one thing only: look one place to the right and copy. It would be nearly always right, "
-    "and of "
-    "no use: when it writes, there is nothing to the right yet. Glassformer refuses to train it:"
+    "Such a model would learn one thing only: look one place to the right and copy. It would be nearly always "
+    "right, and of no use: when it writes, there is nothing to the right yet. Glassformer refuses to train it:"
 )
 
 # %%
@@ -103,8 +102,7 @@ from glassformer.figures import plot_mask
 allowed = np.tri(n, dtype=bool)  # true on the diagonal and below
 number(
     f"A window has {n} places, so there are {n * n} pairs of a place that looks and one that is looked at. How many "
-    "of them "
-    "are allowed?",
+    "of them are allowed?",
     allowed.sum(),
     f"The rows allow {', '.join(str(row.sum()) for row in allowed)}, together {allowed.sum()}.",
     mistakes={
@@ -120,8 +118,8 @@ row = int(chance("row").integers(1, n - 1))
 point(
     f"Which pair would let `{window[row]}` at place {row} copy its answer?",
     labels, labels, (row, row + 1),
-    f"Its row, and the column one place on: there stands `{targets[row]}`. This pair is above the diagonal, so it is "
-    "masked.",
+    f"Its row, and the column one place on: there stands `{targets[row]}`. This pair is above the diagonal, so it "
+    "is masked.",
     otherwise="Rows look, columns are looked at; the answer stands one place further on than the word that looks.",
     reasons={
         (row + 1, row): "Turned round: there the later word looks back at the earlier one, which is allowed.",
@@ -157,9 +155,8 @@ table(
 )
 expect((late.sum(axis=1)[:-1] < 0.999).all(), "crossing out after softmax leaves rows that sum to less than one")
 say(
-    "Crossed out afterwards, early places would get less than a whole share. And how much less depends on the words "
-    "ahead: "
-    "even so, the future would leak."
+    "Crossed out afterwards, early places would get less than a whole share. And how much less depends on the "
+    "words ahead: even so, the future would leak."
 )
 lab(run, f"`{text}`: scores of all pairs, and the attention that is left. The upper triangle is empty in every head.",
     input=text, panels=("scores", "attention"))  # fmt: skip
@@ -175,10 +172,9 @@ negative = allowed & (scores < 0)
 lowest = np.unravel_index(np.where(allowed, scores, np.inf).argmin(), scores.shape)
 looks, looked_at = (window[place] for place in lowest)
 say(
-    f"In this head {negative.sum()} of the {allowed.sum()} allowed pairs have a negative score. The lowest is that of "
-    f"`{looks}` with `{looked_at}`, {written(scores[lowest])}, and it still gets {shares[lowest]:.2%}: how much that "
-    "is depends "
-    "on the other scores of its row."
+    f"In this head {negative.sum()} of the {allowed.sum()} allowed pairs have a negative score. The lowest is that "
+    f"of `{looks}` with `{looked_at}`, {written(scores[lowest])}, and it still gets {shares[lowest]:.2%}: how much "
+    "that is depends on the other scores of its row."
 )
 expect((shares[allowed] > 0).all() and (shares[~allowed] == 0).all(), "shares are above nothing exactly where allowed")
 
@@ -237,23 +233,19 @@ lab(run, "What is forbidden, done by force: in every head, the third word looks 
     panels=("attention", "output"))  # fmt: skip
 discuss(
     "Some models, such as those that fill in a missing word in the middle of a text, have no causal mask. Why may "
-    "they, and "
-    "what can they not do?",
+    "they, and what can they not do?",
     "They are not asked for the next word: the word they are asked for is taken out of the window, so there is "
-    "nothing to "
-    "copy. In return they cannot write a text word by word: what they have computed changes with each word that is "
-    "added.",
+    "nothing to copy. In return they cannot write a text word by word: what they have computed changes with each "
+    "word that is added.",
     "In `five_operations` the question stands whole in the window and the answer outside: its models have no mask. "
     "`glassformer show five_operations` tells.",
 )
 choice(
     "The model has read ten words and computed everything about them. Now it reads the next one. What of the old "
-    "must be "
-    "computed again?",
+    "must be computed again?",
     "nothing",
     "No earlier place can see the new word, so nothing about them changes: a program may keep it all. (Until the "
-    "window is "
-    "full and slides: then every word stands at another place.)",
+    "window is full and slides: then every word stands at another place.)",
     {
         "everything": "With the mask, no earlier place knows that a word was added.",
         "the last place": "It, too, cannot see what comes behind it.",

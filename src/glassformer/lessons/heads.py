@@ -29,8 +29,8 @@ ANSWERS = ("3.§3.3", "3.§3.3.1", "3.§3.3.2", "3.§6", "2.§5.1.4", "1.P3.2")
 MISCONCEPTIONS = (
     (
         "Each head gets its own part of the word's row.",
-        "Every head reads the whole row. What is split are the columns of the matrices, that is, what the heads make "
-        "of it.",
+        "Every head reads the whole row. What is split are the columns of the matrices, that is, what the heads "
+        "make of it.",
     ),
     (
         "Heads differ because they have learnt different things.",
@@ -65,10 +65,8 @@ work(f"{half} × {who[1]:.0f} + {half} × {what[1]:.0f}", one_look[1], name="sec
 expect(np.allclose(one_look, half * what + half * who), "the mix does not tell who gave what")
 say(
     "Two words that both hold the note `(0.5, 0.5)` would give the very same. From a mix one cannot tell who gave "
-    "what. "
-    "So we let the word look twice, with different queries, and put the two mixes *side by side* in place of adding "
-    "them. "
-    "Each such look is a **head**."
+    "what. So we let the word look twice, with different queries, and put the two mixes *side by side* in place of "
+    "adding them. Each such look is a **head**."
 )
 choice(
     "Two heads, each with all of its attention on one of the two words. What do they hand on, side by side?",
@@ -92,8 +90,8 @@ from glassformer.figures import plot_head_split
 run = train("mary")
 a, learnt = run.architecture, run.weights()
 number(
-    f"The model of the rhyme has {a.width} features and {a.heads} heads in each block. How many features does a head "
-    "make?",
+    f"The model of the rhyme has {a.width} features and {a.heads} heads in each block. How many features does a "
+    "head make?",
     a.width // a.heads,
     f"{a.width} columns, dealt out among {a.heads} heads.",
     mistakes={a.width: "That is the width of the model, and of all heads together."},
@@ -225,8 +223,8 @@ table(
 none = cost("zero(attended)")
 say(
     f"With all heads the loss is {cost():.3f}, without any attention {none:.3f}. No single head carries it all: the "
-    "others "
-    "make up for much of what one of them does. (Which of them does what depends on the seed: try another one.)"
+    "others make up for much of what one of them does. (Which of them does what depends on the seed: try another "
+    "one.)"
 )
 expect(all(lost > cost() for *_, lost in lines), "every head is of some use")
 expect(none > max(lost for *_, lost in lines), "no head alone does all that attention does")
@@ -248,8 +246,7 @@ work(f"{len(made)} × {a.width} × {inner} + {inner} × {a.width}", square, name
 twice = replace(a, heads=2 * a.heads, head_width=a.width // (2 * a.heads))
 number(
     f"The whole model has {a.parameters:,} parameters. How many would it have with {twice.heads} heads in each "
-    "block, of "
-    f"{twice.per_head} features each?",
+    f"block, of {twice.per_head} features each?",
     twice.parameters,
     "As many as before: the same columns, dealt out among more heads. Each gets fewer of them.",
     mistakes={
@@ -261,11 +258,10 @@ number(
 expect(twice.parameters == a.parameters, "the number of heads does not change the number of parameters")
 discuss(
     "If heads cost nothing, why not have as many as there are features?",
-    "Each head then has one feature for its query and one for its key: its score is a single product, so that it can "
-    "only "
-    "look for *more* or *less* of one thing.",
-    "`glassformer train mary --set architecture.heads=1`, then `2`, `4`, `8`, `16`, several seeds each, and compare "
-    "the excess.",
+    "Each head then has one feature for its query and one for its key: its score is a single product, so that it "
+    "can only look for *more* or *less* of one thing.",
+    "`glassformer train mary --set architecture.heads=1`, then `2`, `4`, `8`, `16`, several seeds each, and "
+    "compare the excess.",
 )
 choice(
     "What is a head's own, and not shared with the other heads of its block?",

@@ -31,8 +31,7 @@ MISCONCEPTIONS = (
     (
         "The model reads from left to right, so it knows the order anyway.",
         "It takes in all places at once. Without a mark for the place, two orders with the same last word give the "
-        "same "
-        "sums.",
+        "same sums.",
     ),
     (
         "The position is one more number beside the others.",
@@ -130,8 +129,7 @@ mary = train("mary")
 a = mary.architecture
 number(
     f"The model of the rhyme sees {a.context} words at once, knows {a.vocabulary} words, and gives each a row of "
-    f"{a.width} "
-    "features. How many numbers has its table of positions?",
+    f"{a.width} features. How many numbers has its table of positions?",
     a.context * a.width,
     f"A row for each place of the window: {a.context} × {a.width}. How many words there are does not matter.",
     mistakes={
@@ -194,9 +192,8 @@ expect(np.allclose(shifted, clock[step:, :2]), "one turn takes every place to th
 choice(
     "A text is longer than any the model was trained on. Which positions can it even be given?",
     "waves, but not learnt rows",
-    "The formula gives a row for any place. The table simply ends. (Whether the model makes sense of places it never "
-    "met "
-    "is another matter.)",
+    "The formula gives a row for any place. The table simply ends. (Whether the model makes sense of places it "
+    "never met is another matter.)",
     {
         "learnt rows, but not waves": "The table has a row for each place of the window it was made for, and no more.",
         "both": "A table of learnt rows ends with the window it was made for.",
@@ -216,8 +213,7 @@ table(["after", "with", "without"], [[f"`{text}`", f"`{heard[text][0]}`", f"`{an
 expect(np.allclose(without[one], without[other], atol=1e-5), "without positions, both orders get the same answer")
 say(
     "The same answer to both, to the last digit, so that at least one of them is wrong. The numbers before the `+` "
-    "have "
-    "become a *bag of words*: what is in it counts, not the order."
+    "have become a *bag of words*: what is in it counts, not the order."
 )
 lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers round; the answer stays.",
     input=one, edits="zero(position_embedding)", panels=("embedding", "output"))  # fmt: skip
@@ -235,25 +231,24 @@ turned = ["had a little mary", "a had little mary"]
 blind = [mary.trace(text, edits="zero(position_embedding)")["probabilities"][-1] for text in turned]
 difference = np.abs(blind[0] - blind[1]).max()
 say(
-    f"Without positions, {' and '.join(f'`{text}`' for text in turned)} lead the model with {mary.architecture.blocks} "
-    f"blocks to chances that differ by up to {difference:.4f}: little, but not nothing. S2 is right for one block only."
+    f"Without positions, {' and '.join(f'`{text}`' for text in turned)} lead the model with "
+    f"{mary.architecture.blocks} blocks to chances that differ by up to {difference:.4f}: little, but not nothing. "
+    "S2 is right for one block only."
 )
 expect(difference > 1e-5, "two blocks tell orders apart even without positions")
 discuss(
     "A model that was trained without positions from the beginning: would it do better than one that loses them "
     "afterwards?",
-    "Ours was used to its positions: taking them away also shifts every row by something it relied on. A model that "
-    "never "
-    "had them can use what is left, that is, words and, with several blocks, who came before whom.",
+    "Ours was used to its positions: taking them away also shifts every row by something it relied on. A model "
+    "that never had them can use what is left, that is, words and, with several blocks, who came before whom.",
     "`glassformer train mary --set architecture.positions=none`, several seeds, and compare the excess above the "
-    "floor with "
-    "that of `glassformer train mary`.",
+    "floor with that of `glassformer train mary`.",
 )
 choice(
     "What can a sum over all words of a text never tell?",
     "their order",
-    "Numbers may be added in any order. Only a mark of the place on each word, as the row of its position, survives "
-    "the sum.",
+    "Numbers may be added in any order. Only a mark of the place on each word, as the row of its position, "
+    "survives the sum.",
     {
         "which words there are": "The rows of the words are in the sum: other words, another sum.",
         "how often a word occurs": "A word that occurs twice adds its row twice.",

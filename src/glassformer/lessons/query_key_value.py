@@ -193,9 +193,8 @@ table(
 expect(all(0.9 < each / n**0.5 < 1.1 for n, each in spread.items()), "the spread grows with the root of the features")
 say(
     "The spread grows as the root of the number of features. Undivided, wide models would begin with huge scores, "
-    "softmax "
-    "would give everything to one word, and where softmax is that sure its slope is next to nothing: little to learn "
-    "from."
+    "softmax would give everything to one word, and where softmax is that sure its slope is next to nothing: "
+    "little to learn from."
 )
 
 # %% [markdown]
@@ -224,10 +223,8 @@ table(
 )
 say(
     f"By which root? S3 says in its text: of the {a.per_head} features of a head. Its program, which this model "
-    "follows, "
-    f"divides by the root of the whole width, {a.width}. Scores are {np.sqrt(a.per_head / a.width):.2f} times as "
-    "large that "
-    "way, and attention is somewhat more even. Training can make up for either."
+    f"follows, divides by the root of the whole width, {a.width}. Scores are {np.sqrt(a.per_head / a.width):.2f} "
+    "times as large that way, and attention is somewhat more even. Training can make up for either."
 )
 lab(run, f"`{text}`: the row of the last word. Choose a score to see its products.",
     input=text, head=0, block=0, panels=("query_key", "scores", "attention"))  # fmt: skip
@@ -259,8 +256,8 @@ expect(arrow @ out > arrow @ near and np.linalg.norm(out - arrow) > np.linalg.no
 answer = here - 1  # where the last even number stands
 labels = [f"{word} at {k}" for k, word in enumerate(inside.words)]
 point(
-    f"The rule says that after `{told}` comes the last even number. In a table of scores each row is a query and each "
-    "column a key. Which cell must be the highest of its row, so that the last `+` finds its answer?",
+    f"The rule says that after `{told}` comes the last even number. In a table of scores each row is a query and "
+    "each column a key. Which cell must be the highest of its row, so that the last `+` finds its answer?",
     labels, labels, (here, answer),
     f"The last `+` asks, so it is its row; the `{late}` just before it is the last even number. Their score is "
     f"{written(scores[here, answer])}.",
