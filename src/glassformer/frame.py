@@ -128,14 +128,14 @@ def widget(page: Page) -> Any:
         input = traitlets.Unicode("")
         edits = traitlets.Unicode("")
 
-        @traitlets.observe("link")  # type: ignore[untyped-decorator]
+        @traitlets.observe("link")
         def _follow(self, _change: Any) -> None:
             said = fields(self.link)
             step = said.get("step", "")
             self.step = int(step) if step.isdecimal() else -1
             self.input, self.edits = said.get("input", ""), said.get("edits", "")
 
-        @traitlets.observe("step", "input", "edits")  # type: ignore[untyped-decorator]
+        @traitlets.observe("step", "input", "edits")
         def _lead(self, change: Any) -> None:
             said = fields(self.link) | {change.name: str(change.new)}
             if said.get("step") == "-1":
