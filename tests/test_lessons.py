@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from browsing import Watched, browsing, found_by_axe
 from command import call
 from glassformer import session
 from glassformer.teaching import arithmetic, as_notebook, running, telling, worksheet
@@ -412,7 +413,7 @@ def test_the_course_is_listed():
         (("one_neuron", "--worksheet", "--out", "x.txt"), ".html"),
         (("--pack", "x.tar"), ".zip"),
     ],
-    ids=" ".join,
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
 )
 def test_a_wrong_call_is_one_sentence_and_writes_nothing(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -498,19 +499,44 @@ def test_the_pack_holds_everything_of_a_lesson_and_opens_without_a_network(tmp_p
     assert ended.code == 0, ended.err
     with zipfile.ZipFile(tmp_path / "pack.zip") as pack:
         assert pack.testzip() is None
+        pack.extractall(tmp_path)
         names = pack.namelist()
-        assert sorted(names) == sorted(
-            ["index.html", *(f"{folder}/causal_mask.html" for folder in ("lessons", "worksheets", "keys", "plans"))]
-        )
-        assert set(Reader(pack.read("index.html").decode()).targets) <= set(names)
-        for name in names:
-            text = pack.read(name).decode()
-            assert "Content-Security-Policy" in text
-            assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
-        told = "".join(Reader(pack.read("plans/causal_mask.html").decode()).words)
+    folders = ("lessons", "worksheets", "keys", "plans")
+    assert sorted(names) == sorted(["index.html", *(f"{folder}/causal_mask.html" for folder in folders)])
+    for name in names:
+        text = (tmp_path / name).read_text("utf-8")
+        assert "Content-Security-Policy" in text
+        assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
+    assert set(Reader((tmp_path / "index.html").read_text("utf-8")).targets) <= set(names)
+    told = "".join(Reader((tmp_path / "plans/causal_mask.html").read_text("utf-8")).words)
     lesson = scripts.script("causal_mask")
     assert all(re.sub(r"[`*_]", "", belief)[:30] in told for belief, _ in lesson.misconceptions)
     assert all(re.sub(r"[`*_]", "", what)[:30] in told for _, what in lesson.plan)
+    with browsing() as browser:
+        for name in names:
+            if not name.startswith("lessons/"):  # whose page has tests of its own
+                printable(browser, tmp_path / name)
+
+
+CUT = """() => [...document.querySelectorAll('li, dt, dd, tr, p, th, td')]
+  .filter(each => each.scrollWidth > each.clientWidth + 1 && !each.closest('.wide')).length"""
+
+
+def printable(browser, path):
+    """Legible on a telephone, fit for A4, and nothing that axe complains of."""
+    page = browser.new_context(offline=True, viewport={"width": 320, "height": 640}).new_page()
+    seen = Watched(page)
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320, path.name
+    assert found_by_axe(page) == []
+    page.set_viewport_size({"width": 672, "height": 986})  # what A4 leaves between its margins
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT) == 0, path.name
+    assert page.evaluate("document.documentElement.scrollWidth") <= 672, path.name
+    lines = page.locator("ol.questions > li, tr, dd")
+    kept = {lines.nth(k).evaluate("e => getComputedStyle(e).breakInside") for k in range(lines.count())}
+    assert kept <= {"avoid"}
+    assert seen.problems == seen.outside() == []
 
 
 def test_what_did_not_happen_ends_the_lesson_with_a_sentence():

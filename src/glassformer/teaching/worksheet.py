@@ -85,7 +85,7 @@ def _answered(item: Item) -> str:
         wrong = [pair for k, pair in enumerate(pairs) if k != item.answer]
     else:
         told = _grid(item, marked=True) + told
-    told += "".join(f"<dt>{as_html.line(each)}</dt><dd>{as_html.line(why)}</dd>" for each, why in wrong)
+    told += "".join(f"<dt>If they say: {as_html.line(each)}</dt><dd>{as_html.line(why)}</dd>" for each, why in wrong)
     told = told.replace("<dt>", "<dl><dt>", 1) + ("</dl>" if wrong else "")
     return f'{as_html.text(item.text)}<div class="answer">{told}</div>'
 
