@@ -1,13 +1,17 @@
 """What the claims on the five operations measure: each a number, or one for every member of a population."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from glassformer import reference
-from glassformer.architecture import Architecture, nest
+from glassformer.analyses.path.hessian import hessian
+from glassformer.architecture import Architecture, nest, part
 from glassformer.run import Run
+from glassformer.studies.pruning import judged, mask
+from glassformer.study import Spread, spread
 from glassformer.tasks import five_operations as task
 from glassformer.tensors import Array
 
@@ -109,6 +113,97 @@ def drawn(arguments: int, many: int = 500) -> tuple[Array, Array]:
 
 def among(points: Array, other: Array | None = None) -> Array:
     """The cosines of every two different vectors of one group, or of each with each of another group."""
-    one, two = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (points, points if other is None else other))
+    first, second = np.asarray(points), np.asarray(points if other is None else other)
+    one, two = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (first, second))
     found: Array = one @ two.T
     return found.ravel() if other is not None else found[np.triu_indices(len(one), 1)]
+
+
+def logged(run: Run, name: str, steps: Sequence[int]) -> Array:
+    """(step, member): a metric at logged steps."""
+    values = run.metrics[name]
+    found: Array = (values if values.ndim == 2 else values[:, None])[np.searchsorted(run.metrics["step"], steps)]
+    return found
+
+
+def one_largest() -> tuple[Array, Array]:
+    """Every question for Max whose largest digit occurs once, and the position of that digit."""
+    tokens = task.questions()[0].reshape(5, -1, 8)[task.OPERATIONS.index("Max")]
+    digits = tokens[:, DIGIT_PLACES]
+    once = (digits == digits.max(1, keepdims=True)).sum(1) == 1
+    return tokens[once], 2 + 2 * digits[once].argmax(1)
+
+
+def moved(run: Run, begin: int, end: int) -> dict[str, Array]:
+    """Part → (member,): the mean absolute change of its parameters between two kept steps; `all` of them first."""
+    before, after = run.weights(begin), run.weights(end)
+    lone = run.members == 1
+    change = {name: abs(after[name] - before[name]).reshape(1 if lone else run.members, -1) for name in after}
+    parts: dict[str, list[Array]] = {"all": list(change.values())}
+    for name, each in change.items():
+        parts.setdefault(part(name), []).append(each)
+    return {name: np.concatenate(each, axis=1).mean(1) for name, each in parts.items()}
+
+
+def repeated(run: Run, level: float = 0.9) -> tuple[int, tuple[Array, Array]]:
+    """Max and Min when about so many are right: the kept step, and (member,) the share right with and without a
+    repeated digit.
+    """
+    tokens, truth = task.questions()
+    tokens, truth = tokens.reshape(5, -1, 8)[3:].reshape(-1, 8), truth.reshape(5, -1)[3:].ravel()
+    digits = tokens[:, DIGIT_PLACES]
+    twice = np.array([len(set(row)) < len(row) for row in digits.tolist()])
+    best: tuple[float, int, Array] = (np.inf, 0, np.zeros(0))
+    for step in run.steps[run.steps > 0].tolist():
+        good = answers(run, tokens, step).argmax(-1) == truth  # (member, question)
+        best = min(best, (abs(float(good.mean()) - level), step, good), key=lambda each: each[0])
+    _, step, good = best
+    return step, (good[:, twice].mean(1), good[:, ~twice].mean(1))
+
+
+def digits_known(run: Run, sure: float = 0.99) -> Array:
+    """(member,): the first kept step at which so much of the probability goes to digits."""
+    inputs = asked(run, 50)
+    mass = np.array([answers(run, inputs, step)[..., DIGITS].sum(-1).mean(-1) for step in run.steps.tolist()])
+    there = mass >= sure
+    found: Array = np.where(there.any(0), run.steps[np.argmax(there, axis=0)], np.nan)
+    return found
+
+
+def settled(run: Run, near: float = 0.5) -> Array:
+    """(member, block): the first kept step from which attention, where the answer is read, stays nearer to its end than
+    half its first distance; that is half the sum of absolute differences of a row, mean over questions and heads.
+    """
+    inputs, found = asked(run, 50), []
+    for member in range(run.members):
+        life = np.array([attention(run, step, member, inputs)[..., 0, :] for step in run.steps.tolist()])
+        apart = abs(life - life[-1]).sum(-1).mean(axis=(1, 3)) / 2  # (step, block)
+        stays = np.logical_and.accumulate((apart <= near * apart[0])[::-1], axis=0)[::-1]
+        found.append(run.steps[np.argmax(stays, axis=0)])
+    return np.array(found, dtype=np.float64)
+
+
+def unlike(run: Run, pairs: int = 8) -> tuple[Spread, Spread]:
+    """Of neighbouring seeds: the cosine of what they learnt (weights now, less at first), and the loss half-way."""
+    first, last = run.weights(0), run.weights(-1)
+    learnt = np.concatenate([(last[name] - first[name]).reshape(run.members, -1) for name in last], axis=1)
+    two = [(k, k + 1) for k in range(min(pairs, run.members - 1))]
+    cosines = [float(among(learnt[list(each)])[0]) for each in two]
+    halves = [judged(run, {name: (value[a] + value[b]) / 2 for name, value in last.items()})[1] for a, b in two]
+    return spread(np.array(cosines), True), spread(np.array(halves), False)
+
+
+def pruned(run: Run, share: float) -> Array:
+    """(member,): right after the smallest weights are set to nothing."""
+    found = []
+    for member in range(run.members):
+        weights = run.weights(-1, member)
+        kept = mask(weights, share)
+        found.append(judged(run, {name: weights[name] * kept[name] for name in weights})[0])
+    return np.array(found)
+
+
+def downhill(run: Run) -> tuple[int, int]:
+    """How many directions of curvature below zero there are where training ended, and how many parameters."""
+    found = hessian(run, steps=(-1,))
+    return round(found.negative), found.parameters
