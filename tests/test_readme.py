@@ -44,6 +44,11 @@ SAYS = {  # what a line begins with → what it says, on the output or beside it
     "glassformer report": [
         r"^plus_last_even-18: 2,000 of its 20,001 kept steps$", r"^reports/plus_last_even-18\.html, \d\.\d MB: open it",
     ],
+    "glassformer lesson\n": [r"^ +1  numbers_for_words +\d+ min  ", r"^\d\d lessons, \d+ h \d+ min"],
+    "glassformer lesson numbers": [
+        r"^## There and back$", r"35 different ones", r"^Picture: lessons/numbers_for_words/01-",
+        r"Next: `glassformer lesson batches_and_windows`$",
+    ],
     "glassformer list figures": [r"^  attention  ", r"^not of plus_last_even-18:$"],
     "glassformer figures plus_last_even\n": [
         r"^\d+ figures of plus_last_even-18: figures/plus_last_even-18/index\.html$",
