@@ -159,7 +159,8 @@ lab(run, "The stream of the last word, sum by sum. Move along it and see what wo
 from glassformer.figures import plot_residual
 
 rule = train("plus_last_even")
-show(plot_residual(rule, sequence="10 + 10 6 +"), "residual",
+told = "10 + 10 6 +"
+show(plot_residual(rule, sequence=told), "residual",
      "Left what came in, what attention adds and their sum; right the push as an arrow, over the answers.")  # fmt: skip
 
 # %% [markdown]
@@ -238,7 +239,8 @@ def rms_norm(x: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
 
 own = layer_norm(seen["embedded"], learnt["blocks.0.norm_1"], learnt["blocks.0.norm_1_bias"])
-expect(np.allclose(own, seen["normed_1"][0], atol=1e-4), "two lines are the model's norm")
+theirs = seen["normed_1"][0]
+expect(np.allclose(own, theirs, atol=1e-4), "two lines are the model's norm")
 simple = rms_norm(row, np.ones(many))
 table(
     ["feature", "in", "layer norm", "RMS norm"],

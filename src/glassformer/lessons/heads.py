@@ -115,11 +115,12 @@ expect(all(np.allclose(queries[h], seen["query"][0, h], atol=1e-4) for h in rang
 poked = read[-1].copy()
 feature = int(chance("feature").integers(a.width // 2, a.width))
 poked[feature] += 1
-change = (poked - read[-1]) @ learnt["blocks.0.query"][:, own[0]]
+matrix = "blocks.0.query"
+change = (poked - read[-1]) @ learnt[matrix][:, own[0]]
 say(f"One more in feature {feature} moves the query of the first head by up to {np.abs(change).max():.3f}.")
 expect(np.abs(change).max() > 1e-3, "the first head reads the second half of the features, too")
 lab(run, "The learnt matrix of queries of the first block: columns are what heads make, rows what they read.",
-    tensor="blocks.0.query", panels=("weights",))  # fmt: skip
+    tensor=matrix, panels=("weights",))  # fmt: skip
 
 # %% [markdown]
 # ## Side by side, and out
