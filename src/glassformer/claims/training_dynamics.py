@@ -873,7 +873,7 @@ def large_models() -> Found:
 
 
 @claim("S1-Q07", "questions 7 and 8: how many updates in all (15,600 in its text)? W = 0.100 after five plain steps?",
-       place="1.Q7", how="A", stated={"updates": 15_600}, experiment=OURS, figure="hand_update")  # fmt: skip
+       place="1.Q7 1.Q8", how="A", stated={"updates": 15_600}, experiment=OURS, figure="hand_update")  # fmt: skip
 def question_updates() -> Found:
     """Counted and added up."""
     full, rest = divmod(printed.EXAMPLES, printed.BATCH)
@@ -907,7 +907,7 @@ def question_falls() -> Found:
 
 
 @claim("S1-Q10", "questions 10 to 12: which position gained most attention (6)? the ratio of two changes? how far an "
-       "embedding moved?", place="1.Q10", how="A", stated={"gained_most": 6}, experiment=OURS,
+       "embedding moved?", place="1.Q10 1.Q11 1.Q12", how="A", stated={"gained_most": 6}, experiment=OURS,
        figure="attention_history")  # fmt: skip
 def question_changes() -> Found:
     """Differences, a quotient, a distance."""
@@ -924,7 +924,7 @@ def question_changes() -> Found:
 
 
 @claim("S1-Q17", "questions 17 and 58: 50 epochs of 10,000 examples teach more than 100 of 5,000; was Max(0,0,0) "
-       "trained on?", place="1.Q17", how="E", experiment="five_operations_as_published", figure="every_question",
+       "trained on?", place="1.Q17 1.Q58", how="E", experiment="five_operations_as_published", figure="every_question",
        input="Max(0,0,0)")  # fmt: skip
 def question_draws() -> Found:
     """As many updates; what differs is how many questions they show."""
@@ -940,7 +940,7 @@ def question_draws() -> Found:
     )
 
 
-@claim("S1-Q31", "questions 31 and 57: how much more GPT-3 cost; is a model of 400 KB small?", place="1.Q31", how="A",
+@claim("S1-Q31", "questions 31 and 57: how much more GPT-3 cost; is a model of 400 KB small?", place="1.Q31 1.Q57", how="A",
        stated={"kilobytes": 400}, tolerance=10, experiment=OURS, figure="parameters")  # fmt: skip
 def question_costs() -> Found:
     """Training takes six operations for each parameter and token, whatever the model, so that they cancel out."""
@@ -961,7 +961,7 @@ def question_costs() -> Found:
 
 
 @claim("S1-Q40", "questions 40 and 46: 95 % and 94 % on 2,000 questions differ by chance; a batch adds 32 × 8 "
-       "gradients to a query weight", place="1.Q40", how="A", experiment=OURS, figure="seeds")  # fmt: skip
+       "gradients to a query weight", place="1.Q40 1.Q46", how="A", experiment=OURS, figure="seeds")  # fmt: skip
 def question_difference() -> Found:
     """The difference over its standard error, for two independent sets of 2,000 answers; and positions in a batch."""
     both = (0.95 + 0.94) / 2
@@ -977,7 +977,7 @@ def question_difference() -> Found:
 
 
 @claim("S1-Q47", "questions 47 and 48: logits spread over [−1, 1] start above ln 20; what temperature does to softmax",
-       place="1.Q47", how="A", experiment=OURS, figure="softmax")  # fmt: skip
+       place="1.Q47 1.Q48", how="A", experiment=OURS, figure="softmax")  # fmt: skip
 def question_first_loss() -> Found:
     """The mean of ln Σ eˣ over twenty such logits, by an integral; their own mean is 0."""
     from glassformer.analyses.primer.softmax import softmax
@@ -1013,7 +1013,7 @@ def question_bits() -> Found:
 
 
 @claim("S1-Q54", "questions 54 and 56: an operation never trained, Middle; two, four or eight arguments after "
-       "training on three", place="1.Q54", how="S", needs=[SHORT], slow=True, figure="study_cells")  # fmt: skip
+       "training on three", place="1.Q54 1.Q56", how="S", needs=[SHORT], slow=True, figure="study_cells")  # fmt: skip
 def question_beyond(run: "Run") -> Found:
     """Middle has no token. Other lengths can be asked, since positions go on: 500 questions of each, 100 for Max."""
     from glassformer.claims import _five_operations as five
@@ -1027,7 +1027,8 @@ def question_beyond(run: "Run") -> Found:
                     for found in (every, largest))  # fmt: skip
     return Found(
         {"middle_token": int("Middle" in run.task.vocabulary),
-         **{f"right_{many}": each for many, each in every.items()}, **{f"max_{many}": each for many, each in largest.items()}},
+         **{f"right_{many}": each for many, each in every.items()},
+         **{f"max_{many}": each for many, each in largest.items()}},
         measured=f"no token for Middle; right by number of arguments, medians of {run.members} seeds: {told}; of Max "
         f"alone {of_max}",
         holds=all(largest[many].median >= 0.95 for many in (2, 4, 8)),
