@@ -6,12 +6,15 @@ import { more } from "./page/more_jobs";
 
 export { digest, folder } from "./data/folder";
 export { download, save } from "./page/saving";
+export { Teaching } from "./page/teaching.svelte";
 export { default as Card } from "./parts/Card.svelte";
 export { default as Change } from "./parts/Change.svelte";
 export { default as Compare } from "./parts/Compare.svelte";
 export { default as ForClass } from "./parts/ForClass.svelte";
 export { default as Help } from "./parts/Help.svelte";
 export { default as InForce } from "./parts/InForce.svelte";
+export { default as Leading } from "./parts/Leading.svelte";
+export { default as Lesson } from "./parts/Lesson.svelte";
 export { default as Predict } from "./parts/Predict.svelte";
 export { default as Train } from "./parts/Train.svelte";
 

@@ -2,6 +2,7 @@
 
 import { slots } from "../model/architecture";
 import type { Analysis, DataSource, Examples, Metrics, RunCard, RunInfo, Split, TaskData, Weights } from "./source";
+import type { Lesson } from "../page/lesson";
 import { type Tensor, tensors } from "./safetensors";
 
 interface Index {
@@ -27,6 +28,15 @@ export class EmbeddedSource implements DataSource {
 
   words(lang: string): Promise<Record<string, string>> {
     return this.json(`words/${lang}`);
+  }
+
+  /** Whether there is a lesson, and the lesson. */
+  get taught(): boolean {
+    return this.block("lesson") !== null;
+  }
+
+  lesson(): Promise<Lesson> {
+    return this.json("lesson");
   }
 
   async runs(): Promise<RunCard[]> {

@@ -19,6 +19,15 @@ export const KEYS: Record<string, (lab: Lab) => void> = {
   "?": (lab) => (lab.help = true),
 };
 
+/** Beside a lesson: to its next or last section, and a presenter's remote turns its pages. */
+const LESSON: typeof KEYS = {
+  n: ({ teaching }) => teaching?.go_to(teaching.beat + 1),
+  b: ({ teaching }) => teaching?.go_to(teaching.beat - 1),
+  PageDown: ({ teaching }) => teaching?.turn(1),
+  PageUp: ({ teaching }) => teaching?.turn(-1),
+};
+const SCROLLING = [" ", "Home", "End"]; // keys with which one reads a text
+
 /** To the next or the last moment at which something happened; a presenter's remote sends these keys. */
 function moment(lab: Lab, by: number): void {
   const steps = [0, ...(lab.run?.events.map((event) => event.step) ?? []), lab.run?.last ?? 0];
@@ -29,13 +38,18 @@ function moment(lab: Lab, by: number): void {
 /** What a key does, unless the reader is typing, choosing or moving inside something that has keys of its own. */
 export function press(lab: Lab, event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  const act = KEYS[event.key];
+  const { teaching } = lab;
+  const turns = teaching ? LESSON[event.key] : undefined;
+  const act = turns ?? KEYS[event.key];
   if (!act || (lab.page.keys === "off" && event.key !== "Escape")) return;
   const at = event.target as HTMLElement;
   if (at.closest("input, select, textarea, dialog, [contenteditable], [role=grid], [role=slider], [role=radiogroup]")) return;
   if (event.key === " " && at.closest("button, a, summary, label")) return;
   if (lab.page.view !== "projector" && event.key.startsWith("Page")) return; // the page itself scrolls
+  if (teaching && SCROLLING.includes(event.key) && !at.closest(".lab")) return;
+  if (event.key === "Escape" && teaching?.open && !lab.explaining.open) return void teaching.cover();
   event.preventDefault();
+  if (!turns) teaching?.touch();
   if (event.key !== " ") lab.playing = false;
   act(lab);
 }

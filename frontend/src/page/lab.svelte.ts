@@ -18,6 +18,7 @@ import { Lane } from "./work";
 import { Predicting } from "./predicting.svelte";
 import { type Page, fromHash, start, toHash } from "./page";
 import { type Spacing, spacing } from "./scale";
+import type { Teaching } from "./teaching.svelte";
 import { Training } from "./training.svelte";
 
 export const LIFE = 12; // seconds in which the whole life plays at speed 1
@@ -36,6 +37,7 @@ export class Lab {
   problem = $state(""); // what is wrong with the input
   failed = $state(""); // why nothing can be shown
   further: typeof import("../further") | null = $state.raw(null); // what the first screen does not need, once it is there
+  teaching: Teaching | null = $state.raw(null); // the lesson beside the lab, once it is there
   help = $state(false); // whether the help is open
   prefers: Theme = $state("light");
   still = $state(false); // whether the reader asked for less motion
@@ -81,7 +83,15 @@ export class Lab {
     for (const each of [dark, contrast, motion]) each.addEventListener("change", prefer);
     prefer();
     $effect.root(() => this.follow());
-    void this.begin().then(async () => (this.further = await import("../further")));
+    void this.begin().then(async () => {
+      this.further = await import("../further");
+      if (this.taught) this.teaching = new this.further.Teaching(this, await (source as EmbeddedSource).lesson());
+    });
+  }
+
+  /** Whether a lesson stands beside the lab. */
+  get taught(): boolean {
+    return (this.source as EmbeddedSource).taught === true;
   }
 
   /** Where the page begins: the link in the address, else the one the file carries. */

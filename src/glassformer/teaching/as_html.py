@@ -40,6 +40,19 @@ def _nothing(*_: Any) -> str:
 
 
 def _cell(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
-    """The beginning of a cell: numbers stand to the right, by a class, as the page's policy refuses styles in texts."""
-    number = NUMBER.fullmatch(tokens[place + 1].content.strip("`*"))
+    """The beginning of a cell. Numbers, and what stands above them, stand to the right.
+
+    They do so by a class: the page's policy refuses styles in texts.
+    """
+    below = place if tokens[place].tag == "td" else _below(tokens, place)
+    number = NUMBER.fullmatch(tokens[below + 1].content.strip("`*"))
     return f'<{tokens[place].tag} class="number">' if number else f"<{tokens[place].tag}>"
+
+
+def _below(tokens: Sequence[Token], place: int) -> int:
+    """The first cell under a heading, or the heading itself where there is none."""
+    row = max(k for k in range(place) if tokens[k].type == "tr_open")
+    column = sum(token.type == "th_open" for token in tokens[row:place])
+    end = next(k for k in range(place, len(tokens)) if tokens[k].type == "table_close")
+    cells = [k for k in range(place, end) if tokens[k].type == "td_open"]
+    return cells[column] if column < len(cells) else place

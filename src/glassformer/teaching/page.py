@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from glassformer import report, terminal
 from glassformer.errors import DamagedError
+from glassformer.figures import LOOK
 from glassformer.report import link
 from glassformer.report.blocks import as_json, packed
 from glassformer.report.info import identifier
@@ -20,6 +21,7 @@ from glassformer.teaching.script import Script, course
 from glassformer.teaching.tellers import FOLDER, Record
 
 SIZE = 4.0  # MB of a page; larger where the models are, for each comes with
+COLUMN = "print_narrow"  # the size of a figure beside text
 STEPS = 6  # of its kept steps at the least
 
 
@@ -115,11 +117,14 @@ def _inside(look: Look, names: dict[Path, str]) -> str:
 
 
 def _drawn(item: Picture) -> dict[str, Any]:
-    """A figure inside the page: as drawn lines, or as pixels where those take less room."""
+    """A figure inside the page: drawn for a column of text, as lines, or as pixels where those take less room."""
     from glassformer.figures._draw.files import data
 
-    lines, pixels = data(item.figure, "svg"), data(item.figure, "png")
-    wide, high = item.figure.get_size_inches()
+    shown = getattr(item.figure, "glassformer", None)
+    usual = shown is not None and shown.size == LOOK["size"]  # nobody chose another
+    figure = item.figure.redrawn(size=COLUMN) if usual else item.figure
+    lines, pixels = data(figure, "svg"), data(figure, "png")
+    wide, high = figure.get_size_inches()
     if len(packed(lines)) < len(pixels):
         source = "data:image/svg+xml," + quote(lines.decode("utf-8"), safe=" =:;,/()'")
     else:

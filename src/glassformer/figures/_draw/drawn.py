@@ -1,7 +1,7 @@
 """What a figure shows, attached to it, and Matplotlib's defaults while it is drawn."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -33,9 +33,14 @@ class Drawn:
 
 
 def drawn(draw: Callable[[Any, "Look"], Figure], seen: Result, look: "Look") -> Figure:
-    """Draw a result with Matplotlib's defaults for its theme and size, and leave them as they were."""
+    """Draw a result with Matplotlib's defaults for its theme and size, and leave them as they were.
+
+    The figure can be drawn again for another place: `figure.redrawn(size="print")`.
+    """
     with matplotlib.rc_context(_style.rc(look.theme, look.size)):
-        return draw(seen, look)
+        figure = draw(seen, look)
+    setattr(figure, "redrawn", lambda **other: drawn(draw, seen, replace(look, **other)))  # noqa: B010
+    return figure
 
 
 def of(figure: Figure) -> Drawn:
