@@ -283,4 +283,4 @@ number(
         ): "That is in bits, with the logarithm to the base of two. A nat uses the natural one.",
     },
 )
-say("**Try it:** `glassformer score mary` puts the model's price beside that of simpler ways to guess.")
+say(f"**Try it:** `glassformer score {run.name}` puts the model's price beside that of simpler ways to guess.")

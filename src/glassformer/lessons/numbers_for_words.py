@@ -272,4 +272,6 @@ choice(
         "the size of the vocabulary": "Two lists of the same size may name different words, as the mixed-up one did.",
     },
 )
-say('**Try it:** `glassformer ask mary "its fleece was"`, then change a word. Which words make the model unsure?')
+say(
+    f'**Try it:** `glassformer ask {run.name} "its fleece was"`, then change a word. Which words make the model unsure?'
+)

@@ -279,6 +279,6 @@ choice(
     },
 )
 say(
-    f'**Try it:** take away another neuron, `glassformer ask plus_last_even "{text}" --edit "zero(hidden, neuron=…)"` '
+    f'**Try it:** take away another neuron, `glassformer ask {run.name} "{text}" --edit "zero(hidden, neuron=…)"` '
     "with its number. Which ones are missed?"
 )

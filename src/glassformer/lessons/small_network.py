@@ -253,4 +253,4 @@ number(
         _all - _out: "The output neurons have biases, too.",
     },
 )
-say("**Try it:** `glassformer figures plus_last_even parameters` counts all parts of the model in the same way.")
+say(f"**Try it:** `glassformer figures {run.name} parameters` counts all parts of the model in the same way.")

@@ -21,12 +21,12 @@ def equation(expression: str, value: float, digits: int = 4) -> str:
     Operands that are rounded for printing may come to a last digit that differs from the value's: it is left away
     then, and the sign says "about". An expression that comes to something else is refused.
     """
-    found, value = computed(expression) + 0.0, value + 0.0  # no minus before nothing
+    found = computed(expression)
     for kept in range(digits, -1, -1):
-        if f"{found:.{kept}f}" == f"{value:.{kept}f}" and (kept or digits == 0 or abs(value) >= 10):
+        text = written(value, kept)
+        if written(found, kept) == text and (kept or digits == 0 or abs(value) >= 10):
             exact = kept == digits and abs(found - value) < 1e-9 and abs(found - round(found, kept)) < 1e-9
-            text = _trimmed(f"{value:,.{kept}f}") if exact else f"{value:,.{kept}f}"
-            return f"{expression} {'=' if exact else '≈'} {text}".replace("-", "−")
+            return f"{expression} {'=' if exact else '≈'} {_trimmed(text) if exact else text}".replace("-", "−")
     raise ValueError(f"{expression} comes to {found}, not to {value}")
 
 
