@@ -91,6 +91,9 @@ def test_the_guide_s_figure_passes_the_whole_contract(tmp_path):
     assert "token_lengths" in run(tmp_path, *command, "list", "figures").stdout
     words = ("figures", str(made.path), "token_lengths", "--out", "out", "--format", "svg,csv")
     assert run(tmp_path, *command, *words).returncode == 0
+    (line,) = re.findall(r"^```\nglassformer (.*)\n```", (ROOT / "docs/add-a-figure.md").read_text("utf-8"), re.M)
+    assert run(tmp_path, *command, *line.replace("RUN", str(made.path)).split()).returncode == 0
+    assert [path.suffix for path in (tmp_path / "look").glob("*dark*.png")] == [".png"]
     svg = next((tmp_path / "out").glob("token_lengths*.svg")).read_text(encoding="utf-8")
     assert "has the longest embedding" in svg
     assert next((tmp_path / "out").glob("token_lengths*.csv")).read_text(encoding="utf-8").count("\n") == 13

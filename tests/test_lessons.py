@@ -394,6 +394,19 @@ def test_the_command_tells_a_lesson_saves_its_pictures_and_names_the_next():
     assert ended.out.index("Question") < ended.out.index("Answer")
 
 
+@pytest.mark.usefixtures("there")
+def test_the_lines_of_the_page_about_lessons_run():
+    """Each as it stands, what it writes beside the others."""
+    page = (ROOT / "docs/lessons.md").read_text("utf-8")
+    lines = [line for block in re.findall(r"^```\n(.*?)^```", page, re.S | re.M) for line in block.splitlines()]
+    assert len(lines) >= 5
+    for line in lines:
+        command, *words = line.split()
+        assert command == "glassformer"
+        ended = call(*words)
+        assert ended.code == 0, f"{line}\n{ended.err}"
+
+
 def test_the_course_is_listed():
     ended = call("lesson")
     lines = [line for line in ended.out.splitlines() if re.match(r" +\d+  ", line)]
