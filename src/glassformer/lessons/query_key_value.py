@@ -87,6 +87,8 @@ to_query = np.array([[0.5, 1.0], [-1.0, -0.5]])  # a column makes one feature of
 to_key = np.array([[1.0, -0.5], [0.5, 1.0]])
 to_value = np.array([[2.0, -1.0], [1.0, 1.0]])
 query = rows[-1] @ to_query
+lab(run, "Here are the same three words in the trained model, with more features. By hand first; we come back to them.",
+    input="mary had a", panels=("embedding", "attention"))  # fmt: skip
 work(products(rows[-1], to_query[:, 0], 1), query[0], name="query of a, first feature")
 work(products(rows[-1], to_query[:, 1], 1), query[1], name="query of a, second feature")
 
@@ -159,8 +161,8 @@ expect(np.isclose(attention.sum(), 1), "the shares sum to one")
 
 # %%
 mixed = attention @ values
-work(products(attention, values[:, 0], 4), mixed[0], name="first feature")
-work(products(attention, values[:, 1], 4), mixed[1], name="second feature")
+work(products(attention, values[:, 0], (4, 1)), mixed[0], name="first feature")
+work(products(attention, values[:, 1], (4, 1)), mixed[1], name="second feature")
 
 
 def attend(
@@ -175,7 +177,7 @@ def attend(
 
 shares, mixes = attend(rows, to_query, to_key, to_value, np.sqrt(features))
 expect(np.allclose(mixes[-1], mixed), "the short program comes to what we did by hand")
-say("The program at the end of this cell does the same for every word at once. It is all there is to attention.")
+say("The function `attend`, in the lines that compute this, does it for every word at once. There is no more to it.")
 
 # %% [markdown]
 # ## Why the root?
@@ -227,7 +229,7 @@ say(
     "times as large that way, and attention is somewhat more even. Training can make up for either."
 )
 lab(run, f"`{text}`: the row of the last word. Choose a score to see its products.",
-    input=text, head=0, block=0, panels=("query_key", "scores", "attention"))  # fmt: skip
+    input=text, head=0, block=0, panels=("scores", "attention", "values"))  # fmt: skip
 
 # %% [markdown]
 # ## A picture of looking
@@ -245,6 +247,9 @@ told = f"{early} + {early} {late} +"
 inside = rule.trace(told)
 scores = inside["scores"][0, 0]  # (query, key)
 here = len(inside.words) - 1  # the last +
+lab(rule, f"Queries and keys of `{told}` on one plane; the last `+` asks. Try it: move the clock to an early step "
+    "and see how they come to match.",
+    input=told, position=here, panels=("query_key", "scores", "values"))  # fmt: skip
 show(plot_score_field(rule, sequence=told, query=f"+@{here}"), "score_field",
      "What the last `+` looks for: red is a high score, the arrow is its query, the squares are keys.")  # fmt: skip
 near, out = np.array([0.9, 0.2]), np.array([3.0, 1.0])
@@ -269,8 +274,6 @@ say(
     f"Turned round, the score of the `{late}` with the `+` is {written(scores[answer, here])}, not "
     f"{written(scores[here, answer])}: to look is not to be looked at."
 )
-lab(rule, f"Queries and keys of `{told}`. Try it: move the clock to an early step and see how they come to match.",
-    input=told, position=here, panels=("query_key", "scores", "values"))  # fmt: skip
 choice(
     "A word looks at another one with all of its attention. What does it take along?",
     "its value",

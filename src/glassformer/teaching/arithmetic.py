@@ -51,10 +51,11 @@ def factor(value: float, digits: int = 2) -> str:
     return f"({text})" if text.startswith("−") else text
 
 
-def products(left: Iterable[float], right: Iterable[float], digits: int = 2) -> str:
-    """A sum of products to be printed: `0.80 × 0.60 + 0.20 × (−0.40)`."""
+def products(left: Iterable[float], right: Iterable[float], digits: int | tuple[int, int] = 2) -> str:
+    """A sum of products to be printed: `0.80 × 0.60 + 0.20 × (−0.40)`; the two sides may differ in digits."""
+    of_left, of_right = digits if isinstance(digits, tuple) else (digits, digits)
     pairs = zip(left, right, strict=True)
-    return " + ".join(f"{factor(x, digits)} × {factor(y, digits)}" for x, y in pairs)
+    return " + ".join(f"{factor(x, of_left)} × {factor(y, of_right)}" for x, y in pairs)
 
 
 def _tokens(expression: str) -> list[str]:
