@@ -17,18 +17,20 @@ SOURCE = 2
 TITLE = "A tiny transformer language model on Shakespeare"
 
 BASE_NAME, LONG_NAME, WIDE_NAME = (each.experiment for each in printed.LOGS)
-STEPS, BATCH, RATE, LOWER = 1200, 16, 2e-3, 7e-4
+SEEDS, STEPS, BATCH, RATE, LOWER = 8, 1200, 16, 2e-3, 7e-4
 SHORT = ("train.judged=400", "train.log_every=100", "train.schedule=constant", "train.stop_after=1000",
          "data.split=tokens")  # fmt: skip # so that the same tokens are judged whatever the context
 HIGH, LOW = (f"train.batch={BATCH}", f"train.rate={RATE}"), (f"train.batch={BATCH}", f"train.rate={LOWER}")
 HALF = ("architecture.width=64", "architecture.heads=2", "architecture.feed_forward=128")
-BASE = trained(BASE_NAME, seeds=8, steps=STEPS, settings=(*SHORT, *HIGH, "train.keep_bytes=160_000_000"))
-UNPLACED = trained(BASE_NAME, seeds=8, steps=STEPS, settings=(*SHORT, *HIGH, "architecture.positions=none"))
-LONG = trained(LONG_NAME, seeds=8, steps=STEPS, settings=(*SHORT, f"train.batch={BATCH // 2}", f"train.rate={RATE}"))
-SLOWER = trained(BASE_NAME, seeds=8, steps=STEPS, settings=(*SHORT, *LOW))
-NARROW = trained(BASE_NAME, seeds=8, steps=STEPS, settings=(*SHORT, *HIGH, *HALF))
-NARROW_SLOWER = trained(BASE_NAME, seeds=8, steps=STEPS, settings=(*SHORT, *LOW, *HALF))
-SHORTENED = f"after {STEPS:,} steps of {BATCH} windows at a rate of {RATE:g}, eight seeds"
+BASE = trained(BASE_NAME, seeds=SEEDS, steps=STEPS, settings=(*SHORT, *HIGH, "train.keep_bytes=160_000_000"))
+UNPLACED = trained(BASE_NAME, seeds=SEEDS, steps=STEPS, settings=(*SHORT, *HIGH, "architecture.positions=none"))
+LONG = trained(
+    LONG_NAME, seeds=SEEDS, steps=STEPS, settings=(*SHORT, f"train.batch={BATCH // 2}", f"train.rate={RATE}")
+)
+SLOWER = trained(BASE_NAME, seeds=SEEDS, steps=STEPS, settings=(*SHORT, *LOW))
+NARROW = trained(BASE_NAME, seeds=SEEDS, steps=STEPS, settings=(*SHORT, *HIGH, *HALF))
+NARROW_SLOWER = trained(BASE_NAME, seeds=SEEDS, steps=STEPS, settings=(*SHORT, *LOW, *HALF))
+SHORTENED = f"after {STEPS:,} steps of {BATCH} windows at a rate of {RATE:g}, {SEEDS} seeds"
 
 
 # ---- the text --------------------------------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ def width_and_rate(base: Run, slower: Run, narrow: Run, narrow_slower: Run) -> F
         idea=wider,
         truth=f"Its base and its wider run differ in {', '.join(_differing(tables[0], tables[2]))} at once, and no "
         f"two of its runs in the rate alone, so they cannot tell. Changed one by one, {STEPS:,} steps of {BATCH} "
-        f"windows, eight seeds: at a rate of {RATE:g} width 128 has a perplexity of {told[0]} and width 64 of "
+        f"windows, {SEEDS} seeds: at a rate of {RATE:g} width 128 has a perplexity of {told[0]} and width 64 of "
         f"{told[2]}; at {LOWER:g} {told[1]} and {told[3]}. The validation loss ever rose in {rose} of "
         f"{4 * base.members} trainings.",
     )  # fmt: skip
@@ -363,8 +365,9 @@ def without_positions(base: Run, without: Run) -> Found:
         f"{share(lost, 0)} of what it has over a table of what follows one token ({last:.1f}) is lost",
         holds=bare.low > placed.high and lost > 0.5 and order[1].median < order[0].median / 2,
         idea=bare.low > placed.high,
-        truth="What is left knows the last token, and of the others hardly more than which they are: shuffling these "
-        f"costs {fixed(order[1], 2)} nats without positions and {fixed(order[0], 2)} with them.",
+        truth="Which token came last a model knows without positions, for that one asks; the order of the others it "
+        f"can see only through two blocks. Shuffling them costs {fixed(order[1], 2)} nats without positions and "
+        f"{fixed(order[0], 2)} with them.",
     )  # fmt: skip
 
 
