@@ -50,7 +50,7 @@ def _line(row: Row) -> str:
     says = f"{_cell(row['statement'])} ({row['place']})"
     seeds = f" ({many} seeds)" if (many := _rows.many_seeds(row)) else ""
     measured = f"{_cell(row['measured'] or '')}{seeds}"
-    true = " ".join(_cell(each) for each in (row["reason"], row["truth"], row["note"]) if each)
+    true = "; ".join(_cell(each) for each in (row["reason"], row["truth"], row["note"]) if each)
     shows = "; ".join(f"`{each}`" for each in dict.fromkeys((row["train"], row["command"])) if each)
     verdict = row["verdict"] or "not settled"
     given = f"<br>stated: {_cell(stated)}" if stated else ""

@@ -184,7 +184,7 @@ def _listed(row: "Row", wide: int) -> None:
 
 
 def _true(row: "Row") -> str:
-    return " ".join(each for each in (row["reason"], row["truth"], row["note"]) if each)
+    return "; ".join(each for each in (row["reason"], row["truth"], row["note"]) if each)
 
 
 def _in_full(row: "Row") -> None:
