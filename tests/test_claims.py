@@ -283,7 +283,7 @@ def test_a_claim_opens_in_the_report_of_its_run(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("S3-5",), "did you mean S3-05?"),
+        (("S3-055",), "did you mean S3-05?"),
         (("gpt_from_scrach",), "did you mean gpt_from_scratch?"),
         (("--workers", 0), "workers = 0 settle nothing"),
         (("--workers", 1, "--scheduler", "tcp://here:1"), "leave one of them out"),
@@ -301,7 +301,7 @@ def test_a_wrong_call_is_answered(tmp_path, monkeypatch, words, said):
 def test_names_mean_sources_and_claims():
     assert [claim.id[:2] for claim in _sources.meant(["s3"])] == ["S3"] * MANY[3]
     assert _sources.meant(["gpt_from_scratch"]) == _sources.meant(["3"]) == _sources.meant(["S3"])
-    assert [claim.id for claim in _sources.meant(["S3-05", "S0-01"])] == ["S0-01", "S3-05"]
+    assert [claim.id for claim in _sources.meant(["s3-5", "S0-01"])] == ["S0-01", "S3-05"]
     assert _sources.meant([]) == EVERY
     with pytest.raises(MissingError):
         _sources.find("S3-99")

@@ -1,5 +1,6 @@
 """The sources and their claims: every file of this folder, and which claims a name means."""
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def meant(words: Sequence[str]) -> list[Claim]:
     groups |= {claim.id: (claim,) for claim in every()}
     wanted = set()
     for word in words:
-        name = word if word in groups else word.upper()
+        name = word if word in groups else re.sub(r"-(\d)$", r"-0\1", word.upper())  # S3-5 is S3-05
         if name not in groups:
             raise unknown(name if name[:1] == "S" else word, "the claims", groups)
         wanted |= {claim.id for claim in groups[name]}
