@@ -127,9 +127,9 @@ def losses(run: "Run") -> Found:
     rows = ", ".join(f"{middle[step].median:.3f} ({low[step]:.2f} to {high[step]:.2f})" for step in drawn)
     return Found(
         {f"at_{step}": each for step, each in middle.items()} | {"floor": floor},
-        measured=f"{rows}: medians of {run.members} seeds, and where {SURELY[1] - SURELY[0]} % of single batches lie. It "
-        f"begins above ln {len(run.task.vocabulary)} = {log(len(run.task.vocabulary)):.3f}, as an untrained head is not "
-        f"uniform, and ends {last.median - floor:.3f} above the floor of {floor:.4f}: finished, not stuck",
+        measured=f"{rows}: medians of {run.members} seeds, and where {SURELY[1] - SURELY[0]} % of single batches lie. "
+        f"It begins above ln {len(run.task.vocabulary)} = {log(len(run.task.vocabulary)):.3f}, as an untrained head is "
+        f"not uniform, and ends {last.median - floor:.3f} above the floor of {floor:.4f}: finished, not stuck",
         holds=all(inside),
         idea=sum(inside) >= len(inside) - 1 and last.median < floor + 0.05,
         truth=f"{sum(inside)} of {len(inside)} printed losses are such as single batches have here; the end is "
