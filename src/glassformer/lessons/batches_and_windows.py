@@ -3,7 +3,7 @@
 from glassformer.teaching import chance, choice, expect, lab, number, point, say, seed, show, table, train, work
 
 ORDER = 20
-MINUTES = 20
+MINUTES = 15
 AIMS = (
     "cut a text into windows and write down what each of them asks",
     "say why the targets are the inputs, moved by one position",

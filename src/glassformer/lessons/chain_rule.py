@@ -1,9 +1,9 @@
 """The chain rule: which way to turn every knob, found backwards."""
 
-from glassformer.teaching import choice, discuss, expect, lab, number, point, say, show, table, train, work
+from glassformer.teaching import choice, discuss, expect, lab, number, point, say, show, table, train, work, written
 
 ORDER = 60
-MINUTES = 25
+MINUTES = 20
 AIMS = (
     "say what a gradient is, and measure one by nudging",
     "compute a gradient by multiplying along the chain from the loss back to a weight",
@@ -98,7 +98,7 @@ table(
         ["sum → prediction", f"{dy_dz:.0f}", "ReLU is on and passes every change as it is"],
         [
             "prediction → loss",
-            f"{dl_dy:.3f}".replace("-", "−"),
+            written(dl_dy, 3),
             "the slope of the squared error: twice the error, downwards",
         ],
     ],
@@ -121,9 +121,8 @@ work(f"({dl_dy:.3f}) × {dy_dz:.0f} × {dz_dv:.2f}", gradient, name="gradient, b
 expect(abs(gradient - measured) < 1e-6, "the chain rule gives what nudging measures")
 _printed = -0.4973
 say(
-    f"Nudging gave {measured:.4f}: the same. ".replace("-", "−")
-    + f"*A note.* The source prints {_printed:.4f} here".replace("-", "−")
-    + ", since it goes on with a prediction that its own network does not make. A check by nudging would have told."
+    f"Nudging gave {written(measured, 4)}: the same. *A note.* The source prints {written(_printed, 4)} here, since "
+    "it goes on with a prediction that its own network does not make. A check by nudging would have told."
 )
 
 # %% [markdown]
@@ -191,8 +190,8 @@ table(
     [
         [
             name,
-            f"{p:.2f}".replace("-", "−"),
-            *(f"{g:.5f}".replace("-", "−").replace("−0.00000", "0.00000") for g in pair),
+            written(p),
+            *(written(g, 5) for g in pair),
         ]
         for name, p, *pair in zip(names, parameters, by_chain, by_nudging, strict=True)
     ],
@@ -202,7 +201,8 @@ expect(np.abs(by_chain - by_nudging).max() < 1e-6, "all nine agree")
 # %%
 from glassformer.figures import plot_chain_rule
 
-show(plot_chain_rule(weight="w12"), "chain", "One chain, box by box, and below it all gradients with their checks.")
+weight = "w12"  # from the second input to the first hidden neuron
+show(plot_chain_rule(weight=weight), "chain", "One chain, box by box, and below it all gradients with their checks.")
 say(
     "Read the signs: **negative** means that raising the parameter lowers the loss; **positive**, that lowering it "
     "does. The size says how steep it is. (Compare a bad cake: was it the sugar, the flour, the heat? The gradient "
@@ -240,7 +240,7 @@ say(
     f"{position}, where it enters the model, up and down by {nudge}:"
 )
 work(f"({higher:.7f} − {lower:.7f}) / {2 * nudge}", by_hand, digits=3, name="by nudging")
-say(f"The backward pass says {found:.4f}.".replace("-", "−"))
+say(f"The backward pass says {written(found, 4)}.")
 expect(abs(by_hand - found) < 0.02 * max(abs(found), 0.05), "nudging and backpropagation agree inside the transformer")
 expect(abs(cost() - swept.loss) < 1e-4, "both speak of the same loss")
 lab(

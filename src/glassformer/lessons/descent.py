@@ -17,7 +17,7 @@ from glassformer.teaching import (
 )
 
 ORDER = 70
-MINUTES = 30
+MINUTES = 20
 AIMS = (
     "make one update by hand, and prove that it helped",
     "say why the gradient is subtracted, and what adding it would do",

@@ -3,7 +3,7 @@
 from glassformer.teaching import chance, choice, expect, lab, number, point, say, seed, show, table, train, work
 
 ORDER = 50
-MINUTES = 25
+MINUTES = 20
 AIMS = (
     "compute a squared error, and say why it is squared",
     "compute the surprise of a word from its probability, and say why it is a logarithm",

@@ -3,7 +3,7 @@
 from glassformer.teaching import chance, choice, expect, lab, number, point, say, seed, show, table, train, work
 
 ORDER = 10
-MINUTES = 20
+MINUTES = 15
 AIMS = (
     "say what a language model is asked to do",
     "turn a text into tokens, tokens into numbers, and numbers back into the text",
@@ -24,7 +24,7 @@ MISCONCEPTIONS = (
     ),
     (
         "A model has heard of every word.",
-        "It can take in and say what its vocabulary holds, and nothing else. Ask this one about a sheep.",
+        "It can take in and say what its vocabulary holds, and nothing else. Ask this one about a unicorn.",
     ),
 )
 PLAN = (
@@ -45,21 +45,25 @@ PLAN = (
 # Ours is tiny and has read a single nursery rhyme. It learns it now, on your machine; that takes some seconds.
 
 # %%
+from glassformer.tasks.mary import LINES  # the rhyme
+
 run = train("mary")
-beginning = "mary had a little"
+*known, hidden = LINES[0].split()  # its first line, without the last word
+beginning = " ".join(known)
 answers = run.ask(beginning)  # every word with its probability, the likeliest first
 likely = dict(answers)
+_others = [each for each, _ in answers[5:] if each != "<END>"]
+_others = [_others[k] for k in chance("others").permutation(len(_others))[:2]]
 choice(
     f"You know the rhyme, perhaps. What does the model say after `{beginning}`?",
     answers[0][0],
     f"It gives `{answers[0][0]}` {answers[0][1]:.1%}, and shares the rest out among all other words.",
     {
-        "school": f"It gives `school` {likely['school']:.3%} only: in the rhyme it never comes after these words.",
-        "went": f"It gives `went` {likely['went']:.3%} only: that comes after `mary`, not here.",
-        "sheep": "It cannot say that at all: the word does not occur in what it has read.",
+        **{each: f"It gives `{each}` {likely[each]:.3%} only: that never comes after these words." for each in _others},
+        "unicorn": "It cannot say that at all: the word does not occur in what it has read.",
     },
 )
-expect(answers[0][0] == "lamb", "the trained model goes on as the rhyme does")
+expect(answers[0][0] == hidden, "the trained model goes on as the rhyme does")
 lab(
     run,
     f"The model, alive. Its input is `{beginning}`; look at its answer, then type words of your own.",
@@ -74,8 +78,6 @@ lab(
 # and lets the model learn where a line is over. Without it, a text would have no place to stop.
 
 # %%
-from glassformer.tasks.mary import LINES
-
 text = " ".join(line + " <END>" for line in LINES)
 tokens = text.split()
 words = sum(len(line.split()) for line in LINES)
@@ -111,12 +113,12 @@ after: dict[str, Counter[str]] = {word: Counter() for word in tokens}
 for word, following in pairwise(tokens):
     after[word][following] += 1
 
-_told = ("mary", "little", "lamb", "school")
+_told = [each for each, _ in Counter(tokens).most_common(5) if each != "<END>"]
 table(
     ["after", "comes (how often)"],
     [[f"`{word}`", ", ".join(f"`{each}` ({many})" for each, many in after[word].most_common())] for word in _told],
 )
-_unsure = [word for word in after if len(after[word]) > 1 and word not in _told and word != "<END>"]
+_unsure = [word for word in after if len(after[word]) > 1 and word not in _told and word != "<END>"] or _told
 _asked = _unsure[int(chance("after").integers(len(_unsure)))]
 number(
     f"Look into the rhyme above. How many *different* tokens come after `{_asked}`?",
@@ -129,7 +131,7 @@ number(
 lab(
     run,
     "Only one word in view, so that counting is all that can be done. Compare the answer with the table.",
-    input="mary",
+    input=_told[0],
     panels=("output",),
 )
 
@@ -148,7 +150,7 @@ number(
     len(vocabulary),
     f"There are {len(vocabulary)} different ones, `<END>` among them: the rhyme repeats itself a lot.",
     tolerance=5,
-    mistakes={len(tokens): "Then no word would ever come twice; but the first and the third line are the same."},
+    mistakes={len(tokens): "Then no word would ever come twice; but many do."},
 )
 say(
     "The whole list, each token behind its id: " + ", ".join(f"{k} `{each}`" for k, each in enumerate(vocabulary)) + "."
@@ -256,12 +258,12 @@ lab(
 from glassformer.errors import Error
 
 try:
-    run.ask("mary had a little sheep")
+    run.ask("unicorn")
     refused = ""
 except Error as problem:
     refused = str(problem)
 say(f"> {refused}")
-expect("sheep" in refused, "a word that is not in the vocabulary is refused")
+expect("unicorn" in refused, "a word that is not in the vocabulary is refused")
 choice(
     "Exit question. Two people exchange texts as ids. What must they share?",
     "the vocabulary, in the same order",
@@ -272,6 +274,5 @@ choice(
         "the size of the vocabulary": "Two lists of the same size may name different words, as the mixed-up one did.",
     },
 )
-say(
-    f'**Try it:** `glassformer ask {run.name} "its fleece was"`, then change a word. Which words make the model unsure?'
-)
+_line = " ".join(LINES[3].split()[:4])
+say(f'**Try it:** `glassformer ask {run.name} "{_line}"`, then change a word. Which words make the model unsure?')

@@ -1,9 +1,9 @@
 """One neuron: multiply, add, bend."""
 
-from glassformer.teaching import choice, expect, lab, number, point, say, show, table, train, work
+from glassformer.teaching import choice, expect, lab, number, point, say, show, table, train, work, written
 
 ORDER = 30
-MINUTES = 20
+MINUTES = 15
 AIMS = (
     "compute by hand what a neuron makes of its inputs",
     "say what weights, bias and activation are for, and which of them are learnt",
@@ -118,7 +118,7 @@ sums = {
 }
 table(["film", "action", "romance"], [[name, *values] for name, values in films.items()])
 table(["taste", "weight of action", "weight of romance", "bias"], [[name, *v] for name, v in tastes.items()])
-_sums = [[f"{value:.2f}".replace("-", "−") for value in row] for row in sums.values()]
+_sums = [[written(value) for value in row] for row in sums.values()]
 _row, _column = next((r, c) for r, row in enumerate(sums.values()) for c, value in enumerate(row) if value <= 0)
 point(
     "One taste is *off* for one film. Point at it. (You need not compute all of them: look at the signs.)",
@@ -158,16 +158,16 @@ places = (0.0, 0.25, 0.5, 0.75, 1.0)
 table(
     ["input", *map(str, places)],
     [
-        ["without bend", *(f"{straight(x):.2f}".replace("-", "−") for x in places)],
-        ["with bend", *(f"{bent(x):.2f}".replace("-", "−") for x in places)],
+        ["without bend", *(written(straight(x)) for x in places)],
+        ["with bend", *(written(bent(x)) for x in places)],
     ],
 )
 slope, begin = straight(1.0) - straight(0.0), straight(0.0)
 expect(all(abs(straight(x) - (slope * x + begin)) < 1e-12 for x in places), "two straight neurons are one")
 say(
-    f"Without the bend, both neurons together are one: multiply by {slope:.0f}".replace("-", "−")
-    + f" and add {begin:.0f}. With it, nothing happens up to the middle, and then the output falls. ReLU is not "
-    "the only bend: GPT-2 uses a rounded one, GELU. The idea is the same."
+    f"Without the bend, both neurons together are one: multiply by {written(slope, 0)} and add {begin:.0f}. With it, "
+    "nothing happens up to the middle, and then the output falls. ReLU is not the only bend: GPT-2 uses a rounded "
+    "one, GELU. The idea is the same."
 )
 
 # %% [markdown]
@@ -217,8 +217,8 @@ at_last = [*into, own_bias]
 table(
     [f"neuron {neuron}", *names],
     [
-        ["before training", *(f"{value:.3f}".replace("-", "−") for value in at_first)],
-        ["after", *(f"{value:.3f}".replace("-", "−") for value in at_last)],
+        ["before training", *(written(float(value), 3) for value in at_first)],
+        ["after", *(written(float(value), 3) for value in at_last)],
     ],
 )
 expect(not np.allclose(at_first, at_last, atol=0.01), "training has moved the neuron's numbers")

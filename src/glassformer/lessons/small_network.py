@@ -1,9 +1,23 @@
 """A small network: neurons that listen to neurons."""
 
-from glassformer.teaching import chance, choice, expect, lab, number, point, say, seed, show, table, train, work
+from glassformer.teaching import (
+    chance,
+    choice,
+    expect,
+    lab,
+    number,
+    point,
+    say,
+    seed,
+    show,
+    table,
+    train,
+    work,
+    written,
+)
 
 ORDER = 40
-MINUTES = 20
+MINUTES = 15
 AIMS = (
     "count the parameters of a network",
     "carry out a forward pass by hand, neuron by neuron, and as two products of matrices",
@@ -83,10 +97,10 @@ work(
     name="first hidden neuron",
 )
 number(
-    f"The second one has the weights {hidden_weights[0, 1]} and {hidden_weights[1, 1]} and the bias "
-    f"{hidden_bias[1]}. What does it pass on?".replace("-", "−"),
+    f"The second one has the weights {written(hidden_weights[0, 1], 1)} and {written(hidden_weights[1, 1], 1)} and "
+    f"the bias {written(hidden_bias[1], 1)}. What does it pass on?",
     active[1],
-    f"Its sum is {sums[1]:.2f}, below zero, so that ReLU makes zero of it: it is off.".replace("-", "−"),
+    f"Its sum is {written(sums[1])}, below zero, so that ReLU makes zero of it: it is off.",
     tolerance=0.005,
     mistakes={
         round(float(sums[1]), 4): "That is its sum. ReLU comes after it.",

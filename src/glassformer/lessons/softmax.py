@@ -19,7 +19,7 @@ from glassformer.teaching import (
 )
 
 ORDER = 80
-MINUTES = 25
+MINUTES = 20
 AIMS = (
     "turn scores into probabilities by hand, and say why exponentials are used",
     "predict what a temperature does, and name both its limits",
