@@ -137,6 +137,7 @@ def first_steps(run: Run) -> Found:
             "loss at step 2,000": at,
             "loss at the end": over_seeds(excess[-1] + floor),
         },
+        measured=f"frequencies passed at step {steps(frequencies)}; loss {fixed(at)} at step {step[then]:,}",
         holds=bool(np.median(excess[then]) > halfway),
         idea=bool(np.mean(slower) > 0.5),
         truth=f"The price of knowing the frequencies ({above['token frequencies'] + floor:.3f} nats) is passed at "
@@ -170,6 +171,8 @@ def last_error(published: Run, ours: Run) -> Found:
     in_view = over_seeds(ours.metrics["rule_error_answerable"][-1], higher=False)
     return Found(
         {"least possible": view.least_error, "published settings": theirs, "ours": mine, "ours, in view": in_view},
+        measured=f"least possible {share(view.least_error)}; {share(theirs)} with the published settings, "
+        f"{share(mine)} with ours",
         idea=in_view.median < 0.02,
         truth=f"With 8 tokens in view {share(1 - view.answerable)} of the '+' have no even number in sight, so the "
         f"least possible error is {share(view.least_error)}; {ours.members} seeds end at {share(theirs)} with the "
@@ -184,6 +187,7 @@ def who_learns(published: Run, ours: Run) -> Found:
     many = published.members
     return Found(
         {"solved, published settings": theirs, "solved, ours": mine, "seeds": many},
+        measured=f"{theirs} of {many} seeds with the published settings, {mine} of {many} with ours",
         holds=theirs > many / 2,
         idea=theirs > 0,
         truth=f"Only {theirs} of {many} seeds have less than 2 % of the answers in view wrong; the others are stuck. "
@@ -203,6 +207,8 @@ def errors_where_nothing_is_asked(run: Run) -> Found:
         wrong, asked = wrong + said.count(False), asked + len(said) - said.count(None)
     return Found(
         {"tokens allowed after a number": free, "wrong where the rule speaks": wrong, "asked": asked},
+        measured=f"{free} of {len(run.task.vocabulary)} tokens are allowed after a number; after '+' {wrong} of "
+        f"{asked} are wrong",
         holds=free < len(run.task.vocabulary),
         truth=f"After a number all {free} tokens are allowed, so nothing written there can be an error. What is wrong "
         f"is wrong after '+': {wrong} of {asked} such tokens that four models wrote.",
@@ -311,6 +317,8 @@ def spaces_at_the_start(run: Run) -> Found:
     even, later = (over_seeds(_evenness(run, step)) for step in (0, run.last_step))
     return Found(
         {"distance at first": first, "distance at last": last, "evenness at first": even, "evenness at last": later},
+        measured=f"distance of two spaces {fixed(first, 2)} at step 0; entropy of attention {share(even, 0)} of the "
+        "largest possible",
         holds=first.median < 0.1 and even.median > 0.8,
         idea=even.median > 0.8,
         truth="They are four different random images: after the best turn and scaling two of them still differ by "
@@ -375,6 +383,8 @@ def boundaries(run: Run) -> Found:
     before, after = (over_seeds(each, higher=False) for each in np.array(bent).T)
     return Found(
         {"bent before the feed-forward part": before, "bent after it": after},
+        measured=f"regions are not convex for {share(before)} of pairs before the feed-forward part, {share(after)} "
+        "after it",
         holds=before.median == 0,
         idea=after.high == 0,
         truth="Straight boundaries make convex regions. Of two points with the same likeliest token, the one halfway "
@@ -395,6 +405,9 @@ def who_attends(run: Run) -> Found:
     first = found["last even"].median > 0.8 and found["wrong with the last even hidden"].median > 0.5
     return Found(
         found,
+        measured=f"'+' gives {share(found['last even'])} to the last even number; entropy of a number's attention "
+        f"{share(found['evenness of numbers'], 0)} of the largest possible, its push "
+        f"{share(found['push on numbers'], 0)} of its length ({len(rows)} seeds that learnt the rule)",
         holds=bool(first and found["evenness of numbers"].median > 0.8 and found["push on numbers"].median < 0.2),
         idea=bool(first),
         truth=f"'+' gives {share(found['last even'])} of its attention to the last even number and "
@@ -426,6 +439,8 @@ def nearness(run: Run) -> Found:
     first, after = (int((best == each).sum()) for each in (near, then))
     return Found(
         {"nearest key scores highest": first, "after stretching": after, "quarters": quarters, "change": change},
+        measured=f"the nearest key scores highest in {first} of {run.members} seeds, and in {after} when seen "
+        "otherwise, with the same scores",
         holds=first == after == run.members and quarters == 1,
         idea=change < 1e-9,
         truth="Only the product counts. Of the keys that '+' at position 5 can see, the nearest has the highest "
@@ -448,6 +463,8 @@ def what_is_masked(run: Run) -> Found:
     weight = [float((each["attention"][0, 0] * low).max()) for each, low in zip(seen, negative, strict=True)]
     return Found(
         {"positions in view": len(visible), "most attention to a negative score": over_seeds(weight)},
+        measured=f"{len(visible)} positions in view; up to {share(over_seeds(weight))} of the attention goes to a "
+        "negative score",
         holds=visible == list(range(5)) and max(weight) == 0,
         idea=bool((attention[:, 6:] == 0).all()),
         truth=f"A query sees itself: the positions {visible[0]} to {visible[-1]} are in view, only later ones are "
@@ -475,6 +492,8 @@ def final_points(run: Run) -> Found:
     by_context, answered, guessed = (over_seeds(each) for each in (spread, asked, free))
     return Found(
         {"spread by context": by_context, "right after '+', in view": answered, "right after a number": guessed},
+        measured=f"{share(by_context, 0)} of the variance is by context; {share(answered)} right after '+', "
+        f"{share(guessed)} after a number",
         holds=by_context.median < 0.01 and guessed.median > 0.95,
         idea=answered.median > 0.95,
         truth=f"After attention a pair has as many points as there are contexts: {share(by_context, 0)} of the "
@@ -502,6 +521,8 @@ def two_rules_told_wrong() -> Found:
     same = float(np.mean([np.mean(row[3:] == row[:-3]) for row in triples]))
     return Found(
         {"one less": less, "three before a 9": three, "as three before": same},
+        measured=f"step_back: {share(less, 0)} are one less than the token before; copy_modulo: {share(same, 0)} are "
+        "the token three before",
         holds=less > 0.99 and same < 0.99,
         truth=f"In step_back {share(less, 0)} of the tokens are one less than the one before, no more than by chance; "
         f"{share(three, 0)} of those after a 9 are the token three places before it. In copy_modulo {share(same, 0)} "
@@ -556,6 +577,7 @@ def all_rules() -> Found:
             cannot.append(each.name.removesuffix("_as_published"))
     return Found(
         {"cannot run": len(cannot), "rules": len(every)},
+        measured=f"{len(cannot)} of {len(every)} configurations cannot run",
         truth=f"{len(cannot)} of the {len(every)} published configurations ({', '.join(cannot)}) have heads whose "
         "width together is not the stream's, and so cannot be added to it without an output projection, which the "
         "source's model does not have; ours has one wherever it is needed.",
