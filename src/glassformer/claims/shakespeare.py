@@ -157,6 +157,8 @@ def losses() -> Found:
     return Found(
         {"first training": train[0], "last training": train[-1], "first validation": held_out[0],
          "last validation": held_out[-1], "gap": gap},
+        measured=f"training {train[0]:.3f} to {train[-1]:.3f}, validation {held_out[0]:.3f} to {held_out[-1]:.3f}; "
+        f"gap {gap:.3f}",
         idea=down,
         truth=f"By its own log training goes from {train[0]:.3f} to {train[-1]:.3f} and validation from "
         f"{held_out[0]:.3f} to {held_out[-1]:.3f}, falling up to epoch {printed.WIDE.epoch}. There the gap is "
@@ -199,6 +201,8 @@ def width_and_rate(base: Run, slower: Run, narrow: Run, narrow_slower: Run) -> F
     return Found(
         {f"128, rate {RATE:g}": at[0], f"128, rate {LOWER:g}": at[1], f"64, rate {RATE:g}": at[2],
          f"64, rate {LOWER:g}": at[3], "seeds whose loss ever rose": rose},
+        measured=f"width 128 against 64: {told[0]} against {told[2]} at a rate of {RATE:g}, {told[1]} against "
+        f"{told[3]} at {LOWER:g}",
         holds=bool(alone),
         idea=wider,
         truth=f"Its base and its wider run differ in {', '.join(_differing(tables[0], tables[2]))} at once, and no "
@@ -218,6 +222,7 @@ def updates() -> Found:
     return Found(
         {"updates an epoch, 64": epoch[0], "updates an epoch, 128": epoch[1], "in all, 64": total[0],
          "in all, 128": total[1], "in all, wide": total[2]},
+        measured=f"{epoch[0]} and {epoch[1]} updates an epoch; {total[0]:,}, {total[1]:,} and {total[2]:,} in all",
         holds=epoch[1] < epoch[0],
         truth=f"There is no time budget: an epoch has {epoch[0]} updates with 64 tokens and {epoch[1]} with 128, and "
         f"training ends by the validation loss, after {total[0]:,}, {total[1]:,} and {total[2]:,} updates.",
@@ -234,6 +239,7 @@ def clipping() -> Found:
     each = true / sqrt(made.architecture.parameters)
     return Found(
         {"norm": true, "of one weight": each, "epsilon": made.train.epsilon},
+        measured=f"true norm at most {true:.1e}",
         idea=true < 1,
         truth=f"The program clips while gradients are still multiplied by the loss scale, {printed.SCALE:,.0f} at "
         f"first: the true norm is cut to {true:.1e}. That leaves {each:.1e} for each of "
@@ -250,6 +256,7 @@ def halving() -> Found:
     stopped = _stopped(worst)
     return Found(
         {"halvings in its three runs": sum(halved), "epochs until it stops": stopped},
+        measured=f"{sum(halved)} halvings in its three runs",
         holds=sum(halved) > 0,
         truth=f"It never is, in any of its {len(halved)} runs: the scheduler waits for {printed.PATIENCE + 1} bad "
         f"epochs, and training stops after {printed.STOP_AFTER}; however bad the loss, {_halvings(worst[:stopped])} "
@@ -269,6 +276,8 @@ def after_a_name() -> Found:
     text = _named_in_the_text()
     return Found(
         {"on the five printed, least": min(five), "most": max(five), "largest chance": most, "in the text": text},
+        measured=f"the five likeliest hold {min(five):.3f} to {max(five):.3f}, the four named {min(named):.3f} to "
+        f"{max(named):.3f}; the largest chance is {most}",
         holds=min(named) > 0.5 and most < 0.15,
         idea=most < 0.15,
         truth=f"By its own numbers these four hold {', '.join(f'{each:.3f}' for each in named)}, and the five "
@@ -324,6 +333,9 @@ def stripes(run: Run) -> Found:
     return Found(
         {"evenness at first": even, "most on punctuation": peak, "at the end": end, "step of the most": striped,
          "step of half the diagonal": near, "stripes and need": needed},
+        measured=f"{SHORTENED}: evenness {share(even, 0)} at first; punctuation gets {fixed(end, 1)} times its share "
+        f"from the head that looks most at it; stripes strongest at step {steps(striped)}, half the diagonal at "
+        f"{steps(near)}",
         holds=even.median > 0.9 and end.median > 1.5 and near.median < striped.median,
         idea=even.median > 0.9 and end.median > 1.5,
         truth=f"{SHORTENED[0].upper() + SHORTENED[1:]}: attention begins even ({share(even, 0)} of the largest "
@@ -340,6 +352,7 @@ def permutations() -> Found:
     change = {blocks: _shuffled(blocks) for blocks in (1, 2)}
     return Found(
         {"change with one block": change[1], "with two blocks": change[2]},
+        measured=f"logits change by {change[1]:.0e} with one block, by {change[2]:.1f} with two",
         holds=max(change.values()) < 1e-9,
         idea=change[1] < 1e-9,
         truth=f"True of one block: shuffling all tokens but the last changes its logits by {change[1]:.0e}. With two "
@@ -408,6 +421,8 @@ def cost_of_length() -> Found:
     return Found(
         {"attention, longer": attention, "whole, longer": longer, "whole, wider": wider, "attention's share": part,
          "memory of attention, longer": memory[0], "wider": memory[1]},
+        measured=f"attention {attention:.0f} times; the whole {longer:.2f} times when longer, {wider:.2f} times when "
+        "wider",
         holds=attention == 4 and longer > wider,
         idea=attention == 4,
         truth=f"Products of queries, keys and values with each other do take {attention:.0f} times as much, but they "
@@ -456,6 +471,8 @@ def like_counting() -> Found:
     cut = 1 - whole / words.total()
     return Found(
         {"counting the last two tokens": trigram, "best of its models": best, "words in pieces": cut},
+        measured=f"perplexity {trigram:.1f} by counting two tokens, {best} by its best model; {share(cut, 0)} of the "
+        "words in pieces",
         holds=abs(trigram / best - 1) < 0.1 and cut < 0.01,
         idea=abs(trigram / best - 1) < 0.1,
         truth=f"A table that counts what followed the last two tokens has a perplexity of {trigram:.1f}: its best "
