@@ -186,10 +186,10 @@ PRINTED = {"baseline": 60.00, "longer window": 63.24, "wider": 58.35}
 say(
     "S2 trained three models: "
     + ", ".join(f"{each} {value:.2f}" for each, value in PRINTED.items())
-    + f". The longer window came out behind the table of counts ({counted:.1f}). Each is one "
-    "seed; with three seeds each the spread is as large as most of these differences. And width, heads and rate were "
-    "changed together, so that nobody can say which of them helped: `docs/language-models.md` has the measurements, "
-    "and three traps of that training (what it clips, a rate that never falls, spaces thrown away)."
+    + f". The longer window came out behind the table of counts ({counted:.1f}). Each is one seed; trained again with "
+    "three, the baseline alone spreads over more than its distance from the wider model. And width, heads and rate "
+    "were changed together, so that nobody can say which of them helped: `docs/language-models.md` has the "
+    "measurements, and three traps of that training (what it clips, a rate that never falls, spaces thrown away)."
 )
 lab(run, "The curve of its perplexity is the clock. Ask it after another name.",
     input="MENENIUS:", panels=("curves", "output", "attention"))  # fmt: skip
