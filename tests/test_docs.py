@@ -79,15 +79,8 @@ def test_the_experiments_listed_are_there():
     assert set(listed) <= set(experiment.names())
 
 
-def test_the_readme_says_what_the_window_hides():
-    text = (ROOT / "README.md").read_text("utf-8")
-    made = experiment.load("plus_last_even")
-    shares = made.task.shares(8)
-    assert f"{1 - shares.answerable:.1%}".replace("%", " %") in text
-    assert f"{shares.least_error:.1%}".replace("%", " %") in text
-    assert f"{made.train.steps:,}".replace(",", " ") + " steps" in text
-    assert f"{made.train.keep_bytes // 10**6} MB" in text
-    assert len(text.splitlines()) <= 210
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 210
 
 
 def test_every_published_variant_has_our_settings_beside_it():

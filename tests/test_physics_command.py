@@ -15,7 +15,6 @@ from numpy.testing import assert_allclose
 
 import glassformer.physics
 from command import call
-from glassformer import canonical
 from glassformer.physics import _tell
 from glassformer.physics._facts import Facts
 from glassformer.physics._publish import OF_EVERY, OF_LIFE, OF_MEMORY, VIEWS
@@ -432,27 +431,3 @@ def test_what_is_not_allowed_ends_with_a_sentence_and_nothing_written(words, sen
     assert sentence in answer.err
     assert answer.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_the_numbers_of_the_documentation_are_those_of_the_run(facts):
-    text = (Path(glassformer.__file__).parents[2] / "docs" / "physics.md").read_text("utf-8")
-    life = facts.life
-    energy = -(life.trained * life.logits).sum(axis=1)
-    norm = max(np.abs(facts.anatomy(name) - 1).max() for name in ("middle", "final"))
-    moved = dict(zip(life.matrices, life.moved, strict=True))
-    last = life.logits[-1]
-    others = np.delete(last, life.target)
-    equal = np.append(np.zeros(len(others)), last[life.target] - others.mean())
-    turned, bent = (facts.anatomy(name).max() for name in ("turned", "bent"))
-    (peak, _), (two, _) = canonical.heat_peak(last), canonical.heat_peak(equal)
-    for said in (
-        f"e^{np.log(80.0**8):.3f} windows, {facts.visited} visited",
-        f"to {100 * facts.anatomy('apart').max():.3g} %, so nothing interacts",
-        f"is 1 to {norm:.1e}".replace("e-0", "e-"),
-        f"U goes from {energy[0]:.3f} to {energy[-1]:.3f}",
-        f"by at most {turned:.1f}°, and bends by at most {100 * bent:.3g} %",
-        f"it moves {moved['output'] / max(moved[name] for name in ('query', 'key', 'value')):.0f} times as far",
-        f"from step {facts.locked + 8} on; but {facts.held} steps",
-        f"T = {peak:.4f} for the trained output, and {two:.4f} for one",
-    ):
-        assert said in text, said
