@@ -3,6 +3,7 @@
 import { tick } from "svelte";
 import { type Lesson, essence, led } from "./lesson";
 import type { Lab } from "./lab.svelte";
+import { fromHash, start } from "./page";
 
 const LINE = "-35%"; // of the window's height, from below: what has come above this line is read
 const HEAD = "-70%"; // the same for the beat one is in
@@ -26,7 +27,8 @@ export class Teaching {
 
   private origin: HTMLElement | null = null; // where the focus returns to
   private arranging = -Infinity; // when the text led the last time
-  private given = location.hash.length > 1;
+  private readonly opened = essence(fromHash(location.hash).page);
+  private given = this.opened !== essence(start); // by a link of the reader's own
 
   constructor(
     private readonly lab: Lab,
@@ -75,20 +77,25 @@ export class Teaching {
   /** What was scrolled to; where the lab is hidden, it waits until it is opened. */
   private follow(): void {
     if (!this.wide || !this.follows) return;
-    if (this.given) {
+    if (this.given && this.opened !== essence(fromHash(this.link).page)) {
       this.given = false; // who opened a link sees what it shows
       this.waits = true;
     } else if (this.lab.training.state === "running" || this.lab.training.crowd_goes) this.waits = true;
     else this.lead();
   }
 
-  /** Show what the text means: its last look, or before the first one the model as it is. */
+  /** What the text means: its last look, or before the first one the model as it is. */
+  private get link(): string {
+    const [run] = this.links[0]?.link.match(/run=[^&]*/) ?? [""];
+    return this.links[this.look]?.link ?? `#v1&${run}`;
+  }
+
+  /** Show what the text means. */
   lead(): void {
     const { lab } = this;
-    const [run] = this.links[0]?.link.match(/run=[^&]*/) ?? [""];
     lab.playing = false;
     this.given = this.touched = this.waits = false;
-    lab.go(led(this.links[this.look]?.link ?? `#v1&${run}`, lab.page));
+    lab.go(led(this.link, lab.page));
     this.arranging = performance.now();
   }
 
