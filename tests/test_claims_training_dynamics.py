@@ -99,12 +99,12 @@ def test_attention_is_settled_from_where_it_stays_near_its_end(monkeypatch):
     there, away = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     rows = {0: (away, away), 1: (away, away), 2: (there, there), 3: (there, away), 4: (there, there)}
 
-    def attention(run, step, member, inputs):
+    def attention(_run, step, _member, _inputs):
         return np.broadcast_to(np.array(rows[step])[None, :, None, None, :], (3, 2, 1, 1, 2))
 
     class Life:
         members, steps = 1, np.arange(5)
 
     monkeypatch.setattr(five, "attention", attention)
-    monkeypatch.setattr(five, "asked", lambda run, many: None)
+    monkeypatch.setattr(five, "asked", lambda *_: None)
     assert five.settled(Life()).tolist() == [[2, 4]]

@@ -126,6 +126,11 @@ def logged(run: Run, name: str, steps: Sequence[int]) -> Array:
     return found
 
 
+def kept(run: Run, step: int) -> int:
+    """The kept step nearest to this one."""
+    return int(run.steps[np.argmin(abs(run.steps - step))])
+
+
 def one_largest() -> tuple[Array, Array]:
     """Every question for Max whose largest digit occurs once, and the position of that digit."""
     tokens = task.questions()[0].reshape(5, -1, 8)[task.OPERATIONS.index("Max")]
@@ -145,19 +150,22 @@ def moved(run: Run, begin: int, end: int) -> dict[str, Array]:
     return {name: np.concatenate(each, axis=1).mean(1) for name, each in parts.items()}
 
 
-def repeated(run: Run, level: float = 0.9) -> tuple[int, tuple[Array, Array]]:
-    """Max and Min when about so many are right: the kept step, and (member,) the share right with and without a
-    repeated digit.
-    """
+def step_at(run: Run, level: float, *kinds: str) -> tuple[int, float]:
+    """The kept and logged step at which so many answers to these kinds of question are right, nearly; and how many."""
+    both = [int(step) for step in run.steps if step in run.metrics["step"]]
+    shares = [logged(run, f"accuracy_by_kind.{kind}", both).mean(axis=1) for kind in kinds]
+    right = np.mean(shares, axis=0)
+    best = int(np.argmin(abs(right - level)))
+    return both[best], float(right[best])
+
+
+def repeated(run: Run) -> tuple[int, tuple[Array, Array]]:
+    """Max and Min when nine of ten are right: the step, and (member,) the share right with and without equal digits."""
+    step, _ = step_at(run, 0.9, "Max", "Min")
     tokens, truth = task.questions()
     tokens, truth = tokens.reshape(5, -1, 8)[3:].reshape(-1, 8), truth.reshape(5, -1)[3:].ravel()
-    digits = tokens[:, DIGIT_PLACES]
-    twice = np.array([len(set(row)) < len(row) for row in digits.tolist()])
-    best: tuple[float, int, Array] = (np.inf, 0, np.zeros(0))
-    for step in run.steps[run.steps > 0].tolist():
-        good = answers(run, tokens, step).argmax(-1) == truth  # (member, question)
-        best = min(best, (abs(float(good.mean()) - level), step, good), key=lambda each: each[0])
-    _, step, good = best
+    twice = np.array([len(set(row)) < len(row) for row in tokens[:, DIGIT_PLACES].tolist()])
+    good = answers(run, tokens, step).argmax(-1) == truth  # (member, question)
     return step, (good[:, twice].mean(1), good[:, ~twice].mean(1))
 
 
