@@ -44,6 +44,16 @@ PLAN = (
 # that weight. It is the slope of the loss, seen from where we stand.
 
 # %%
+run = train("plus_last_even")
+lab(
+    run,
+    f"A model before its training: {run.parameters} knobs, and the loss is its needle. By the end of this lesson you "
+    "know how each knob is told which way to turn.",
+    step=0,
+    panels=("weights", "curves"),
+)
+
+# %%
 import numpy as np
 
 x, wanted = np.array([0.8, 0.2]), 1.0  # the film, and what its viewer said
@@ -219,7 +229,6 @@ say(
 # %%
 from glassformer.analyses import backward
 
-run = train("plus_last_even")
 step, text = int(run.steps[np.searchsorted(run.steps, 200)]), "10 + 10 6 + 6"
 tokens = run.task.encode(text)
 swept = backward(run, sequence=text, step=step)  # gradients of this text's loss, at every point of the model
@@ -245,7 +254,8 @@ expect(abs(by_hand - found) < 0.02 * max(abs(found), 0.05), "nudging and backpro
 expect(abs(cost() - swept.loss) < 1e-4, "both speak of the same loss")
 lab(
     run,
-    "Choose any number in the page: its card says what it is made of, and how the loss would change with it.",
+    "The card of this very number: to the left what it is made of, to the right what it does to the loss. Compare "
+    "the gradient; then choose any other number.",
     step=step,
     input=text,
     cell=f"embedded[{position}, {feature}]",

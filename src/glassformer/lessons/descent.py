@@ -57,6 +57,15 @@ PLAN = (
 # **uphill**; to go down we **subtract** it. We begin with the simplest valley there is, the square of a distance:
 
 # %%
+run = train("mary")
+lab(
+    run,
+    "The loss of the rhyme's model, on its way down. Play the clock: this lesson is about how each step is found.",
+    step=0,
+    panels=("curves",),
+)
+
+# %%
 best = 3.0  # where the bottom is; in real life we do not know
 
 
@@ -280,7 +289,6 @@ say(
 # %%
 from glassformer.analyses import hand_update
 
-run = train("mary")
 made = hand_update(run)
 say(
     f"In the step to {made.step}, the steepest weight is `{made.weight}`: {made.called}. (The read-out is the last "

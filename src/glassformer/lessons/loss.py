@@ -49,6 +49,15 @@ PLAN = (
 # The nearest idea is the difference. Its square is better still, and you will see why.
 
 # %%
+run = train("mary")
+lab(
+    run,
+    "The curve is the loss of the rhyme's model, as it learns. What is it that falls there? Let us build it up.",
+    step=0,
+    panels=("curves",),
+)
+
+# %%
 prediction, wanted = 0.442, 1.0  # what the network said, and what was true
 error = wanted - prediction
 loss = error**2
@@ -145,7 +154,6 @@ expect(np.isclose(surprise[2] - surprise[1], surprise[1] - surprise[0]), "each h
 # it on the trained model.
 
 # %%
-run = train("mary")
 text = "the lamb was sure to go"
 ids = run.task.encode(text)
 chances = run.trace(ids)["probabilities"]  # (position, token): what each position expects next

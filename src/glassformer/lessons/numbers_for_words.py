@@ -42,7 +42,7 @@ PLAN = (
 # (it writes), **pre-trained** (it has learnt from much text before you meet it) and **transformer** (how it is built
 # inside: that is what this course is about).
 #
-# Ours is tiny and has read a single nursery rhyme. It learns it now, on your machine; that takes some seconds.
+# Ours is tiny and has read a single nursery rhyme. To learn it takes some seconds, on your own machine.
 
 # %%
 from glassformer.tasks.mary import LINES  # the rhyme

@@ -44,6 +44,17 @@ PLAN = (
 # **bias** (what it thinks before it has seen anything).
 
 # %%
+run = train("plus_last_even")  # a small model, for the end of the lesson
+text = "10 + 10 6 +"
+lab(
+    run,
+    f"A trained model with {run.architecture.feed_forward} neurons in a row. At the end of this lesson you will read "
+    "one.",
+    input=text,
+    panels=("feed_forward",),
+)
+
+# %%
 inputs = {"action": 0.8, "romance": 0.2}  # a film with much of one and little of the other
 weights = {"action": 0.6, "romance": 0.4}  # somebody who likes both
 bias = 0.1
@@ -180,8 +191,6 @@ say(
 # %%
 import numpy as np
 
-run = train("plus_last_even")
-text = "10 + 10 6 +"
 seen = run.trace(text)  # every number inside the model, by name
 learnt = run.weights()
 before, after = seen["hidden_in"][0, -1], seen["hidden"][0, -1]  # before and after ReLU, at the last token

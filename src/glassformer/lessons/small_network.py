@@ -60,6 +60,16 @@ PLAN = (
 # change.
 
 # %%
+run = train("plus_last_even")  # the small model again, for later
+text = "10 + 10 6 +"
+lab(
+    run,
+    "Beside this text: such a network inside a trained model. First we build one that is small enough to do by hand.",
+    input=text,
+    panels=("feed_forward",),
+)
+
+# %%
 import numpy as np
 
 x = np.array([0.8, 0.2])  # the film: action, romance
@@ -210,8 +220,6 @@ expect(
 # lesson, computed by the very lines from above.
 
 # %%
-run = train("plus_last_even")
-text = "10 + 10 6 +"
 seen, w = run.trace(text), run.weights()
 entering = seen["middle"][0, -1]
 neurons = np.maximum(entering @ w["blocks.0.expand"] + w["blocks.0.expand_bias"], 0)

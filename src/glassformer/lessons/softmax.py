@@ -62,6 +62,11 @@ PLAN = (
 # exponential of each score first, which is never negative, and shares out by these.
 
 # %%
+run = train("mary")
+text = "lamb"
+lab(run, "The model's chances for the next word, as bars. Behind them stand scores.", input=text, panels=("output",))
+
+# %%
 import numpy as np
 
 scores = np.array([2.0, 1.0, 0.5])
@@ -186,8 +191,6 @@ say(
 # softmax makes of them.
 
 # %%
-run = train("mary")
-text = "lamb"
 logits = run.trace(text)["logits"][-1].astype(float)
 likely = softmax(logits)
 order = np.argsort(-likely)[:5]
