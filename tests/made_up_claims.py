@@ -78,16 +78,16 @@ def copied(folder: Path) -> Path:
     return root
 
 
-def loaded(root: Path) -> ModuleType:
-    """The claims of that source."""
-    for name in ("_made_up_helper", "made_up"):
+def loaded(root: Path, *files: str) -> ModuleType:
+    """The claims of that source, or of other files of the copy: the last one named."""
+    for name in files or ("_made_up_helper", "made_up"):
         spec = importlib.util.spec_from_file_location(f"glassformer.claims.{name}", root / "claims" / f"{name}.py")
         assert spec is not None
         assert spec.loader is not None
         made = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = made
         spec.loader.exec_module(made)
-    return sys.modules[NAME]
+    return made
 
 
 def forget() -> None:

@@ -280,6 +280,25 @@ def test_a_claim_opens_in_the_report_of_its_run(tmp_path, monkeypatch):
     assert "--open is for one claim, and 4 are named" in call("claims", "--open").err
 
 
+def test_the_guide_s_claims_settle_as_it_says(tmp_path, monkeypatch):
+    root, _ = made_up_claims.instead(monkeypatch, tmp_path)
+    text = (ROOT / "docs/add-a-claim.md").read_text("utf-8")
+    ((name, code),) = re.findall(
+        r"^`src/glassformer/(claims/\w+\.py)`\n```python\n(.*?)```", text, re.DOTALL | re.MULTILINE
+    )
+    (root / name).write_text(code)
+    made = made_up_claims.loaded(root, Path(name).stem)
+    source = _sources.Source(made.SOURCE, Path(name).stem, made.TITLE, (made.size, made.half_learnt))
+    monkeypatch.setattr(_sources, "sources", lambda: (source,))
+    monkeypatch.chdir(tmp_path)
+    for line in re.findall(r"^glassformer (claims .*)$", text, re.MULTILINE):
+        assert call(*line.split(), "--workers", 1).code == 0
+    rows = json.loads(call("claims", "S5", "--json").out)["claims"]
+    assert rows[0]["verdict"] == "corrected"
+    assert rows[0]["truth"] == "12 tokens, and 250 parameters."
+    assert rows[1]["numbers"]["way"]["seeds"] == 4
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -30,7 +30,7 @@ def _about(rows: Sequence[Row]) -> list[str]:
         "follows from numbers that a function in `src/glassformer/claims/` computes: *reproduced* as it stands,",
         "*corrected* where the idea holds with another number or word, *refuted*, *illustrative* where it was invented",
         "or is undefined, and *not checkable*, each with its reason. `glassformer claims S3-05` tells one in full, and",
-        "with `--open` shows the run that decides it.",
+        "with `--open` shows the run that decides it; [how to add one](add-a-claim.md).",
         "",
         f"{_counted(rows)}.{over}{when}",
         "",
