@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pytest
@@ -109,6 +109,16 @@ def test_a_field_that_cannot_be_given_is_refused_when_its_class_is_defined(kind)
         @result
         class Broken(Result):
             wrong: kind
+
+
+def test_an_array_may_be_named_as_newer_numpy_names_it():
+    """From NumPy 2.5 on, NDArray[...] is an alias by name, whose origin is no array."""
+    aliases = pytest.importorskip("typing_extensions")
+    scalar = TypeVar("scalar")
+    named = aliases.TypeAliasType("named", np.ndarray[Any, np.dtype[scalar]], type_params=(scalar,))
+    assert plain.untold(named[Any]) is None
+    values = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(plain.taken(named[Any], plain.given(values)), values)
 
 
 def test_a_field_must_not_take_the_place_of_what_every_result_has():

@@ -92,7 +92,7 @@ def unrolled(given: Mapping[str, Any]) -> np.ndarray:
 
 def taken(kind: Any, value: Any) -> Any:
     """The value of a type from what `given` made of it."""
-    origin, inner = get_origin(kind), get_args(kind)
+    origin, inner = _origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         if value is None or all(each in SCALARS for each in inner):
             return float(value) if isinstance(value, str) and float in inner and str not in inner else value
@@ -117,9 +117,15 @@ def taken(kind: Any, value: Any) -> Any:
     return float(value) if kind is float and isinstance(value, str) else value
 
 
+def _origin(kind: Any) -> Any:
+    """What a type is a kind of; newer NumPy's NDArray is a name for one, and stands for what it names."""
+    origin = get_origin(kind)
+    return get_origin(origin.__value__) if hasattr(origin, "__value__") else origin
+
+
 def untold(kind: Any) -> str | None:
     """The part of a type that `given` and `taken` cannot carry, by name; None: all of it can be."""
-    origin, inner = get_origin(kind), get_args(kind)
+    origin, inner = _origin(kind), get_args(kind)
     if kind in SCALARS or origin in (np.ndarray, Literal) or hasattr(kind, "from_plain"):
         return None
     if origin in (Union, UnionType):
