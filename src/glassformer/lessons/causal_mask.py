@@ -65,6 +65,8 @@ run = train("mary")
 n = run.architecture.context  # places of a window
 window, targets = TEXT[:n], TEXT[1 : n + 1]
 table(["place", "word", "is asked for"], [[p, f"`{window[p]}`", f"`{targets[p]}`"] for p in range(len(window))])
+lab(run, "The window in the model. Choose a place: below it stand the places it looks at, and none of them lies ahead.",
+    input=" ".join(window), panels=("attention", "output"))  # fmt: skip
 asked = int(chance("peek").integers(len(window) - 1))
 number(
     "Suppose every place could look at every other one. At which place stands the answer to the question at place "
@@ -229,7 +231,7 @@ table(["place", "words in view", "loss in nats"], [[p, p + 1, f"{cost:.3f}"] for
 expect(by_place[0] > by_place[-1], "with more words in view, the next one is easier to guess")
 say("The first place sees a single word and must guess; with each word more in view the guess gets better.")
 lab(run, "What is forbidden, done by force: in every head, the third word looks at the fourth as well.",
-    input=text, edits="set(attention, 1, query_position=2, key_position=3)",
+    input=text, position=2, edits="set(attention, 1, query_position=2, key_position=3)",
     panels=("attention", "output"))  # fmt: skip
 discuss(
     "Some models, such as those that fill in a missing word in the middle of a text, have no causal mask. Why may "

@@ -160,6 +160,8 @@ from glassformer.figures import plot_residual
 
 rule = train("plus_last_even")
 told = "10 + 10 6 +"
+lab(rule, "The state of each place as a point, and the pushes it gets. In whose region does the last `+` end?",
+    input=told, panels=("residual", "landscape"))  # fmt: skip
 show(plot_residual(rule, sequence=told), "residual",
      "Left what came in, what attention adds and their sum; right the push as an arrow, over the answers.")  # fmt: skip
 

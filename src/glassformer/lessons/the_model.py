@@ -69,8 +69,9 @@ lab(run, "The same parts, alive. Each panel is one of them, in the same order.",
 # %% [markdown]
 # ## The whole model on one page
 #
-# Nothing in the following is new. It is the forward pass of this transformer, complete. Larger models differ in the
-# sizes, and in details.
+# Nothing in the following lines is new: they are the forward pass of this transformer, complete. Read them from the
+# last function upwards (in the page, open *the lines that compute this*). Larger models differ in the sizes, and in
+# details.
 
 # %%
 import numpy as np
