@@ -29,7 +29,9 @@ TRAINING, STUDIES = f"{PACKAGE}.training", f"{PACKAGE}.studies._run"
 INSIDE = tuple(
     f"{PACKAGE}.{folder}." for folder in ("analyses", "studies", "tasks")
 )  # their functions import what they need
-SHOWING = {f"{PACKAGE}.{name}" for name in ("errors", "frame", "glance", "lock", "notebook", "report", "words")}
+SHOWING = {
+    f"{PACKAGE}.{name}" for name in ("errors", "frame", "glance", "lock", "notebook", "plain", "report", "words")
+}
 SAID = r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|' + r"'''(?:\\.|[^\\])*?'''|'(?:\\.|[^'\\\n])*'"
 COMMENTS = re.compile(rf"({SAID})|[ \t]*#[^\n]*", re.DOTALL)
 DOCSTRINGS = re.compile(r'(\A|:[ \t]*\n)\s*"""(?:\\.|[^\\])*?"""[ \t]*(?=\n|\Z)', re.DOTALL)
