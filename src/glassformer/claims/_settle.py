@@ -167,12 +167,14 @@ class _Work:
             if lacking := next(filter(None, (self.trained[need] for need in unit.needs)), None):
                 self._settled(unit, lacking)
                 return
-            order |= {"id": unit.id, "digest": _digest.digest(unit)}
+            places = [str(place(need, self.folder.resolve())) for need in unit.needs]
+            order |= {"id": unit.id, "digest": _digest.digest(unit), "places": places}
             self.waiting[self.executor.submit(measured, order)] = unit
         elif unit.kind == "study" and not self.here:
             self.waiting[self._in_thread(unit)] = unit
         else:
-            order["need"] = {**asdict(unit), "settings": list(unit.settings)}
+            order |= {"need": {**asdict(unit), "settings": list(unit.settings)}}
+            order |= {"place": str(place(unit, self.folder.resolve()))}
             self.waiting[self.executor.submit(train, order)] = unit
         self._take({future for future in self.waiting if future.done()})  # an executor may work at once
 
@@ -182,7 +184,7 @@ class _Work:
 
         def carry_out() -> None:
             try:
-                found = carried_out(need, self.folder, executor=self.executor)
+                found = carried_out(need, place(need, self.folder), executor=self.executor)
             except BaseException as problem:
                 future.set_exception(problem)
             else:
@@ -242,24 +244,25 @@ def begun(need: Need) -> str:
 
 def train(order: Mapping[str, Any]) -> Outcome:
     """Train what claims need, or go on with it, or leave it as it is."""
-    need, folder = _need(order["need"]), _shared(order["folder"])
+    _shared(order["folder"])
+    need, path = _need(order["need"]), Path(order["place"])
     if need.kind == "study":
-        return carried_out(need, folder, workers=1)
+        return carried_out(need, path, workers=1)
     try:
         from glassformer.studies._work import teller
 
-        run_of(need, folder, teller({"cell": named(need), "topic": order["topic"]}))
+        run_of(need, path, teller({"cell": path.name, "topic": order["topic"]}))
     except AbsentError as problem:
         return {"missing": str(problem)}
     return {}
 
 
-def run_of(need: Need, folder: Path, progress: Callable[[Any], None] = _nobody) -> Any:
+def run_of(need: Need, path: Path, progress: Callable[[Any], None] = _nobody) -> Any:
     """The run that a need means, trained if it is not there; one that diverged is a result like any other."""
     from glassformer.experiment import load
     from glassformer.studies import _work
 
-    made, path = load(need.experiment, need.settings, seed=need.seed, steps=need.steps), place(need, folder)
+    made = load(need.experiment, need.settings, seed=need.seed, steps=need.steps)
     storage.make_folder(path.parent)
     first = made.train.seed
     run = _work.trained(made, list(range(first, first + need.seeds)), path, progress)
@@ -268,13 +271,12 @@ def run_of(need: Need, folder: Path, progress: Callable[[Any], None] = _nobody) 
     return run
 
 
-def carried_out(need: Need, folder: Path, **means: Any) -> Outcome:
+def carried_out(need: Need, path: Path, **means: Any) -> Outcome:
     """Carry out a study that claims need, or what is left of it."""
     from glassformer import studies
     from glassformer.studies import _work
     from glassformer.studies._run import Watch as StudyWatch
 
-    path = place(need, folder)
     storage.make_folder(path.parent)
     watch = StudyWatch(progress=_work.tell)
     try:
@@ -289,10 +291,10 @@ def carried_out(need: Need, folder: Path, **means: Any) -> Outcome:
 
 def measured(order: Mapping[str, Any]) -> Outcome:
     """Compute what a claim says, and judge."""
-    claim, folder = _sources.find(order["id"]), _shared(order["folder"])
-    began = monotonic()
+    _shared(order["folder"])
+    claim, began = _sources.find(order["id"]), monotonic()
     try:
-        found = claim.measure(*(_opened(need, folder) for need in claim.needs))
+        found = claim.measure(*map(_opened, claim.needs, map(Path, order["places"])))
         judged = verdict(claim, found)
     except AbsentError as problem:
         return {"missing": str(problem)}
@@ -322,10 +324,9 @@ def numbers(value: Number) -> Any:
     return plain(value)
 
 
-def _opened(need: Need, folder: Path) -> Any:
+def _opened(need: Need, path: Path) -> Any:
     from glassformer import run, study
 
-    path = place(need, folder)
     return study.open(path) if need.kind == "study" else run.open(path)
 
 
@@ -333,8 +334,7 @@ def _need(given: Mapping[str, Any]) -> Need:
     return Need(**{**given, "settings": tuple(given["settings"])})
 
 
-def _shared(folder: str) -> Path:
-    """The folder, if this worker sees it: one of another machine may not."""
+def _shared(folder: str) -> None:
+    """Refuse to work where the folder is not to be seen: a worker on another machine may not share it."""
     if not Path(folder).is_dir():
         raise Error(f"this worker does not see {folder}; --out names a folder that all machines of the cluster share")
-    return Path(folder)

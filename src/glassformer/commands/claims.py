@@ -122,7 +122,8 @@ def _open(claim: "Claim", folder: Path) -> None:
     if not claim.experiment:
         raise CallError(f"{claim.id} is settled without a run, so there is no report to open")
     with terminal.progress(show=True) as draw:
-        run = _settle.run_of(_rows.shown_by(claim), folder, draw)
+        need = _rows.shown_by(claim)
+        run = _settle.run_of(need, _settle.place(need, folder), draw)
     step = "last" if claim.step is None else str(claim.step)
     report([str(run.path)], step=step, input_=claim.input, edit=[claim.edits] if claim.edits else None, open_=True)
 
