@@ -72,6 +72,10 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/training_speed.py
 	$(BIN)/python benchmarks/figures.py
 
+# The documentation as a site, site/index.html; its gallery trains what it needs, or takes it from RUNS.
+docs: $(READY)
+	PYTHONPATH=docs $(BIN)/python -m making.site $(if $(RUNS),--runs $(RUNS))
+
 # docs/places.md: where each section of the sources has its place.
 places: $(READY)
 	PYTHONPATH=docs $(BIN)/python -m making.places
@@ -81,4 +85,4 @@ changelog:
 	$(PYTHON) docs/making/changelog.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis frontend/node_modules src/glassformer/web/static
+	rm -rf $(VENV) dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis frontend/node_modules src/glassformer/web/static

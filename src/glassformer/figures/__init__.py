@@ -41,7 +41,8 @@ def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
             return _draw.drawn(file.draw, seen, _draw.Look(**look, options=options))
 
     more = [Parameter(key, Parameter.KEYWORD_ONLY, default=default) for key, default in LOOK.items()]
-    plot.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]
+    whole = asked.replace(parameters=[*asked.parameters.values(), *more], return_annotation="Figure")
+    plot.__signature__ = whole  # type: ignore[attr-defined]
     plot.__name__ = plot.__qualname__ = f"plot_{name}"
     plot.__doc__ = file.draw.__doc__
     return plot

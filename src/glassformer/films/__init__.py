@@ -51,7 +51,8 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
         Parameter("theme", Parameter.KEYWORD_ONLY, default="light"),
         Parameter("fps", Parameter.KEYWORD_ONLY, default=None),
     ]
-    film.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *more])  # type: ignore[attr-defined]
+    whole = asked.replace(parameters=[*asked.parameters.values(), *more], return_annotation="Film")
+    film.__signature__ = whole  # type: ignore[attr-defined]
     film.__name__ = film.__qualname__ = f"film_{name}"
     film.__doc__ = file.scene.__doc__
     return film
