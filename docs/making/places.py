@@ -71,7 +71,7 @@ def served() -> list[tuple[str, str, str]]:
     told = [(code, kind, each.name) for kind in ("figures", "films") for each in catalogue.entries(kind)
             for code in each.answers]  # fmt: skip
     told += [(code, "lessons", each.name) for each in course() for code in each.answers]
-    told += [(code, "claims", each.id) for each in all_claims() for code in re.split(r",\s*", each.place)]
+    told += [(code, "claims", each.id) for each in all_claims() for code in re.split(r",?\s+(?=\d\.)", each.place)]
     return [each for each in told if each[0] != "new"]
 
 
