@@ -17,6 +17,7 @@ SOURCE = 2
 TITLE = "A tiny transformer language model on Shakespeare"
 
 BASE_NAME, LONG_NAME, WIDE_NAME = (each.experiment for each in printed.LOGS)
+SHOWN = "shakespeare_two_cores"  # the same text in the same pieces, trained in minutes: whose report shows them
 SEEDS, STEPS, BATCH, RATE, LOWER = 8, 1200, 16, 2e-3, 7e-4
 SHORT = ("train.judged=400", "train.log_every=100", "train.schedule=constant", "train.stop_after=1000",
          "data.split=tokens")  # fmt: skip # so that the same tokens are judged whatever the context
@@ -37,7 +38,7 @@ SHORTENED = f"after {STEPS:,} steps of {BATCH} windows at a rate of {RATE:g}, {S
 
 
 @claim("S2-01", "1,115,394 characters, 65 of them different; a vocabulary of exactly 500; 447,717 tokens",
-       place="2.§2.1", how="D", experiment=BASE_NAME, figure="vocabulary",
+       place="2.§2.1", how="D", experiment=SHOWN, figure="vocabulary",
        stated={"characters": printed.CHARACTERS, "distinct": printed.DISTINCT, "entries": printed.ENTRIES,
                "tokens": printed.TOKENS})  # fmt: skip
 def text() -> Found:
@@ -56,7 +57,7 @@ def text() -> Found:
 
 
 @claim("S2-02", "the twenty commonest tokens: the comma almost 20,000 times, the twentieth, 'be', above 3,500; many "
-       "are single characters", place="2.F1", how="D", experiment=BASE_NAME, figure="token_counts")  # fmt: skip
+       "are single characters", place="2.F1", how="D", experiment=SHOWN, figure="token_counts")  # fmt: skip
 def commonest() -> Found:
     from collections import Counter
 
@@ -77,7 +78,7 @@ def commonest() -> Found:
 
 
 @claim("S2-03", "97 of the 100 commonest words are single tokens; duke, richard and queen are not",
-       place="2.§2.3", how="D", stated={"single tokens": 97}, experiment=BASE_NAME, figure="coverage")  # fmt: skip
+       place="2.§2.3", how="D", stated={"single tokens": 97}, experiment=SHOWN, figure="coverage")  # fmt: skip
 def whole_words() -> Found:
     from collections import Counter
 
@@ -96,7 +97,7 @@ def whole_words() -> Found:
 
 
 @claim("S2-04", "windows of 64 tokens make 358,122 training and 89,531 validation sequences, of 128 tokens 358,071 and "
-       "89,518", place="2.§3.1", how="D", experiment=BASE_NAME, figure="batch",
+       "89,518", place="2.§3.1", how="D", experiment=SHOWN, figure="batch",
        stated={"training": 358_122, "validation": 89_531, "training, long": 358_071,
                "validation, long": 89_518})  # fmt: skip
 def windows() -> Found:
@@ -170,13 +171,13 @@ def losses() -> Found:
 @claim("S2-08", "doubling the context makes perplexity worse", place="2.§5.2", how="S", needs=[BASE, LONG], slow=True,
        figure="context_position")  # fmt: skip
 def longer_context(base: Run, long: Run) -> Found:
-    from glassformer.studies.context import measure
+    from glassformer.studies.context import MOST, measure
 
     short, double = (over_seeds(measure(run)["loss_same"], higher=False) for run in (base, long))
     return Found(
         {"64 tokens": short, "128 tokens": double},
         measured=f"{SHORTENED} (128 tokens: half as many windows, so as many tokens): {fixed(short)} nats with 64 "
-        f"tokens, {fixed(double)} with 128, on the same {8_192:,} tokens, each of them once",
+        f"tokens, {fixed(double)} with 128, on the same {MOST:,} tokens, each of them once",
         holds=double.low > short.high,
         idea=double.median > short.median,
         truth=f"At this scale, scored on the same tokens, 128 in view cost {double.median - short.median:+.3f} nats: "
@@ -189,9 +190,9 @@ def longer_context(base: Run, long: Run) -> Found:
        "stability", place="2.§5.2", how="A S", needs=[BASE, SLOWER, NARROW, NARROW_SLOWER], slow=True,
        figure="perplexity")  # fmt: skip
 def width_and_rate(base: Run, slower: Run, narrow: Run, narrow_slower: Run) -> Found:
-    from glassformer.experiment import load
+    from glassformer.experiment import begun
 
-    tables = [load(each.experiment).tables() for each in printed.LOGS]
+    tables = [begun(each.experiment)[0] for each in printed.LOGS]
     differ = [_differing(one, other) for k, one in enumerate(tables) for other in tables[:k]]
     alone = [what for what in differ if what in (["train.rate"], ["architecture.width"])]
     at = [_perplexity(run) for run in (base, slower, narrow, narrow_slower)]
@@ -213,8 +214,8 @@ def width_and_rate(base: Run, slower: Run, narrow: Run, narrow_slower: Run) -> F
     )  # fmt: skip
 
 
-@claim("S2-10", "longer sequences reduce the number of updates within a fixed time budget", place="2.§5.2", how="A",
-       experiment=LONG_NAME, figure="runtime")  # fmt: skip
+@claim("S2-10", "the longer context did worse as it leaves fewer updates within a fixed time budget", place="2.§5.2",
+       how="A", experiment=LONG_NAME, figure="runtime")  # fmt: skip
 def updates() -> Found:
     tokens = printed.TOKENS
     epoch = [ceil(int(0.8 * (tokens - context)) / printed.BATCH) for context in (64, 128, 64)]
@@ -268,7 +269,7 @@ def halving() -> Found:
 
 
 @claim("S2-13", "after a speaker's name most of the chance is on I, O, The, What; each has less than 0.15",
-       place="2.§4.3", how="A D", experiment=BASE_NAME, figure="next_token", input="MENENIUS:")  # fmt: skip
+       place="2.§4.3", how="A D", experiment=SHOWN, figure="next_token", input="MENENIUS:")  # fmt: skip
 def after_a_name() -> Found:
     named = [sum(each.get(word, 0.0) for word in printed.NAMED) for each in printed.AFTER.values()]
     five = [sum(each.values()) for each in printed.AFTER.values()]
@@ -321,11 +322,10 @@ def stripes(run: Run) -> Found:
 
     life = [[looks(run, member, int(step)) for step in run.steps] for member in range(run.members)]
     even = over_seeds([each[0].even.mean() for each in life])
-    most = [max(range(len(each)), key=lambda k, each=each: each[k].marks.max()) for each in life]  # type: ignore[misc]
-    peak = over_seeds([each[k].marks.max() for each, k in zip(life, most, strict=True)])
-    end = over_seeds([each[-1].marks.max() for each in life])
+    marks = np.array([[at.marks.max() for at in each] for each in life])  # (member, kept step)
+    peak, end = over_seeds(marks.max(axis=1)), over_seeds(marks[:, -1])
     near = over_seeds([halfway(run.steps, np.array([at.near.mean() for at in each])) for each in life], higher=False)
-    striped = over_seeds([int(run.steps[k]) for k in most], higher=False)
+    striped = over_seeds(run.steps[marks.argmax(axis=1)], higher=False)
     costs = [_ranks(each[-1].marks, _without_each(run, member)) for member, each in enumerate(life)]
     needed = over_seeds(costs)
     order = "stripes come first" if striped.median < near.median else "the diagonal comes first"
@@ -347,7 +347,7 @@ def stripes(run: Run) -> Found:
 
 
 @claim("S2-16", "causal masking alone cannot tell apart prefixes that hold the same tokens in another order",
-       place="2.§5.4", how="E", experiment=BASE_NAME, figure="mask")  # fmt: skip
+       place="2.§5.4", how="E", experiment=SHOWN, figure="mask")  # fmt: skip
 def permutations() -> Found:
     change = {blocks: _shuffled(blocks) for blocks in (1, 2)}
     return Found(
@@ -455,7 +455,7 @@ def memory() -> Found:
 
 
 @claim("S2-21", "like an n-gram model that adapts; it writes plausible continuations", place="2.§5.1.1", how="D",
-       experiment=BASE_NAME, figure="perplexity")  # fmt: skip
+       experiment=SHOWN, figure="perplexity")  # fmt: skip
 def like_counting() -> Found:
     from collections import Counter
 
