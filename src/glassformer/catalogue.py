@@ -166,7 +166,7 @@ def pieces(kind: str) -> dict[str, str]:
         return {path.stem: titles[tomllib.loads(path.read_text("utf-8"))["task"]] for path in found}
     root = _folder(kind)
     if kind == "claims":
-        return dict(found for path in sorted(root.glob("[!_]*.py")) for found in _claims(path))
+        return dict(sorted(found for path in root.glob("[!_]*.py") for found in _claims(path)))
     there = [path for pattern in ("*.py", "[!_]*/*.py") for path in root.glob(pattern) if not path.name.startswith("_")]
     return {path.stem: _title(path) for path in sorted(there, key=lambda path: path.stem)}
 

@@ -2,13 +2,14 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 
 from glassformer import _discover
 from glassformer.claims._claim import Claim
-from glassformer.errors import unknown
+from glassformer.errors import MOST_SHOWN, MissingError, unknown
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,15 @@ def meant(words: Sequence[str]) -> list[Claim]:
     for word in words:
         name = word if word in groups else re.sub(r"-(\d)$", r"-0\1", word.upper())  # S3-5 is S3-05
         if name not in groups:
-            raise unknown(name if name[:1] == "S" else word, "the claims", groups)
+            raise _unknown(word, groups)
         wanted |= {claim.id for claim in groups[name]}
     return [claim for claim in every() if claim.id in wanted or not words]
+
+
+def _unknown(word: str, known: Iterable[str]) -> MissingError:
+    """There are too many to list: the nearest, the sources, and what lists the rest."""
+    near = get_close_matches(word, [*known], n=1) or get_close_matches(word.upper(), [*known], n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    there = ", ".join(source.code for source in sources())
+    return MissingError(f"nothing called {word[:MOST_SHOWN]!r} in the claims{hint}; there are: {there}, and what "
+                        "`glassformer list claims` lists")  # fmt: skip
