@@ -63,4 +63,5 @@ def test_numbers_in_sentences() -> None:
     assert share(OverSeeds(0.98061, 0.9756, 0.9824, 16)) == "98.1 % [97.6, 98.2]"
     assert share(OverSeeds(1.0, 1.0, 1.0, 16), 0) == "100 %"
     assert steps(OverSeeds(6700.0, 5700.0, float("nan"), 5)) == "6,700 [5,700, never]"
+    assert steps(OverSeeds(500.0, 500.0, 500.0, 5)) == "500"
     assert fixed(OverSeeds(2.2134, 2.196, 2.249, 16)) == "2.213 [2.196, 2.249]"

@@ -19,7 +19,7 @@ def steps(number: Number) -> str:
     middle, low, high = (
         "never" if each != each else f"{each:,.0f}" for each in (number.median, number.low, number.high)
     )
-    return f"{middle} [{low}, {high}]"
+    return middle if low == high else f"{middle} [{low}, {high}]"
 
 
 def fixed(number: Number, digits: int = 3) -> str:
