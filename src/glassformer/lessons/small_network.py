@@ -133,9 +133,9 @@ expect(sums[1] < 0 < prediction, "the second hidden neuron is off, and the outpu
 # %%
 from glassformer.figures import plot_network
 
-_hidden = tuple(float(v) for k in range(hidden) for v in (*hidden_weights[:, k], hidden_bias[k]))
+as_listed = tuple(float(v) for k in range(hidden) for v in (*hidden_weights[:, k], hidden_bias[k]))
 show(
-    plot_network(inputs=tuple(x.tolist()), hidden=_hidden, output=(*output_weights.tolist(), output_bias)),
+    plot_network(inputs=tuple(x.tolist()), hidden=as_listed, output=(*output_weights.tolist(), output_bias)),
     "network",
     "Every weight on its edge, sum and activation in every neuron; beside it all parameters.",
 )

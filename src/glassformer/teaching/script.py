@@ -121,13 +121,31 @@ def shown_code(source: str) -> str:
     """The part of a cell that computes: what only says, asks or expects is seen by its words instead.
 
     Names that begin with an underscore are for the telling, such as what a question draws: they are not shown either.
+    Of a picture the call that draws it is shown.
     """
-    lines = source.splitlines()
-    kept = [node for node in ast.parse(source).body if not _tells(node)]
-    parts = ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in kept]
+    kept = [each for node in ast.parse(source).body if (each := _drawn(node) or (None if _tells(node) else node))]
+    parts = [_lines(each, source) for each in kept]
     apart = [isinstance(node, ast.FunctionDef | ast.ClassDef) for node in kept]
     gaps = ["\n" * (1 + (one or other)) for one, other in pairwise(apart)]
     return "".join(f"{part}{gap}" for part, gap in zip(parts, [*gaps, ""], strict=False))
+
+
+def _drawn(node: ast.stmt) -> ast.Call | None:
+    """The call that draws what is shown here."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "show" and call.args):
+        return None
+    return call.args[0] if isinstance(call.args[0], ast.Call) else None
+
+
+def _lines(node: ast.stmt | ast.expr, source: str) -> str:
+    """A piece of code as it is written, with its comments, moved to the left."""
+    lines = source.splitlines()[node.lineno - 1 : node.end_lineno]
+    if isinstance(node, ast.stmt):
+        return "\n".join(lines)
+    first, *rest = (ast.get_source_segment(source, node) or "").splitlines()
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    return "\n".join([first, *(line[margin:] for line in rest)])
 
 
 def _tells(node: ast.stmt) -> bool:
