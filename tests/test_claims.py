@@ -11,14 +11,17 @@ import time
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import made_up_claims
 from command import call
 from glassformer import catalogue, experiment
 from glassformer.claims import _digest, _page, _rows, _settle, _sources
-from glassformer.claims._claim import HOW, Claim, Found, Spread, over_seeds, verdict, written
+from glassformer.claims._claim import HOW, Claim, Found, Spread, over_seeds, studied, verdict, written
 from glassformer.errors import CallError, MissingError
+from glassformer.record import Recorder
+from glassformer.run import Run
 
 ROOT = Path(__file__).parents[1]
 MANY = {0: 15, 1: 39, 2: 21, 3: 20, 4: 23}  # statements of each source
@@ -85,6 +88,39 @@ def _shown(claim: Claim) -> None:
         assert need.kind == "run" or need.study in catalogue.pieces("studies")
     told = _rows.commands(claim)
     assert told["command"].startswith("glassformer ")
+
+
+def untrained(name: str, folder: Path) -> Run:
+    """A run of an experiment, of two steps that nobody trained."""
+    made = experiment.load(name, steps=1)
+    rng = np.random.default_rng(0)
+    shapes = made.architecture.shapes()
+    weights = {key: rng.normal(size=(2, *shape)).astype(np.float32) for key, shape in shapes.items()}
+    with Recorder.create(folder, made, [0]) as recorder:
+        recorder.safe_point(1, [0, 1], weights, [], {})
+        recorder.finish("finished")
+    return Run(folder)
+
+
+@pytest.mark.parametrize("name", sorted({each.experiment for each in EVERY} - {"", *PHYSICS}))
+def test_a_claim_is_shown_by_a_figure_of_its_run(name, tmp_path):
+    if "shakespeare" in name and not os.environ.get("GLASSFORMER_DATA"):
+        pytest.skip("GLASSFORMER_DATA names no folder of data sets")
+    run = untrained(name, tmp_path / "run")
+    for claim in EVERY:
+        if claim.experiment != name:
+            continue
+        run.tokens(claim.input)
+        run.edited(claim.edits or None)
+        entry = catalogue.entry("figures", claim.figure) if claim.figure else None
+        if entry is None or entry.needs == "study":
+            studies = [each for each in catalogue.entries("studies") if entry and each.figure == entry.name]
+            assert not entry or any(catalogue.why_not(each, run) is None for each in studies), claim.id
+        elif entry.needs == "population":
+            assert _rows.shown_by(claim).seeds > 1
+        else:
+            why = catalogue.why_not(entry, run)
+            assert why is None or "logged" in why, f"{claim.id}: {claim.figure}: {why}"
 
 
 # ---- verdicts -------------------------------------------------------------------------------------------------------
@@ -245,6 +281,33 @@ def test_what_cannot_be_settled_says_so_and_the_others_go_on(tmp_path, monkeypat
     assert "1 reproduced, 3 not settled" in ended.out
     assert sorted(path.name for path in Path("claims/settled").iterdir()) == ["S9-03.json"]
     assert call("claims", "S9-04", "--workers", 1).code == 0  # what is missing is said, and is no failure
+
+
+def test_the_cells_of_a_study_go_to_the_same_workers(tmp_path, monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from glassformer import studies
+
+    monkeypatch.setattr(studies.find("rate"), "FACTORS", (1, 10))
+    _, (first, *_) = made_up_claims.instead(monkeypatch, tmp_path)
+    settings = ("train.judged=20", "train.batch=2")
+    need = studied("rate", "plus_last_even", seeds=2, steps=6, settings=settings)
+    seen = []
+
+    def cells(study) -> Found:
+        seen.append(study)
+        return Found({"third": float(len(study.rows()))}, holds=not study.missing)
+
+    cells.__module__ = made_up_claims.NAME
+    asked = Claim(**{**vars(first), "measure": cells, "needs": (need,)})
+    monkeypatch.setattr(_sources, "sources", lambda: (_sources.Source(9, "made_up", "Made up", (asked,)),))
+    told = []
+    with ThreadPoolExecutor(1) as pool:
+        watch = _settle.Watch(trained=lambda name, lacking: told.append((name, lacking)))
+        done = _settle._Work(pool, None, tmp_path / "claims", watch).done([asked], [need])
+    assert (done["S9-01"]["verdict"], done["S9-01"]["numbers"]) == ("reproduced", {"third": 2.0})
+    assert [(name.rpartition("-")[0], lacking) for name, lacking in told] == [("rate-plus_last_even" + "x2", {})]
+    assert seen[0].seeds == 2
 
 
 def test_a_named_claim_is_told_in_full(tmp_path, monkeypatch):

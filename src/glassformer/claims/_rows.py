@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ RECORD = _digest.ROOT / "claims" / "settled.json"  # what `glassformer claims --
 VERDICTS = ("reproduced", "corrected", "refuted", "illustrative", "not checkable")
 FOUND = ("measured", "verdict", "numbers", "truth", "seconds", "settled")
 SLOW = "slow: `glassformer claims --all` settles it"
+MEMBERS = 8  # of a population that a figure needs and no claim does
 PHYSICS = ("one_layer", "boltzmann_memory")  # models that are no experiments
 Row = dict[str, Any]
 
@@ -84,7 +86,9 @@ def commands(claim: Claim) -> dict[str, str]:
 def shown_by(claim: Claim) -> Need:
     """The training whose run shows a claim: the first it needs of its experiment, else the usual one."""
     own = (need for need in claim.needs if need.kind == "run" and need.experiment == claim.experiment)
-    return next(own, Need("run", claim.experiment))
+    need = next(own, Need("run", claim.experiment))
+    many = claim.figure and catalogue.entry("figures", claim.figure).needs == "population"
+    return replace(need, seeds=MEMBERS) if many and need.seeds == 1 else need
 
 
 def _train(need: Need, run: str) -> str:
@@ -103,8 +107,9 @@ def _figure(claim: Claim, run: str, otherwise: str) -> str:
         return otherwise
     entry = catalogue.entry("figures", claim.figure)
     if entry.needs == "study":
-        study = next((need for need in claim.needs if need.kind == "study"), None)
-        return _study(study) if study else pasted(["glassformer", "study", "NAME", claim.experiment])
+        drawn = [each.name for each in catalogue.entries("studies") if each.figure == claim.figure]
+        usual = Need("study", claim.experiment, drawn[0], seeds=MEMBERS)
+        return _study(next((need for need in claim.needs if need.study in drawn), usual))
     words = ["glassformer", "figures", run, claim.figure]
     words += ["--step", str(claim.step)] if claim.step is not None and entry.option("step") else []
     words += ["--sequence", claim.input] if claim.input is not None and entry.option("sequence") else []
