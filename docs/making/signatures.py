@@ -6,6 +6,7 @@ are shown without it; the table of options beside a function tells what it says.
 
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
 from sphinx.application import Sphinx
@@ -15,6 +16,7 @@ from sphinx.util.inspect import stringify_signature
 from glassformer.analyses._options import Option
 
 CODE = re.compile(r"`([^`]+)`")
+LISTED = re.compile(r"(\S.*?) {2,}(\S.*)")  # a word, a gap, what it means
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def bare(kind: Any) -> Any:
 
 
 def as_rst(text: str) -> str:
-    """A docstring as reStructuredText: paragraphs as they are, what is aligned or indented as it stands."""
+    """A docstring as reStructuredText: paragraphs, lists of words with their meanings, and what is indented."""
     parts = re.split(r"\n\s*\n", text.strip("\n"))
     return "\n\n".join(_paragraph(part) for part in parts if part.strip())
 
@@ -56,9 +58,20 @@ def _paragraph(part: str) -> str:
     lines = part.split("\n")
     if lines[0].lstrip().startswith(">>>"):
         return part
-    if lines[0].startswith(" ") or sum(bool(re.search(r"\S {2,}\S", line)) for line in lines) > 1:
+    if len(lines) > 1 and all(LISTED.fullmatch(line) or line.startswith("  ") for line in lines):
+        return "\n".join(_listed(lines))
+    if lines[0].startswith(" "):
         return "::\n\n" + "\n".join(f"    {line}" for line in lines)
     return "\n".join(_line(line.strip()) for line in lines)
+
+
+def _listed(lines: list[str]) -> Iterator[str]:
+    """Words with their meanings, which may go on in the next line."""
+    for line in lines:
+        if found := None if line.startswith(" ") else LISTED.fullmatch(line):
+            yield f"{_line(found[1])}\n    {_line(found[2])}"
+        else:
+            yield f"    {_line(line.strip())}"
 
 
 def _line(line: str) -> str:
