@@ -40,7 +40,7 @@ def gallery(
 def left_out(each: Entry, run: Run) -> str | None:
     """Why a gallery does not draw a figure, as half a sentence with the command that does; None: it draws it."""
     asked = pasted(["glassformer", "figures", run.name, each.name])
-    if each.needs == "nothing" and each.section == "primer":
+    if each.needs == "nothing" and each.section in ("primer", "trust"):
         return f"it is about no run; `glassformer figures {each.name}` draws it"
     if each.needs == "runs":
         return f"it compares runs; `{asked} --with OTHER_RUN` draws it"
