@@ -163,7 +163,10 @@ def brief(name: str, run: gf.Run) -> str:
         each = catalogue.entry("figures", figure)
         if question not in told and catalogue.why_not(each, run) is None:
             told[question] = catalogue.ask("analyses", figure, run).title
-    said = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in summary.sentences(run)]
+    said = [
+        f"{sentence if sentence.startswith(name) else sentence[:1].upper() + sentence[1:]}."
+        for sentence in summary.sentences(run)
+    ]
     answers = [f"- **{question}**: {plain(title)}." for question, title in told.items()]
     return "\n\n".join([f"### {name}", *map(plain, said), "\n".join(answers)])
 
@@ -171,12 +174,14 @@ def brief(name: str, run: gf.Run) -> str:
 def told(each: Shown) -> str:
     """One figure with its words."""
     folder = f"pictures/{each.of.replace(' ', '_')}"
-    lines = [f"### {plain(each.light.title)}"]
+    lines = [f"### {each.entry.name}", f"**{plain(each.light.title)}.**"]
     for theme, made in (("light", each.light), ("dark", each.dark)):
         picture = next(name for name in made.files if name.endswith(".png"))
-        lines.append(f"```{{image}} {folder}/{picture}\n:class: only-{theme}\n:alt: {' '.join(made.alt.split())}\n```")
-    subject = "" if each.of == "no model" else f", drawn of {each.of}"
-    return "\n\n".join([*lines, plain(each.light.caption), f"`{each.entry.name}`{subject}"])
+        lines.append(
+            f"```{{image}} {folder}/{picture}\n:class: only-{theme}\n:width: 100%\n:alt: {' '.join(made.alt.split())}\n```"
+        )
+    subject = "Drawn of no model" if each.of == "no model" else f"Drawn of {each.of}"
+    return "\n\n".join([*lines, plain(each.light.caption), f"{subject}."])
 
 
 def absent(each: Entry) -> str:
