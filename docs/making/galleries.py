@@ -177,9 +177,8 @@ def told(each: Shown) -> str:
     lines = [f"### {each.entry.name}", f"**{plain(each.light.title)}.**"]
     for theme, made in (("light", each.light), ("dark", each.dark)):
         picture = next(name for name in made.files if name.endswith(".png"))
-        lines.append(
-            f"```{{image}} {folder}/{picture}\n:class: only-{theme}\n:width: 100%\n:alt: {' '.join(made.alt.split())}\n```"
-        )
+        alt = " ".join(made.alt.split())
+        lines.append(f"```{{image}} {folder}/{picture}\n:class: only-{theme}\n:width: 100%\n:alt: {alt}\n```")
     subject = "Drawn of no model" if each.of == "no model" else f"Drawn of {each.of}"
     return "\n\n".join([*lines, plain(each.light.caption), f"{subject}."])
 
