@@ -1,6 +1,20 @@
 """Batches and windows: how a text becomes questions with known answers."""
 
-from glassformer.teaching import chance, choice, expect, lab, number, point, say, seed, show, table, train, work
+from glassformer.teaching import (
+    chance,
+    choice,
+    discuss,
+    expect,
+    lab,
+    number,
+    point,
+    say,
+    seed,
+    show,
+    table,
+    train,
+    work,
+)
 
 ORDER = 20
 MINUTES = 15
@@ -11,7 +25,7 @@ AIMS = (
     "say what a batch is for, and measure how much steadier it is than a single window",
 )
 BEFORE = ("numbers_for_words",)
-ANSWERS = ("3.§4", "1.T.2", "1.Q7")
+ANSWERS = ("3.§4", "1.T.2", "1.Q7", "1.Q41")
 MISCONCEPTIONS = (
     (
         "Somebody had to write down the right answers.",
@@ -236,6 +250,14 @@ lab(
     "clock.",
     step=early,
     panels=("curves",),
+)
+discuss(
+    "Batches of one, of a few dozen, of a thousand windows: which learns most per step, and which per second?",
+    "A single window pulls in a direction of its own, so that steps must be small; a huge batch gives a steady "
+    "direction, but each step costs as many windows. In between lies the most progress for the work. Whether one of "
+    "them generalises better cannot be seen on a text that is learnt by heart.",
+    "`glassformer train mary --set train.batch=1`, and with `128`, over several seeds; compare the loss by steps, "
+    "and by windows drawn.",
 )
 choice(
     "Exit question. Why does every position of a window have a target of its own?",

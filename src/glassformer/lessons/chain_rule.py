@@ -1,6 +1,20 @@
 """The chain rule: which way to turn every knob, found backwards."""
 
-from glassformer.teaching import choice, discuss, expect, lab, number, point, say, show, table, train, work, written
+from glassformer.teaching import (
+    chance,
+    choice,
+    discuss,
+    expect,
+    lab,
+    number,
+    point,
+    say,
+    show,
+    table,
+    train,
+    work,
+    written,
+)
 
 ORDER = 60
 MINUTES = 20
@@ -133,6 +147,20 @@ _printed = -0.4973
 say(
     f"Nudging gave {written(measured, 4)}: the same. *A note.* The source prints {written(_printed, 4)} here, since "
     "it goes on with a prediction that its own network does not make. A check by nudging would have told."
+)
+_y, _h = (float(k) / 10 for k in chance("another film").choice(range(2, 10), size=2, replace=False))
+number(
+    f"Another film: the network says {_y}, wanted is {wanted:.0f}, and the first hidden neuron says {_h}. All ReLUs "
+    "are on. What is the gradient of the weight between the two?",
+    -2 * (wanted - _y) * _h,
+    f"Twice the error, downwards: {written(-2 * (wanted - _y), 1)}; times one; times the input of the weight, {_h}.",
+    tolerance=0.005,
+    mistakes={
+        round(
+            2 * (wanted - _y) * _h, 3
+        ): "The prediction is too low, so raising the weight lowers the loss: the sign is minus.",
+        round(-(wanted - _y) * _h, 3): "The slope of a square is twice the error, not the error.",
+    },
 )
 
 # %% [markdown]

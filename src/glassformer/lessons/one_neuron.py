@@ -1,6 +1,6 @@
 """One neuron: multiply, add, bend."""
 
-from glassformer.teaching import choice, expect, lab, number, point, say, show, table, train, work, written
+from glassformer.teaching import chance, choice, expect, lab, number, point, say, show, table, train, work, written
 
 ORDER = 30
 MINUTES = 15
@@ -36,7 +36,7 @@ PLAN = (
 # %% [markdown]
 # ## A film, and whether you would like it
 #
-# Words are numbers now. What does a model do with numbers? It is made of very many small calculators that are all
+# Words are numbers now. What does a model do with numbers? Much of it is very many small calculators that are all
 # alike, its **neurons**. A neuron takes some numbers and makes one of them.
 #
 # Ours shall guess whether somebody likes a film, from how much *action* there is in it and how much *romance*. It
@@ -147,6 +147,23 @@ point(
 )
 table(["output", *films], [[name, *(f"{max(0.0, v):.2f}" for v in row)] for name, row in sums.items()])
 expect(sum(value <= 0 for row in sums.values() for value in row) == 1, "exactly one of the sums is silenced")
+_draw = chance("another film")
+_new = [(i / 10, j / 10) for i in range(1, 10) for j in range(1, 10) if (i / 10, j / 10) not in films.values()]
+_action, _romance = _new[int(_draw.integers(len(_new)))]
+_taste = str(_draw.choice(list(tastes)))
+_w1, _w2, _b = tastes[_taste]
+_sum = _action * _w1 + _romance * _w2 + _b
+_wrong = {
+    round(_sum - _b, 3): "The bias is missing: it is added whatever the inputs are.",
+    round(_sum, 3): "That is the sum. It is below zero, and ReLU makes zero of it.",
+}
+number(
+    f"A film with {_action} of action and {_romance} of romance. What does the taste called *{_taste}* say?",
+    max(0.0, _sum),
+    f"Its sum is {written(_sum)}, and ReLU " + ("lets it pass." if _sum > 0 else "makes zero of it."),
+    tolerance=0.005,
+    mistakes={value: reason for value, reason in _wrong.items() if abs(value - max(0.0, _sum)) > 0.01},
+)
 
 # %% [markdown]
 # ## What the bend is for
