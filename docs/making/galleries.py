@@ -94,10 +94,11 @@ def models(runs: Path) -> dict[str, gf.Run]:
 def trained(runs: Path, name: str, steps: int | None = None, ending: str = "", **more: object) -> gf.Run:
     """A finished run of that name, or a new one."""
     path = runs / f"{name}-{SEED}{ending}"
-    if path.is_dir() and (run := gf.open(path)).status == "finished":
-        return run
-    print(f"training {name}")
     own = OWN / (f"{path.name}-steps_{steps}" if steps and not ending else path.name)
+    for there in (path, own):
+        if there.is_dir() and (run := gf.open(there)).status == "finished":
+            return run
+    print(f"training {name}")
     return gf.train(name, seed=SEED, steps=steps, out=own, progress=False, **more)
 
 
