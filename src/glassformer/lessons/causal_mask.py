@@ -14,7 +14,7 @@ from glassformer.teaching import (
     train,
     work,
     written,
-)  # fmt: skip
+)
 
 ORDER = 120
 MINUTES = 20
@@ -192,7 +192,7 @@ from dataclasses import replace
 from glassformer.architecture import nest
 from glassformer.reference import forward
 
-other = [*window[:-1], "school"]
+other = [*window[:-1], next(word for word in reversed(TEXT) if word != window[-1])]
 ids = [run.tokens(" ".join(each)) for each in (window, other)]
 
 

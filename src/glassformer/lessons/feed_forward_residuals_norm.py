@@ -15,7 +15,7 @@ from glassformer.teaching import (
     train,
     work,
     written,
-)  # fmt: skip
+)
 
 ORDER = 140
 MINUTES = 25
@@ -59,8 +59,10 @@ PLAN = (
 # %%
 import numpy as np
 
+from glassformer.tasks.mary import TEXT
+
 run = train("mary")
-text = "mary had a little"
+text = " ".join(TEXT[:4])  # the rhyme begins so
 seen, learnt, a = run.trace(text), run.weights(), run.architecture
 
 
@@ -266,8 +268,6 @@ lab(run, "The stream before and after each norm, from part to part.",
 # Last, the test that decides: silence a part and see what the next word costs.
 
 # %%
-from glassformer.tasks.mary import TEXT
-
 tokens = run.task.encode(" ".join(TEXT))
 windows = np.array([tokens[begin : begin + a.context + 1] for begin in range(len(tokens) - a.context - 1)])
 

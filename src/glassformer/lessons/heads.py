@@ -14,7 +14,7 @@ from glassformer.teaching import (
     table,
     train,
     work,
-)  # fmt: skip
+)
 
 ORDER = 130
 MINUTES = 20
@@ -86,6 +86,7 @@ choice(
 
 # %%
 from glassformer.figures import plot_head_split
+from glassformer.tasks.mary import TEXT
 
 run = train("mary")
 a, learnt = run.architecture, run.weights()
@@ -99,7 +100,7 @@ number(
 show(plot_head_split(run), "head_split",
      "The matrices of the first block; the lines are borders between heads. Follow the boxes below from left to "
      "right.")  # fmt: skip
-text = "mary had a little lamb <END>"
+text = " ".join(TEXT[: a.context])  # the first window of the rhyme
 seen = run.trace(text)
 read = seen["normed_1"][0]  # what the heads of block 0 read: (place, feature)
 own = [slice(h * a.per_head, (h + 1) * a.per_head) for h in range(a.heads)]  # the columns of each head
@@ -173,8 +174,6 @@ lab(run, "All heads on this line. Choose a head, then a place, and see where it 
 # its weights were drawn a moment before. Let us measure both, over all windows of the rhyme.
 
 # %%
-from glassformer.tasks.mary import TEXT
-
 tokens = run.task.encode(" ".join(TEXT))
 windows = np.array([tokens[begin : begin + a.context + 1] for begin in range(len(tokens) - a.context - 1)])
 

@@ -15,7 +15,7 @@ from glassformer.teaching import (
     train,
     work,
     written,
-)  # fmt: skip
+)
 
 ORDER = 100
 MINUTES = 20
@@ -223,11 +223,12 @@ lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers 
 #
 # S2 says that without positions a model cannot tell orders apart. That holds for this model, which mixes its words
 # once. The model of the rhyme mixes them twice, block behind block, and each place gathers only from what stands
-# before it. So the second place of *had a* has already met another word than the second place of *a had*: in the
-# second mix, the order shows.
+# before it. So when two words change places, the second place has met another word before it than in the other order:
+# in the second mix, the order shows.
 
 # %%
-turned = ["had a little mary", "a had little mary"]
+first, second, third, last = mary.task.vocabulary[:4]
+turned = [f"{second} {third} {last} {first}", f"{third} {second} {last} {first}"]
 blind = [mary.trace(text, edits="zero(position_embedding)")["probabilities"][-1] for text in turned]
 difference = np.abs(blind[0] - blind[1]).max()
 say(

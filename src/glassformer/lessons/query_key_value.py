@@ -14,7 +14,8 @@ from glassformer.teaching import (
     train,
     work,
     written,
-)  # fmt: skip
+)
+from glassformer.teaching.arithmetic import equation
 
 ORDER = 110
 MINUTES = 30
@@ -96,8 +97,6 @@ work(products(rows[-1], to_query[:, 1], 1), query[1], name="query of a, second f
 # The keys and the values of all three words are made in the same way, each with its own matrix.
 
 # %%
-from glassformer.teaching.arithmetic import equation
-
 keys, values = rows @ to_key, rows @ to_value
 table(
     ["word", "key, first feature", "key, second feature"],
@@ -239,7 +238,7 @@ lab(run, f"`{text}`: the row of the last word. Choose a score to see its product
 # and near does not count either.
 
 # %%
-from glassformer.figures import plot_score_field
+from glassformer.figures import plot_score_field, plot_scoring
 
 rule = train("plus_last_even")
 early, late = chance("rule").permutation([2, 4, 6, 8, 10])[:2]
@@ -252,6 +251,8 @@ lab(rule, f"Queries and keys of `{told}` on one plane; the last `+` asks. Try it
     input=told, position=here, panels=("query_key", "scores", "values"))  # fmt: skip
 show(plot_score_field(rule, sequence=told, query=f"+@{here}"), "score_field",
      "What the last `+` looks for: red is a high score, the arrow is its query, the squares are keys.")  # fmt: skip
+show(plot_scoring(rule, sequence=told), "scoring",
+     "The same from start to end on this input: queries and keys, scores, and the attention.")  # fmt: skip
 near, out = np.array([0.9, 0.2]), np.array([3.0, 1.0])
 arrow = np.array([1.0, 0.0])
 say("Two keys by hand, one close to the tip of the query, one far out:")

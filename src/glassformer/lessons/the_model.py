@@ -11,7 +11,7 @@ AIMS = (
     "count the parameters of a model from its settings, and say which setting costs most",
 )
 BEFORE = ("feed_forward_residuals_norm",)
-ANSWERS = ("3.§3", "3.§3.4", "3.§3.5", "3.§8", "3.§9", "4.01", "0.M")
+ANSWERS = ("3.§3", "3.§3.4", "3.§3.5", "3.§8", "3.§9", "4.01", "0.M", "2.§5.5.1")
 MISCONCEPTIONS = (
     (
         "There is a part of the model where the grammar, or the rhyme, is stored.",
@@ -47,9 +47,11 @@ PLAN = (
 
 # %%
 from glassformer.figures import plot_architecture
+from glassformer.tasks.mary import TEXT
 
 run = train("mary")
 a, learnt = run.architecture, run.weights()
+text = " ".join(TEXT[:4])  # the rhyme begins so
 table(
     ["setting", "here", "what it decides"],
     [
@@ -64,7 +66,7 @@ table(
 show(plot_architecture(run), "architecture",
      "The thick line is the stream. Follow it from the tokens to the probabilities, and name each box.")  # fmt: skip
 lab(run, "The same parts, alive. Each panel is one of them, in the same order.",
-    input="mary had a little", panels=("embedding", "attention", "residual", "feed_forward", "output"))  # fmt: skip
+    input=text, panels=("embedding", "attention", "residual", "feed_forward", "output"))  # fmt: skip
 
 # %% [markdown]
 # ## The whole model on one page
@@ -114,7 +116,6 @@ def model(tokens: np.ndarray) -> np.ndarray:
     return np.asarray(norm(x, "norm") @ learnt["read_out"] + learnt["read_out_bias"])
 
 
-text = "mary had a little"
 logits = model(run.tokens(text))
 difference = np.abs(logits - run.trace(text)["logits"]).max()
 say(f"Shape of what comes out: {logits.shape[0]} places × {logits.shape[1]} words. It differs from the engine's own "
@@ -143,10 +144,10 @@ say(
 )
 drawn = 0.85  # what S3 writes into its drawing of the model
 say(
-    f"S3's drawing says {drawn:.0%} for *lamb* here. After these words nothing else ever follows in the rhyme, and "
-    f"a trained model knows: ours says {chances[winner]:.1%}."
+    f"S3's drawing says {drawn:.0%} for `{TEXT[4]}` here. After these words nothing else ever follows in the rhyme, "
+    f"and a trained model knows: ours says {chances[winner]:.1%}."
 )
-expect(run.task.vocabulary[winner] == "lamb" and chances[winner] > drawn, "the model is surer than the drawing")
+expect(run.task.vocabulary[winner] == TEXT[4] and chances[winner] > drawn, "the model is surer than the drawing")
 shift = 3
 choice(
     f"Somebody adds {shift} to every logit. What happens to the chances?",
@@ -167,8 +168,6 @@ expect(np.allclose(softmax(last + shift), chances), "a shift of all logits chang
 # come, go straight to the last norm and the read-out, over all windows of the rhyme.
 
 # %%
-from glassformer.tasks.mary import TEXT
-
 ids = run.task.encode(" ".join(TEXT))
 windows = np.array([ids[begin : begin + a.context + 1] for begin in range(len(ids) - a.context - 1)])
 seen = run.trace(windows[:, :-1])
@@ -275,6 +274,10 @@ table(
 )
 expect(max(larger, key=lambda name: larger[name].parameters).startswith("twice the width"), "width costs most")
 say("Width goes into the square: matrices have it on both sides. Heads cost nothing, and places next to nothing.")
+say(
+    "Not every cost is a parameter, though: a longer window makes more *work*. Every place scores every other one, "
+    f"so twice the context means {larger['twice the context'].context ** 2 / a.context**2:.0f} times as many scores."
+)
 show(plot_parameters(run), "parameters",
      "Every tensor of the model, and how it compares with models one reads about.")  # fmt: skip
 lab(run, "All its numbers, tensor by tensor. Choose one, and let the clock run from the first step.",

@@ -14,7 +14,7 @@ from glassformer.teaching import (
     train,
     work,
     written,
-)  # fmt: skip
+)
 
 ORDER = 160
 MINUTES = 25
@@ -57,8 +57,11 @@ PLAN = (
 # %%
 import numpy as np
 
+from glassformer.tasks.mary import TEXT
+
 run = train("mary")
 a = run.architecture
+text = " ".join(TEXT[:4])  # the rhyme begins so
 uniform = np.log(a.vocabulary)
 number(
     f"There are {a.vocabulary} words, all equally likely. What does the right one cost, in nats?",
@@ -77,9 +80,9 @@ say(
     "opinions already, drawn by chance, and chance is seldom right. "
     + ("So it pays a little more." if losses[0] > uniform else "With this seed they happen to help a little.")
 )
-expect(abs(losses[0] - uniform) < 0.3, "an untrained model pays about as much as a uniform guess")
+expect(abs(losses[0] - uniform) < 0.6, "an untrained model pays about as much as a uniform guess")
 lab(run, "The untrained model's answers: nearly even, not quite. Press Train to make a model of your own here.",
-    step=0, input="mary had a little", mode="train", panels=("output", "curves"))  # fmt: skip
+    step=0, input=text, mode="train", panels=("output", "curves"))  # fmt: skip
 
 # %% [markdown]
 # ## The loop
@@ -88,8 +91,6 @@ lab(run, "The untrained model's answers: nearly even, not quite. Press Train to 
 # is new is only the size.
 
 # %%
-from glassformer.tasks.mary import TEXT
-
 settings = run.experiment.train
 tokens = run.task.encode(" ".join(TEXT))
 windows = np.array([tokens[begin : begin + a.context + 1] for begin in range(len(tokens) - a.context - 1)])
@@ -163,7 +164,7 @@ number(
     unit="%",
 )
 expect(close > 0.9, "in Adam's first step nearly all weights move by the rate")
-lab(run, "The first update, weight by weight.", step=1, input="mary had a little", panels=("updates", "weights"))
+lab(run, "The first update, weight by weight.", step=1, input=text, panels=("updates", "weights"))
 
 # %% [markdown]
 # ## Down the ladder
@@ -185,7 +186,7 @@ show(plot_loss(run), "loss", "The loss, in front of the rungs. Below: what is le
 known = [s for s in passed.values() if s is not None]
 expect(known == sorted(known) and len(known) >= 4, "the rungs are passed one after the other")
 lab(run, "The loss curve is the clock of the page: drag along it, from rung to rung, and watch the answer.",
-    input="everywhere that mary", panels=("curves", "output"))  # fmt: skip
+    input=text, panels=("curves", "output"))  # fmt: skip
 
 # %% [markdown]
 # ## The floor
@@ -202,27 +203,27 @@ for window in windows.tolist():
         following[tuple(window[: place + 1])][window[place + 1]] += 1  # what is in view → what came next
 
 words = run.task.vocabulary
-mary = (words.index("mary"),)
-seen = following[mary]
+start = TEXT[0]
+seen = following[(words.index(start),)]
 total = seen.total()
 table(
-    ["after `mary` comes", "times", "share", "the model says"],
-    [[f"`{words[k]}`", n, f"{n / total:.1%}", f"{dict(run.ask('mary'))[words[k]]:.1%}"] for k, n in seen.most_common()],
+    [f"after `{start}` comes", "times", "share", "the model says"],
+    [[f"`{words[k]}`", n, f"{n / total:.1%}", f"{dict(run.ask(start))[words[k]]:.1%}"] for k, n in seen.most_common()],
 )
 choice(
-    "What should a perfect model say after `mary`, when it sees nothing else?",
+    f"What should a perfect model say after `{start}`, when it sees nothing else?",
     "the shares that were counted",
     "Saying more for one word helps when it comes, and costs more when it does not. The counted shares are the "
     "best bet.",
     {
-        "all on the likelier word": "Whenever the other one comes, that would cost without limit.",
-        "the same for both": "They do not come equally often: one can do better.",
+        "all on one word": "Whenever another one comes, that would cost without limit.",
+        "the same for every word": "Most words never follow: one can do far better.",
     },
 )
 cost = -sum(n / total * np.log(n / total) for n in seen.values())
 work("−(" + " + ".join(f"{n} / {total} × ln({n} / {total})" for n in seen.values()) + ")", cost,
      name="what the best bet pays on average")  # fmt: skip
-expect(cost > 0.3, "after mary even a perfect model is surprised")
+expect(cost > 0.3, "after this word even a perfect model is surprised")
 
 # %% [markdown]
 # With more words in view most doubts vanish, but not all, and every window begins with a single word. Now all windows
@@ -243,7 +244,8 @@ work(f"{last:.4f} − {floor:.4f}", last - floor, name="excess: what is left to 
 expect(np.isclose(floor, ladder[-1].nats), "counted by hand, it is the last rung")
 expect(0 < last - floor < 0.05, "the model comes close to the floor and not below")
 say(f"The model ends at {last:.4f}, the floor lies at {floor:.4f}. It is finished, not stuck.")
-views = [tuple(run.tokens(text).tolist()) for text in ("mary", "<END> mary", "everywhere that mary")]
+views = [tuple(run.tokens(view).tolist()) for view in (start, f"<END> {start}")]
+views.append(next(view for view in following if view[-2:] == views[1] and len(view) == 3))  # one word more
 nexts = sorted({k for view in views for k in following[view]})
 counts = np.array([[following[view][k] for k in nexts] for view in views])
 shares = counts / counts.sum(axis=1, keepdims=True)
