@@ -686,15 +686,14 @@ def without_residuals(study: "Study", xavier: "Run") -> Found:
     right, excess = _without(study, "residuals"), _spread(study, "without residuals", "excess")
     other = over_seeds(xavier.metrics["accuracy"][-1])
     biases = next(rung.nats for rung in study.experiment.task.ladder(8) if rung.name == "answer frequencies")
-    fails = right.high < 0.15 and excess.low > 2.5
     return Found(
         {"accuracy": right, "loss": excess, "accuracy_xavier": other, "biases_alone": biases},
-        holds=fails and other.high < 0.15,
-        idea=right.median < 0.5 and other.median < 0.5,
-        truth=f"The output biases alone come down to {biases:.3f} nats. With first weights of 0.02 "
-        f"{100 * right.median:.1f} % [{100 * right.low:.1f}, {100 * right.high:.1f}] are right at a loss of "
-        f"{excess.median:.3g} after {study.experiment.train.steps:,} steps; with Xavier's, which its program has, "
-        f"{100 * other.median:.1f} %.",
+        holds=right.high < printed.RESIDUALS_BELOW and excess.low > printed.RESIDUALS_LOSS,
+        idea=right.high < printed.RESIDUALS_BELOW,
+        truth=f"With first weights of 0.02 {100 * right.median:.1f} % [{100 * right.low:.1f}, {100 * right.high:.1f}] "
+        f"are right after {study.experiment.train.steps:,} steps, but the loss comes down to {excess.median:.3g}: the "
+        f"output biases alone reach {biases:.3f}. It is a matter of the first weights: with Xavier's, which its "
+        f"program has, {100 * other.median:.1f} % are right without residuals.",
     )
 
 
@@ -729,7 +728,7 @@ def ranking(study: "Study") -> Found:
         {f"lost_{part}": each for part, each in lost.items()},
         measured=f"points lost: {told}",
         holds=by_loss == list(printed.RANKED),
-        idea=by_loss[0] == printed.RANKED[0],
+        idea=set(by_loss[:2]) == set(printed.RANKED[:2]),
         truth=f"Its own numbers give {', '.join(by_own)}. Measured (points lost): {told}. Positions, which it has "
         "last, are needed by three operations of five.",
     )

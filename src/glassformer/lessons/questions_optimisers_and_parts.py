@@ -165,8 +165,8 @@ expect(shares["attention"] < 0.3 and shares["positions"] < 0.75, "without attent
 expect(shares["the second block"] > shares["positions"], "without the second block less is lost")
 say(
     "So attention and positions are what this task cannot do without; one block will nearly do, and of the rest, "
-    "residuals, norm and feed-forward, none is needed for right answers. "
-    "That is a fact about this task. Deep models are another matter."
+    "residuals, norm and feed-forward, none is needed for right answers. That holds for this task and these first "
+    "weights: with much smaller ones, training without residuals fails. Deep models need them in any case."
 )
 lab(without["positions"], "A model that cannot see the order: ask for Max, then for First.", input="First(5,3,9)",
     panels=("output", "attention"))  # fmt: skip
