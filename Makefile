@@ -63,6 +63,7 @@ pictures: $(READY)
 # Settles what the sources claim, the slow ones, too: an hour or more on two cores; killed, it goes on where it was.
 # SETTLE="--workers 16" or SETTLE="--scheduler tcp://machine:8786 --out FOLDER_ALL_SEE" for more of them.
 claims: $(READY)
+	$(BIN)/glassformer claims --all $(SETTLE) > /dev/null
 	$(BIN)/glassformer claims --all --json --markdown docs/claims.md $(SETTLE) > claims.json.part
 	mv claims.json.part src/glassformer/claims/settled.json
 

@@ -319,7 +319,7 @@ def test_a_named_claim_is_told_in_full(tmp_path, monkeypatch):
                  r"^figure +glassformer figures mary-18 loss$", r"^report +glassformer report mary-18$"):  # fmt: skip
         assert re.search(line, said, re.MULTILINE), f"{line}\n{said}"
     slow = call("claims", "S9-03")
-    assert "slow: `glassformer claims --all` settles it" in slow.out
+    assert "slow: `glassformer claims S9-03 --all` settles it" in slow.out
     assert "glassformer train mary --seeds 3 --steps 4 --set train.batch=2 --out runs/mary-18x3" in slow.out
     assert slow.code == 0
     (row,) = json.loads(call("claims", "S9-03", "--all", "--json", "--workers", 1).out)["claims"]

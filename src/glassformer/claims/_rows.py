@@ -15,7 +15,6 @@ from glassformer.words import pasted
 RECORD = _digest.ROOT / "claims" / "settled.json"  # what `glassformer claims --all --json` printed
 VERDICTS = ("reproduced", "corrected", "refuted", "illustrative", "not checkable")
 FOUND = ("measured", "verdict", "numbers", "truth", "seconds", "settled")
-SLOW = "slow: `glassformer claims --all` settles it"
 MEMBERS = 8  # of a population that a figure needs and no claim does
 PHYSICS = ("one_layer", "boltzmann_memory")  # models that are no experiments
 Row = dict[str, Any]
@@ -35,7 +34,8 @@ def known(claim: Claim, folder: Path) -> Mapping[str, Any]:
     if found is None:
         found = recorded().get(claim.id)
         if found is None or found.get("digest") != _digest.digest(claim) or found.get("verdict") is None:
-            return {"note": SLOW} if claim.slow else {"note": f"`glassformer claims {claim.id}` settles it"}
+            how = pasted(["glassformer", "claims", claim.id, *(["--all"] if claim.slow else [])])
+            return {"note": f"{'slow: ' if claim.slow else ''}`{how}` settles it"}
     return found
 
 
