@@ -141,7 +141,7 @@ def test_whatever_happens_to_a_long_index_it_is_read_as_carefully_as_a_short_one
     lines = [entry.line().encode() for entry in entries]
     whole, start = b"".join(lines), sum(map(len, lines[:1350]))  # among others of its length
     wrong = [whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :] for at in range(start, start + len(lines[1350]))
-             for flip in (1, 0x10, 0x80)]  # fmt: skip
+             for flip in (1, 0x80)]  # fmt: skip
     wrong += [whole[:-1], whole[:-70], whole + lines[3], whole + b"\n", whole + b"junk\n", b"junk\n" + whole]
     wrong += [whole.replace(b"\n", b"\r\n"), whole.replace(b": ", b":"), whole.replace(b'"row"', b'"raw"')]
     wrong += [b"".join([*lines[:700], odd, *lines[700:]]) for odd in (b'{"step": 1}\n', b"\n")]
@@ -151,7 +151,7 @@ def test_whatever_happens_to_a_long_index_it_is_read_as_carefully_as_a_short_one
         found = folder.index(tmp_path)
         assert found == folder.lines(tmp_path / "index.jsonl", folder._entry)
         counted += len(found.bad) > 0
-    assert counted > 200
+    assert counted > 130
 
 
 def test_an_index_of_more_than_can_be_read_at_once_is_read_line_by_line(tmp_path, monkeypatch):
