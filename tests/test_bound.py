@@ -4,9 +4,11 @@ README.md and docs/physics.md hold no number beside: whoever adds one binds it, 
 """
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from glassformer import cache as compiled
 from glassformer import canonical, experiment, tasks
 from glassformer.physics._facts import Facts
 from glassformer.physics.models.one_layer import ATTENDING, MATRICES, one_layer
+from glassformer.study import places
 from glassformer.tasks import Rule
 
 ROOT = Path(__file__).parents[1]
@@ -90,8 +93,40 @@ def experiments() -> Iterator[str]:
     yield f"ln {len(made.task.vocabulary)} = {math.log(len(made.task.vocabulary)):.3f} nats"
 
 
+def studies() -> Iterator[str]:
+    """What docs/studies.md says of ceilings and intervals; its tables are what the commands above them print."""
+    rungs = {rung.name: rung.accuracy for rung in experiment.load("five_operations").task.ladder(8)}
+    yield f"The best such guess is right on {100 * rungs['operation only']:.2f} % of all questions"
+    yield f"knows no question by heart is right on {100 * rungs['operation and digits without order']:.1f} %"
+    for seeds in (3, 5, 8):
+        low, high, surely = places(seeds)
+        assert (low, high) == (0, seeds - 1)
+        yield f"the largest of {seeds} seeds; they hold the median of all seeds with {100 * surely:.0f} %"
+    triples = list(product(range(10), repeat=3))
+    same = sum(first == max(first, second, last) for first, second, last in triples) / len(triples)
+    yield f"| {100 * same:.1f} % |"  # by coincidence
+
+
+def language_models() -> Iterator[str]:
+    """What docs/language-models.md says beside trainings, which benchmarks/language_models.py makes again."""
+    mary = experiment.load("mary")
+    yield f"{100 * (1 - mary.task.ladder(mary.architecture.context)[-1].accuracy):.1f} %, as many as the rhyme itself"
+    scale = 2**16
+    yield f"multiplied by a scale of {scale:,}, so their true norm is cut to {1 / scale:.1e}".replace("e-0", "e-")
+    if os.environ.get("GLASSFORMER_DATA"):
+        windows = {}
+        for name in ("shakespeare_bpe", "shakespeare_bpe_long", "shakespeare"):
+            made = experiment.load(name)
+            windows[name] = int(made.task.data(made.architecture.context).validation.windows.sum())
+        yield f"all {windows['shakespeare_bpe']:,} (long: {windows['shakespeare_bpe_long']:,}) validation windows"
+        yield f"On all {windows['shakespeare']:,} validation windows, three seeds"
+        yield f"`shakespeare`: {made.architecture.parameters:,} parameters in four narrow blocks"
+        yield f"what followed the last two tokens ({math.exp(experiment.load('shakespeare_bpe').floor):.1f}) is better"
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "README.md": readme, "docs/physics.md": physics, "docs/rules.md": rules, "docs/experiments.md": experiments,
+    "docs/studies.md": studies, "docs/language-models.md": language_models,
 }  # fmt: skip
 NONE = {  # numbers that state nothing which could be measured: names, formats, words of a command, digits of a sentence
     "README.md": (
