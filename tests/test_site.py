@@ -1,5 +1,6 @@
 """The site of `make docs`: built without a warning, whole, readable by everybody, and all of it on the disk."""
 
+import html
 import inspect
 import os
 import subprocess
@@ -14,7 +15,7 @@ import glassformer as gf
 from browsing import Watched, browsing, found_by_axe
 from glassformer import catalogue
 from glassformer.teaching.script import names
-from making import site
+from making import galleries, site
 
 ROOT = Path(__file__).parents[1]
 TYPICAL = ("index.html", "docs/places.html", "lessons/index.html", "lessons/one_neuron.html", "api/attend.html")
@@ -112,3 +113,21 @@ def test_it_is_searched_and_read_without_a_network(built):
             assert found_by_axe(page) == []
             seen.problems.clear()  # axe asks for the style sheets again, which a file may not
         assert seen.outside() == []
+
+
+def test_the_gallery_names_figures_that_are_there():
+    """One list says where a figure is best seen, another which study draws it."""
+    figures = {each.name: each for each in catalogue.entries("figures")}
+    best = [name for there in galleries.BEST.values() for name in there]
+    assert len(best) == len(set(best))
+    assert set(best) <= {name for name, each in figures.items() if each.needs == "run"}
+    assert set(galleries.BEST) <= set(galleries.MODELS)
+    assert set(galleries.STUDIES) == {name for name, each in figures.items() if each.needs == "study"}
+    for figure, study in galleries.STUDIES.items():
+        assert catalogue.figure_of(study) == figure
+
+
+@pytest.mark.parametrize("text", ["<END>", "a_b_c * `d` [x](y) # | ~ \\ $5", "+₆ → 10₄", "1 < 2 && 3 > 2"])
+def test_tokens_are_shown_as_they_are(text):
+    markdown = pytest.importorskip("markdown_it").MarkdownIt()
+    assert html.unescape(markdown.render(galleries.plain(text))) == f"<p>{text}</p>\n"

@@ -40,6 +40,7 @@ BEST = {  # where a figure is best seen, if not on the first model that it appli
     ),
     "induction": ("patching", "attention_profile", "logit_lens"),
 }  # fmt: skip
+SEEDS, STEPS = 3, 300  # of a study
 STUDIES = {  # figures of many trainings: the study each draws, here with few seeds and steps
     "study_parts": "ablation",
     "study_sizes": "training_size",
@@ -154,7 +155,8 @@ def others(there: dict[str, gf.Run]) -> tuple[str, ...]:
 def studied(name: str) -> Subject:
     """A small study of the first model; what of it is there is not trained again."""
     print(f"study {name}")
-    return studies.run(name, "plus_last_even", seeds=3, steps=400, out=OWN / f"study-{name}")
+    path = OWN / f"study-{name}-{SEEDS}x{STEPS}"
+    return studies.run(name, "plus_last_even", seeds=SEEDS, steps=STEPS, out=path)
 
 
 def brief(name: str, run: gf.Run) -> str:
