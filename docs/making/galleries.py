@@ -116,7 +116,7 @@ def pictures(there: dict[str, gf.Run], runs: Path, out: Path) -> Iterator[Shown]
     for name, pieces in wanted.items():
         print(f"drawing {len(pieces)} figures of {name}")
         for theme in THEMES:
-            wish = Wish(theme=theme, formats=("png",), others=others(there) if name == "two runs" else ())
+            wish = Wish(theme=theme, formats=("png",), others=slower(runs) if name == "two runs" else ())
             for made in gallery.draw(subjects[name], pieces, wish, out / "pictures" / name.replace(" ", "_")):
                 if made.files and not made.page:
                     drawn.setdefault((made.name, theme), made)
@@ -148,8 +148,9 @@ def whose(each: Entry, there: dict[str, gf.Run], runs: Path) -> tuple[str, Subje
     return "", None
 
 
-def others(there: dict[str, gf.Run]) -> tuple[str, ...]:
-    return tuple(str(run.path) for name, run in there.items() if name in ("mary", "five_operations"))
+def slower(runs: Path) -> tuple[str, ...]:
+    """What the first model is compared with: the same at a smaller rate."""
+    return (str(trained(runs, "plus_last_even", None, "-rate_0.001", settings={"train.rate": 1e-3}).path),)
 
 
 def studied(name: str) -> Subject:
