@@ -358,15 +358,16 @@ def scale(run: "Run", other: "Run") -> Found:
     """The model's program divides by the root of the width. Trained again as the text says: does it matter?"""
     a, size = run.architecture, run.architecture.width // run.architecture.heads
     ends = [over_seeds(each.metrics["validation_loss"][-1], False) for each in (run, other)]
+    same = ends[0].low <= ends[1].high and ends[1].low <= ends[0].high
     return Found(
         {"divisor": sqrt(a.width if a.score_scale == "width" else size), "said": sqrt(size), "loss": ends[0],
          "loss_as_said": ends[1]},
         holds=a.score_scale == "head",
-        idea=ends[0].low <= ends[1].high and ends[1].low <= ends[0].high,
+        idea=same,
         truth=f"The demo does, but the model divides by √{a.width}, so that its scores are {sqrt(size / a.width):.2f} "
-        f"times as large. It makes no difference that could be seen: {ends[0].median:.4f} [{ends[0].low:.4f}, "
-        f"{ends[0].high:.4f}] at the end, divided as the text says {ends[1].median:.4f} [{ends[1].low:.4f}, "
-        f"{ends[1].high:.4f}].",
+        f"times as large. {'The seeds do not tell them apart' if same else 'It matters'}: {ends[0].median:.4f} "
+        f"[{ends[0].low:.4f}, {ends[0].high:.4f}] at the end, divided as the text says {ends[1].median:.4f} "
+        f"[{ends[1].low:.4f}, {ends[1].high:.4f}].",
     )  # fmt: skip
 
 
@@ -467,8 +468,8 @@ def roles(run: "Run", single: "Run") -> Found:
         {f"without_{block}_{head}": each for (block, head), each in rises.items()}
         | {"one_block": one, "two_blocks": two},
         measured=f"one block reaches {one.median:.4f} [{one.low:.4f}, {one.high:.4f}], two {two.median:.4f} "
-        f"[{two.low:.4f}, {two.high:.4f}]: the second is hardly needed for a rhyme. Nats lost without head {told}, in "
-        f"the median of {run.members} seeds",
+        f"[{two.low:.4f}, {two.high:.4f}]: the seeds {'tell' if two.high < one.low else 'do not tell'} them apart. "
+        f"Nats lost without head {told}, in the median of {run.members} seeds",
     )
 
 

@@ -29,6 +29,7 @@ def sizes() -> Found:
     third = BoltzmannMemory().tokens
     return Found(
         {"tokens": s.tokens, "context": s.context, "steps": s.steps, "third_view": third, "first_entropy": first},
+        measured=f"{s.tokens} tokens and a window of {s.context}; in view 3, {third} tokens",
         holds=first <= log(60) and s.context == 80,
         idea=s.tokens == 80,
         truth=f"The program has {s.tokens} tokens, a window of {s.context} and {s.steps} steps: its first entropy, "
@@ -105,6 +106,7 @@ def entropy_falls() -> Found:
     early = h[0] - h[:flat].min()
     return Found(
         {"first": float(h[0]), "last": float(h[-1]), "flat_until": flat, "half_by": half, "early_fall": float(early)},
+        measured=f"{h[0]:.3f} nats at step 0, {h[flat - 1]:.3f} at step {flat - 1}, {h[-1]:.3f} at step {len(h) - 1}",
         holds=bool((np.diff(h) < 0).all()),
         idea=float(h[-1]) < float(h[0]) / 2,
         truth=f"It stays within {100 * early / h[0]:.1f} % of its {h[0]:.3f} nats until step {flat - 1}, then "
@@ -128,6 +130,7 @@ def loss_declines() -> Found:
     for_good = int(np.flatnonzero(losses >= losses[0])[-1]) + 1
     return Found(
         {"first": float(losses[0]), "largest": float(losses[worst]), "at": worst, "last": float(losses[-1])},
+        measured=f"{losses[0]:.3f} nats at step 0, {losses[worst]:.3f} at step {worst}, {losses[-1]:.3f} at the end",
         holds=bool((np.diff(losses) <= 0).all()),
         idea=bool(losses[-1] < losses[0]),
         truth=f"The loss rises from {losses[0]:.3f} to {losses[worst]:.3f} at step {worst}, while the chance of the "
@@ -152,6 +155,7 @@ def together() -> Found:
     return Found(
         {"before": before, "after": after, "turn": turn, "loss_gained": float(losses[turn] - losses[0]),
          "entropy_gained": float(h[turn] - h[0])},
+        measured=f"{100 * before:.0f} % of the first {turn} steps lower both, {100 * after:.0f} % of those after them",
         holds=before >= 0.5 and after >= 0.5,
         truth=f"For {turn} of {len(both)} steps the path goes sideways and up: the loss grows by "
         f"{losses[turn] - losses[0]:.2f} nats while entropy changes by {h[turn] - h[0]:+.3f}, and {100 * before:.0f} % "
@@ -198,15 +202,20 @@ def change_between_steps() -> Found:
     turn, peak = int(losses.argmax()), int(kl.argmax())
     other = int(kl[: turn - 1].argmax())
     early, late = float(np.median(kl[:turn])), float(np.median(kl[-20:]))
+    moved = life.change_sizes[:, 0]  # of the output matrix
+    times = float(np.median(moved[:turn]) / np.median(moved[-20:]))
+    before = [int(life.inputs[k + 1]) in life.inputs[: k + 1].tolist() for k in (peak, other)]
     return Found(
         {"early": early, "late": late, "peak": float(kl[peak]), "peak_at": peak + 1, "other_peak": float(kl[other]),
-         "early_same_input": float(np.median(alike[:turn])), "late_same_input": float(np.median(alike[-20:]))},
+         "early_same_input": float(np.median(alike[:turn])), "late_same_input": float(np.median(alike[-20:])),
+         "early_change_of_weights": times},
+        measured=f"{early:.3f} nats early, {kl[peak]:.3f} at most, {late:.0e} at the end",
         holds=bool(early > 10 * late and early >= kl.max() / 10),
         idea=early > 10 * late,
-        truth=f"It is small early, too, though the weights change most then: {early:.3f} in the median of the first "
-        f"{turn} steps, against {np.median(alike[:turn]):.3f} when the input is kept the same. It peaks at "
-        f"{kl[peak]:.3f} ({peak}→{peak + 1}) and {kl[other]:.3f} ({other}→{other + 1}), where the token fed back "
-        f"changes what is asked, and is {late:.0e} in the last 20.",
+        truth=f"It is small early, too, when the weights change {times:.0f} times as much as at the end: {early:.3f} "
+        f"in the median of the first {turn} steps, against {np.median(alike[:turn]):.3f} with the input kept the same. "
+        f"It peaks at {kl[peak]:.3f} ({peak}→{peak + 1}) and {kl[other]:.3f} ({other}→{other + 1}); at {sum(before)} "
+        f"of these 2 a token is read again that it had learnt with. In the last 20 steps it is {late:.0e}.",
     )  # fmt: skip
 
 
@@ -246,6 +255,9 @@ def descent() -> Found:
     return Found(
         {f"cosine_{name}": float(np.nanmedian(each)) for name, each in cosine.items()}
         | {"times_least": float(times.min()), "times_most": float(times.max()), "never_changed": len(still)},
+        measured="cosine with the gradient's direction, in the median: "
+        + ", ".join(f"{name} {np.nanmedian(each):.2f}" for name, each in cosine.items())
+        + f"; {len(still)} of 2 feed-forward matrices never change",
         holds=min(low.values()) > 0.99 and not still,
         truth=f"Only the output matrix does: its cosine with the downhill direction is {low['output']:.3f}. For "
         f"queries it is {low['query']:.2f} to {high['query']:.2f}, for keys {low['key']:.2f} to {high['key']:.2f}, for "
@@ -297,6 +309,7 @@ def two_entropies() -> Found:
     return Found(
         {"first_near": float(near[0]), "first_training": float(trained[0]), "last_near": float(near[-1]),
          "last_training": float(trained[-1]), "apart": apart, "left_at_one": left},
+        measured=f"apart by up to {apart:.3f} nats, and by {left:g} at exactly T = 1",
         holds=left > 1e-9,
         idea=apart > 1e-4,
         truth=f"They are one quantity at two temperatures, {life.temperatures[life.nearest_one]:.4f} and 1: "
@@ -330,6 +343,8 @@ def missing_factor() -> Found:
         parallel = float((said * true).sum() / np.linalg.norm(said) / np.linalg.norm(true))
     return Found(
         {f"ratio_at_{t:g}": ratio for t, ratio in ratios.items()} | {"cosine": parallel},
+        measured="length of the update over that of the gradient: "
+        + ", ".join(f"{ratio:.3f} at T = {t:g}" for t, ratio in ratios.items()),
         holds=all(abs(ratio - 1) < 1e-6 for ratio in ratios.values()),
         idea=parallel > 1 - 1e-9 and abs(ratios[1.0] - 1) < 1e-6,
         truth=f"It has the gradient's direction, but T times its length: "
