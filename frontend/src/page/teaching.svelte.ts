@@ -7,10 +7,17 @@ import { fromHash, start } from "./page";
 
 const LINE = "-35%"; // of the window's height, from below: what has come above this line is read
 const HEAD = "-70%"; // the same for the beat one is in
+const ABOVE = "100000px"; // all that was scrolled past counts, too
 const MOST = 0.8; // of the window's height, that a presenter's remote turns at once
 const ARRANGED = 1500; // milliseconds after which the lab stays as it is
 const GAP = 8;
-const ABOVE = "100000px"; // all that was scrolled past counts, too
+const SECTIONS: Record<string, string> = { // what a mode adds to the lab
+  train: ".train",
+  predict: ".quiz",
+  change: "[aria-labelledby=change-title]",
+  compare: "[aria-labelledby=compare-title]",
+};
+const ATLAS = "[aria-labelledby=atlas-title]"; // of a comparison between members
 
 export class Teaching {
   look = $state(-1); // the last one that was read or pressed; -1: none yet
@@ -26,6 +33,7 @@ export class Teaching {
   readonly links: { link: string; text: string }[];
 
   private origin: HTMLElement | null = null; // where the focus returns to
+  private led = -2; // the look the lab was led to last
   private arranging = -Infinity; // when the text led the last time
   private readonly opened = essence(fromHash(location.hash).page);
   private given = this.opened !== essence(start); // by a link of the reader's own
@@ -95,6 +103,7 @@ export class Teaching {
     const { lab } = this;
     lab.playing = false;
     this.given = this.touched = this.waits = false;
+    this.led = this.look;
     lab.go(led(this.link, lab.page));
     this.arranging = performance.now();
   }
@@ -103,18 +112,18 @@ export class Teaching {
   private arrange(): void {
     $effect(() => {
       const { view, page } = this.lab;
-      const named = page.panels !== "" || page.panel !== "";
-      void [view, this.open];
+      const mode = page.mode === "compare" && page.atlas ? ATLAS : SECTIONS[page.mode];
+      const named = mode !== undefined || page.panels !== "" || page.panel !== "";
+      void [view, this.open, this.lab.comparing.view];
       if (performance.now() - this.arranging > ARRANGED || this.touched) return;
       void tick().then(() => {
         const lab = document.querySelector(".lab");
-        const panel = document.querySelector(".lab .panel");
-        if (!lab) return;
-        const line = document.querySelector(".leading")?.getBoundingClientRect().bottom ?? 0;
-        const box = panel?.getBoundingClientRect();
-        const room = document.querySelector(".lab .thumb")?.getBoundingClientRect().top ?? 0;
-        if (!named || !box) lab.scrollTop = 0;
-        else lab.scrollTop += Math.min(box.bottom - room + GAP, box.top - line - GAP);
+        const box = (what: string): DOMRect | undefined => document.querySelector(`.lab ${what}`)?.getBoundingClientRect();
+        const [panel, first] = [box(".panel"), box(mode ?? ".panel")]; // as much of the panel as the first thing leaves
+        const [over, under] = [box(".leading"), box(".thumb")];
+        if (!lab || !panel || !first || !over || !under) return;
+        if (!named) lab.scrollTop = 0;
+        else lab.scrollTop += Math.min(panel.bottom - under.top + GAP, first.top - over.bottom - GAP);
       });
     });
   }
@@ -126,8 +135,9 @@ export class Teaching {
     if (!this.wide) void this.uncover();
   }
 
-  /** On a narrow screen: the lab over the text; what is looked at is what was read last. */
+  /** On a narrow screen: the lab over the text, at what was read last, or as the reader left it there. */
   async uncover(): Promise<void> {
+    if (this.follows && this.led !== this.look) this.lead();
     this.origin = document.activeElement as HTMLElement | null;
     this.open = true;
     await tick();

@@ -62,7 +62,7 @@ expect(k >= n // 2, "most seeds learn the rule")
 show(gf.figures.plot_seeds(run), "seeds", "Every seed's curve, the share that has solved it, and where each one ends.")
 worst, best = int(last.argmax()), int(last.argmin())
 lab(run, "All members side by side. Choose one, and see what it says to the same input.",
-    member=worst, input="10 + 10 6 +", panels=("curves", "embedding", "output"), atlas="loss")  # fmt: skip
+    mode="compare", member=worst, input="10 + 10 6 +", panels=("curves",), atlas="loss")  # fmt: skip
 
 # %% [markdown]
 # ## An interval for a share
@@ -231,7 +231,7 @@ say(
 expect(left < 0.95, "turned onto each other, two solved seeds are more alike than strangers")
 show(gf.figures.plot_seeds_aligned(run), "aligned", "All seeds' embeddings turned onto each other, beside random ones.")
 lab(run, "The planes of all members. Which of them look alike when you turn your head?",
-    atlas="plane", input="10 + 10 6 +", panels=("embedding", "query_key", "landscape"))  # fmt: skip
+    mode="compare", atlas="plane", input="10 + 10 6 +", panels=("embedding",))  # fmt: skip
 discuss(
     "The settings of this laboratory's `plus_last_even` were found by trying about thirty recipes on some seeds. What "
     "is wrong with reporting how well those same seeds do?",
