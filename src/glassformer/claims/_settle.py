@@ -6,6 +6,7 @@ an interrupted training goes on.
 """
 
 import json
+import math
 import threading
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -143,7 +144,7 @@ class _Work:
         left = list(claims)
         try:
             left = self._ready(left)
-            for need in sorted(needs, key=lambda need: need.kind == "run"):  # a study is the longest
+            for need in sorted(needs, key=effort, reverse=True):  # the longest must not be the last to begin
                 self._hand_out(need)
                 left = self._ready(left)
             while self.waiting:
@@ -237,9 +238,21 @@ def begun(need: Need) -> str:
     """mary-18x16: an experiment, its first seed and how many, as a run is called."""
     if need.kind == "study":
         return f"{need.study}-{need.experiment}x{need.seeds}"
-    recipe = tomllib.loads((_digest.ROOT / "experiments" / f"{need.experiment}.toml").read_text("utf-8"))
-    seed = recipe.get("train", {}).get("seed", 0) if need.seed is None else need.seed
+    seed = _recipe(need)["train"].get("seed", 0) if need.seed is None else need.seed
     return f"{need.experiment}-{seed}" + (f"x{need.seeds}" if need.seeds > 1 else "")
+
+
+def effort(need: Need) -> float:
+    """How long a training takes beside others, roughly; a study is many trainings."""
+    if need.kind == "study":
+        return math.inf
+    made, how = _recipe(need)["architecture"], _recipe(need)["train"]
+    words = how.get("batch", 8) * made.get("context", 8) * (how["steps"] if need.steps is None else need.steps)
+    return float(need.seeds * words * made.get("blocks", 1) * made.get("width", 1) ** 2)
+
+
+def _recipe(need: Need) -> dict[str, Any]:
+    return tomllib.loads((_digest.ROOT / "experiments" / f"{need.experiment}.toml").read_text("utf-8"))
 
 
 def train(order: Mapping[str, Any]) -> Outcome:

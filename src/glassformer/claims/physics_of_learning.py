@@ -284,12 +284,12 @@ def crossover() -> Found:
     return Found(
         {"coldest": float(mean[0]), "near_one": float(mean[k]), "hottest": float(mean[-1]), "most": most,
          "steepest_at": float((t[steepest] + t[steepest + 1]) / 2)},
-        measured=f"{mean[0]:.3f} (T = {t[0]:g}), {mean[k]:.3f} ({t[k]:.4f}), {mean[-1]:.3f} ({t[-1]:g}), monotone; "
+        measured=f"{mean[0]:.3f} (T = {t[0]:g}), {mean[k]:.3f} ({t[k]:.4f}), {mean[-1]:.3f} ({t[-1]:g}); "
         f"steepest at T = {(t[steepest] + t[steepest + 1]) / 2:.2f}, smoothly; {100 * untrained:.0f} % of the steps "
         "behind each mean are the untrained stretch",
         holds=bool((slope > 0).all()) and mean[-1] > 0.95 * most and inside,
         idea=bool((slope > 0).all()),
-        truth=f"Monotone is {bool((slope > 0).all())}; the hottest reaches {mean[-1] / most:.2f} of ln N.",
+        truth=f"{100 * float((slope > 0).mean()):.0f} % of the way it grows; the hottest reaches {mean[-1] / most:.2f} of ln N.",
     )  # fmt: skip
 
 
