@@ -289,7 +289,8 @@ def crossover() -> Found:
         "behind each mean are the untrained stretch",
         holds=bool((slope > 0).all()) and mean[-1] > 0.95 * most and inside,
         idea=bool((slope > 0).all()),
-        truth=f"{100 * float((slope > 0).mean()):.0f} % of the way it grows; the hottest reaches {mean[-1] / most:.2f} of ln N.",
+        truth=f"{100 * float((slope > 0).mean()):.0f} % of the way it grows; the hottest reaches "
+        f"{mean[-1] / most:.2f} of ln N.",
     )  # fmt: skip
 
 
