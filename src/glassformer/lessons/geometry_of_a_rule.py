@@ -173,7 +173,11 @@ say(
     f"{step_up:.2f}. So *even* is a direction and *late* is a length along it. That is the whole search."
 )
 expect(above > 0.9 and step_up > 0 and best == 2, "even keys score above odd ones, later above earlier")
-show(gf.figures.plot_score_field(run, query="+@4"), "field", "The plane of keys in the colours of one query's score.")
+show(
+    gf.figures.plot_score_field(run, query=f"+@{len(ids) - 1}"),
+    "field",
+    "The plane of keys in the colours of one query's score.",
+)
 lab(run, "Queries and keys on one plane. Choose the `+`, and see which keys lie on its side.",
     input=text, position=len(ids) - 1, panels=("query_key", "scores", "attention"))  # fmt: skip
 
