@@ -26,9 +26,9 @@ HEAD = """# Where the sources have their place
 
 Glassformer began with five texts that teach how transformers work. This table says, section by section and in our own
 words, where each of their explanations, figures and questions has its place here: the [lessons](lessons.md) that
-explain it, the figures and films that draw it, the [claims](claims.md) that check it. `make places` writes this page from
-[the list of sections](sources.toml) and from what lessons, figures and claims say of themselves; a test finds a section
-without its place.
+explain it, the figures and films that draw it, the [claims](claims.md) that check it. `make places` writes this page
+from [the list of sections](sources.toml) and from what lessons, figures and claims say of themselves; a test finds a
+section without its place.
 """
 ASIDE = "Left out: {}."
 
