@@ -94,7 +94,7 @@ inside, twice = right_on("nested"), right_on("nested_deep")
 own = float(run.metrics["accuracy"][-1])
 choice(
     "What becomes of the accuracy when one digit is replaced by a question?",
-    "it falls far, and further with every level",
+    "it falls far",
     f"From {own:.0%} to {inside:.0%}, and to {twice:.0%} with a question inside the one inside. Nothing in training "
     "asked for an answer that is used again; the digits of the inner question count like any others.",
     {
@@ -102,7 +102,7 @@ choice(
         "it falls to nothing": "Many are right by luck: a digit that stands outside is often the answer anyway.",
     },
 )
-expect(twice < inside < 0.8 * own, "nested questions are answered much worse, deeper ones worst")
+expect(max(inside, twice) < 0.8 * own, "nested questions are answered much worse")
 text = "Max(1,Min(2,Last(3,4,5),6),7)"
 depth = max(text[:k].count("(") - text[:k].count(")") for k in range(len(text)))
 number(
