@@ -129,6 +129,8 @@ say(
     f"Fewer than one might think: ours has made {run.last_step:,}. (S1 calls every token an update; an update is made "
     "once for a whole batch.)"
 )
+lab(run, "Train ours once more here, and watch the clock on the wall: this is the whole of it.",
+    mode="train", panels=("curves", "output", "updates"))  # fmt: skip
 loss = run.metrics["validation_loss"] if "validation_loss" in run.metrics else run.metrics["train_loss"]
 vocabulary = int(sizes[-1][quantities.index("vocabulary")])
 number(
@@ -219,8 +221,6 @@ say(
 rule = train("plus_last_even")
 lab(rule, "Every number of this one is known, and what it is for. That is what small models are for.",
     input="10 + 10 6 +", panels=("weights", "landscape", "output"))  # fmt: skip
-lab(run, "Train it once more, with other sizes or seeds, and look for what stays the same.",
-    mode="train", panels=("curves", "output", "updates"))  # fmt: skip
 discuss(
     "Why do larger models, with far more parameters than they need to learn their text by heart, not simply do that?",
     "They do with what comes often; descent finds smooth solutions first; much text repeats patterns and not words; "
