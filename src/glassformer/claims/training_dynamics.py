@@ -29,7 +29,7 @@ UNBRIDGED = trained(OURS, seeds=8, steps=2_500, settings=("architecture.residual
 PARTS = studied("ablation", OURS, seeds=8, steps=2_500, settings=TEXT)
 RATES = studied("rate", OURS, seeds=8, steps=600)
 SIZES = studied("training_size", OURS, seeds=8, steps=1_500)
-OPTIMISERS = studied("optimiser", OURS, seeds=8, steps=2_000)
+OPTIMISERS = studied("optimiser", OURS, seeds=8, steps=2_500)
 
 
 @claim("S1-01", "the model has 102,016 parameters, about 400 KB", place="1.P8.1", how="A",
