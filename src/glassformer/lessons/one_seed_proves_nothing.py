@@ -44,6 +44,7 @@ PLAN = (
 import numpy as np
 
 import glassformer as gf
+from glassformer.words import power
 
 run = train("plus_last_even", seeds=16, steps=4000)
 error = run.metrics["rule_error_answerable"]  # (logged step, member)
@@ -67,8 +68,9 @@ lab(run, "All members side by side. Choose one, and see what it says to the same
 # %% [markdown]
 # ## An interval for a share
 #
-# So many of so many: what about all seeds there are? If the true share were far off, so many would have been unlikely.
-# Those shares for which it would not make an **interval**. A good one for few tries is that of Wilson.
+# So many of so many have learnt it. And of all the seeds there are? If the true share were far from ours, to find so
+# many would have been a surprise. The true shares for which it would be none make an **interval**. A good recipe for
+# few tries is that of Wilson.
 
 # %%
 z = 1.96  # nineteen times in twenty
@@ -79,7 +81,7 @@ low, high = middle - half, middle + half
 work(f"({k} / {n} + {z}² / (2 × {n})) / (1 + {z}² / {n})", middle, 3, name="middle")
 say(
     f"The interval: {low:.0%} to {high:.0%}. From a single seed that succeeded it would be "
-    f"{1 / (1 + z * z):.0%} to one: next to nothing is known then. (S4 shows one training, with another rate, and "
+    f"{1 / (1 + z * z):.0%} to {1:.0%}: next to nothing is known then. (S4 shows one training, with another rate, and "
     "calls the rule learnt; `docs/rules.md` counts how many seeds do it.)"
 )
 expect(low < share < high or k == n, "the interval holds the share that was found")
@@ -156,7 +158,7 @@ say(
     f"{lucky['a little']:.0%} of all cases. "
     + ("The seeds cannot tell them apart, and whoever had one seed would have announced a winner all the same. "
        if lucky["a little"] > 0.05 else "With all seeds that is no accident; one alone may say the reverse. ")
-    + f"Much smaller: ours wins in {wins['much']} of {n}, and a coin does that in {lucky['much']:.2g} of all cases."
+    + f"Much smaller: ours wins in {wins['much']} of {n}, and a coin does that in {power(lucky['much'], 2)} of all cases."
 )  # fmt: skip
 expect(wins["much"] >= n - 2, "against the much smaller rate nearly every seed decides alike")
 expect(0 < wins["a little"] < n, "against the slightly smaller rate single seeds contradict each other")

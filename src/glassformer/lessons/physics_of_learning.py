@@ -64,6 +64,7 @@ PLAN = (
 import numpy as np
 
 import glassformer as gf
+from glassformer.words import power
 
 
 def entropy(chances: np.ndarray) -> float:
@@ -244,8 +245,8 @@ speed, until = change.values[0], [int(s) for s in change.axes["step"].values]
 fastest = int(np.argmax(speed))
 bets = gf.analyses.sharpening(run).by_step["p_target constrained"].values[0]
 say(
-    f"Fastest by step {until[fastest]}: {speed[fastest]:.2g} nats a step. At the end {speed[-1]:.2g}. Where the rule "
-    f"speaks, the right token had a probability of {bets[0]:.0%} at first and has {bets[-1]:.0%} now."
+    f"Fastest by step {until[fastest]}: {power(speed[fastest], 2)} nats a step. At the end {power(speed[-1], 2)}. "
+    f"Where the rule speaks, the right token had a probability of {bets[0]:.0%} at first and has {bets[-1]:.0%} now."
 )
 expect(
     speed[-1] < speed[fastest] / 10 and bets[-1] > bets[0], "it changes fast, then slowly, and bets more on the truth"

@@ -44,6 +44,7 @@ PLAN = (
 import numpy as np
 
 import glassformer as gf
+from glassformer.words import power
 
 run = train("mary")
 beside = gf.analyses.parameters(run)
@@ -118,9 +119,10 @@ work_ours, work_large = (6 * row[quantities.index("parameters")] * row[quantitie
 seconds = float(run.times["seconds"][-1])
 years = seconds * work_large / work_ours / (365.25 * 24 * 3600)
 say(
-    f"Ours: {work_ours:.2g} multiplications, in {seconds:.1f} seconds on this machine. {models[-1]}: {work_large:.2g}, "
-    f"{work_large / work_ours:.1g} times as many. At the pace of this machine, with this small model's waste, that "
-    f"would be {years:,.0f} years. The algorithm is the same; the hall of machines is what made it possible."
+    f"Ours: {power(work_ours, 2)} multiplications, in {seconds:.1f} seconds on this machine. {models[-1]}: "
+    f"{power(work_large, 2)}, {power(work_large / work_ours, 2)} times as many. At the pace of this machine, with this "
+    f"small model's waste, that would be {years / 1e6:.1f} million years. The algorithm is the same; the hall of "
+    "machines is what made it possible."
 )
 BATCH = 3.2e6  # tokens in a batch of the largest, in the same table
 work(f"{sizes[-1][quantities.index('tokens trained on')]:.0f} / {BATCH:.0f}",
