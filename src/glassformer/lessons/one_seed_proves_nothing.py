@@ -158,7 +158,7 @@ say(
     f"{lucky['a little']:.0%} of all cases. "
     + ("The seeds cannot tell them apart, and whoever had one seed would have announced a winner all the same. "
        if lucky["a little"] > 0.05 else "With all seeds that is no accident; one alone may say the reverse. ")
-    + f"Much smaller: ours wins in {wins['much']} of {n}, and a coin does that in {power(lucky['much'], 2)} of all cases."
+    + f"Much smaller: ours wins in {wins['much']} of {n}, and a coin does so in {power(lucky['much'], 2)} of all."
 )  # fmt: skip
 expect(wins["much"] >= n - 2, "against the much smaller rate nearly every seed decides alike")
 expect(0 < wins["a little"] < n, "against the slightly smaller rate single seeds contradict each other")

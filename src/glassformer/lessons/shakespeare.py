@@ -252,6 +252,7 @@ say(
     f"nearly the same. Before training all of them looked {early[2].mean():.1f} tokens back on average, "
     "everywhere alike."
 )
+expect(np.allclose(early[:2], alike, atol=0.03), "before training every head looks everywhere alike")
 expect(now[1].max() > 1.5 * alike, "some head looks at the token before more than chance would")
 show(gf.figures.plot_attention(run), "attention", "Every head on one input: near the diagonal, and stripes.")
 point(
