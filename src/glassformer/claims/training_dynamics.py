@@ -5,7 +5,7 @@ Where it can be, its own experiment is trained: TEXT has the settings of its tex
 
 from collections import Counter
 from itertools import pairwise
-from math import log, log2, prod, sqrt
+from math import isnan, log, log2, prod, sqrt
 from typing import TYPE_CHECKING
 
 from glassformer.claims import _printed_training as printed
@@ -602,15 +602,16 @@ def adaptive(study: "Study") -> Found:
     rate = {name: moved[name] / float(abs(each).sum()) for name, each in given.items()}
     best = {row.cell.name.split(" at ")[0]: row for row in study.rows()}
     quick = {name: study.spread(best[name], "steps_to_95") for name in ("Adam", "SGD")}
-    faster = quick["Adam"].high < quick["SGD"].low
+    faster = quick["Adam"].high < quick["SGD"].low or (isnan(quick["SGD"].low) and not isnan(quick["Adam"].high))
+    at = {name: "never" if isnan(each.median) else f"at step {each.median:,.0f}" for name, each in quick.items()}
     return Found(
         {**{f"moved_{name}": each for name, each in moved.items()}, "adam": quick["Adam"], "sgd": quick["SGD"]},
         holds=rate["small_noisy"] > rate["large_steady"] and moved["small_noisy"] >= moved["small_steady"] and faster,
         idea=rate["small_steady"] > rate["large_steady"] and faster,
         truth=f"Adam divides by the size of gradients, so that large and small steady ones move a weight equally far "
         f"({moved['large_steady']:.3f} and {moved['small_steady']:.3f} in 100 steps), but noise makes its steps "
-        f"smaller ({moved['small_noisy']:.3f}). It does learn faster: 95 % at step {quick['Adam'].median:,.0f}, plain "
-        f"descent at {quick['SGD'].median:,.0f}, each at its best rate.",
+        f"smaller ({moved['small_noisy']:.3f}). {'It does' if faster else 'Nor does it'} learn faster: 95 % "
+        f"{at['Adam']}, plain descent {at['SGD']}, each at its best rate.",
     )  # fmt: skip
 
 
@@ -830,7 +831,7 @@ def phases(run: "Run") -> Found:
 
 @claim("S1-38", "there are many equally good minima, most critical points are saddles, and knowledge is spread over "
        "all parameters", place="1.P8.1", how="S T", needs=[SHORT, trained("plus_last_even", steps=4000)], slow=True,
-       figure="hessian")  # fmt: skip
+       experiment="plus_last_even", figure="hessian")  # fmt: skip
 def minima(run: "Run", rule: "Run") -> Found:
     """Seeds: equally good, and unlike. Curvature: exactly, of a model with 250 numbers. Cut: the smallest weights."""
     from glassformer.claims import _five_operations as five
