@@ -158,8 +158,9 @@ def end(run: "Run", longer: "Run") -> Found:
         f"after 150 ({longer.members} seeds, digits never seen together)",
         idea=small and right.median >= 0.95,
         truth=f"After 50 epochs {100 * right.median:.1f} % are right and the losses are {train.median:.2g} and "
-        f"{held.median:.2g}: lower than it says, with a small gap, as it says. It does not overfit: after 150 the "
-        f"validation loss is {late.median:.2g} with {100 * gap.median:.1f} % right.",
+        f"{held.median:.2g}: lower than it says, with a small gap, as it says. "
+        f"{'It does' if late.low > 0.1 else 'It does not'} overfit: after 150 the validation loss is "
+        f"{late.median:.2g} with {100 * gap.median:.1f} % right.",
     )  # fmt: skip
 
 
