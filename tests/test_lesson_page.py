@@ -167,6 +167,8 @@ def test_a_page_is_written_once_and_over_nothing(made, tmp_path, monkeypatch):
 def test_a_text_says_nothing_that_a_browser_obeys():
     assert as_html.text("[a](https://x.y) <img src=x> ![b](c)") == "<p>a &lt;img src=x&gt; !b</p>"
     assert "style" not in as_html.text("| a |\n|--:|\n| 1 |")
+    head = as_html.text("| | a |\n|---|---|\n| x | 1 |").split("</thead>")[0]
+    assert re.sub(r"\s", "", head) == '<table><thead><tr><td></td><thclass="number">a</th></tr>'
 
 
 def test_reading_leads_the_lab_and_the_reader_may_lead_it(browser, file):

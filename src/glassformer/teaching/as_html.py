@@ -32,6 +32,7 @@ def _reader() -> MarkdownIt:
         found.add_render_rule(mark, _nothing)
     for mark in ("th_open", "td_open"):
         found.add_render_rule(mark, _cell)
+    found.add_render_rule("th_close", _head_end)
     return found
 
 
@@ -46,7 +47,12 @@ def _cell(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
     """
     below = place if tokens[place].tag == "td" else _below(tokens, place)
     number = NUMBER.fullmatch(tokens[below + 1].content.strip("`*"))
-    return f'<{tokens[place].tag} class="number">' if number else f"<{tokens[place].tag}>"
+    tag = tokens[place].tag if tokens[place + 1].content else "td"  # a heading without words heads nothing
+    return f'<{tag} class="number">' if number else f"<{tag}>"
+
+
+def _head_end(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
+    return "</th>\n" if tokens[place - 1].content else "</td>\n"
 
 
 def _below(tokens: Sequence[Token], place: int) -> int:
