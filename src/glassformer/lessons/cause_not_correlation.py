@@ -55,7 +55,8 @@ words = text.split()
 attention = rule.trace(text)["attention"][0, 0, -1]
 table(["", *words], [["the last + looks here", *(f"{share:.0%}" for share in attention)]])
 number(
-    "Move its look by hand: all attention of the last `+` goes to the first token, a `10`. What will it answer?",
+    f"The model reads `{text}`. Move its look by hand: all attention of the last `+` goes to the first token, a `10`. "
+    "What will it answer?",
     10,
     "It says what it looks at. Now *because* is earned: we changed the look and nothing else.",
     mistakes={6: "That is what it said before; its look was on the `6` then."},
@@ -127,7 +128,8 @@ high, low = kinds[int(fires[:, neuron].argmax())], kinds[int(fires[:, neuron].ar
 whole, silenced = right(), right(f"zero(hidden, block={last}, neuron={neuron})")
 say(f"Neuron {neuron} is on for {fires[:, neuron].max():.0%} of `{high}` and {fires[:, neuron].min():.0%} of `{low}`.")
 choice(
-    f"We switch neuron {neuron} off. What happens?",
+    f"One neuron of many is on for {fires[:, neuron].max():.0%} of `{high}` and {fires[:, neuron].min():.0%} of "
+    f"`{low}`. We switch it off. What happens?",
     "Hardly anything" if silenced > whole - 0.05 else f"`{high}` breaks",
     f"{whole:.1%} were right with it, {silenced:.1%} are without. Its firing goes along with the operation; the "
     "answers do not hang on it alone.",
@@ -234,11 +236,12 @@ turned = {strength: steered(strength) for strength in strengths}
 table(["strength", "answers as `Min`", "answers as `Max`"],
       [[f"{s:g}", f"{a:.0%}", f"{b:.0%}"] for s, (a, b) in turned.items()])  # fmt: skip
 choice(
-    "Why does twice the direction not work twice as well?",
+    f"A vector, added to the stream, lets {turned[1.0][1]:.0%} of all `Min` questions be answered as `Max`; twice the "
+    f"vector only {turned[2.0][1]:.0%}. Why?",
     "It leads out of where the model has ever been",
     "The rest of the model was trained on streams that lie near one mean or the other; beyond them it guesses.",
     {
-        "The answers are already all right": f"At strength two only {turned[2.0][1]:.0%} come out as `Max`.",
+        "With all of them answered as `Max` there is nothing left to turn": "Then it should stay so; it gets worse.",
         "The direction points the other way then": "Its sign is the same; it is only longer.",
     },
 )

@@ -124,7 +124,8 @@ expect(gaps.max() > 0, "a line parts the even numbers from the odd ones")
 lie_even = np.linalg.norm(token[even][:, None] - token[even], axis=-1)[np.triu_indices(6, 1)].min()
 lie_odd = np.linalg.norm(token[uneven][:, None] - token[uneven], axis=-1).max()
 choice(
-    "Why may odd numbers lie in one heap, but even ones not?",
+    "Tokens are points of a plane, and after `+` comes the last even number. Why may odd numbers lie in one heap, but "
+    "even ones not?",
     "Which odd number it was is never asked for; which even number it was must be said",
     f"Two odd numbers are at most {lie_odd:.2f} apart here, two even ones at least {lie_even:.2f}.",
     {
@@ -153,7 +154,7 @@ for place in (0, 2, 3):
          name=f"{words[place]} at place {place}")  # fmt: skip
 best = int(scores.argmax())
 point(
-    "Which token gets the highest score from the last `+`?",
+    f"The model reads `{text}`. Which token gets the highest score from the last `+`?",
     ["score"],
     words,
     (0, best),
@@ -207,7 +208,8 @@ show(
     "Before, the push, and after: arrows over the regions of the answers.",
 )
 number(
-    f"How much of the push comes from the `{words[best]}`, in percent of the attention?",
+    f"The scores are {', '.join(f'{s:.2f}' for s in scores)}. How much of the attention goes to the `{words[best]}` "
+    "after softmax?",
     100 * float(shares[best]),
     "Its share after softmax: a difference of scores of some units is enough to leave almost nothing for the others.",
     tolerance=0.5,

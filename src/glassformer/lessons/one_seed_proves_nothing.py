@@ -167,7 +167,7 @@ against = [f"seed {run.seeds[j]}" for j in picked]
 gains = np.array([[ends[name][j] - ends["ours"][j] for name in ("a little", "much")] for j in picked])
 row, column = (int(each) for each in np.unravel_index(np.abs(gains).argmax(), gains.shape))
 point(
-    "Three seeds, two comparisons with our rate. Where is the difference largest?",
+    "How much more two smaller rates leave above the floor than ours, by seed. Where is the difference largest?",
     against,
     ["a little smaller", "much smaller"],
     (row, column),
@@ -193,7 +193,8 @@ work(
 )
 work(f"({first} − {second}) / {spread:.6f}", (first - second) / spread, 2, name="difference in spreads")
 choice(
-    "So is it?",
+    f"Two models were asked {asked:,} questions each; {first:.0%} and {second:.0%} of the answers are right. Is the "
+    "first model better?",
     "Nobody can say from these numbers",
     "A difference of less than two spreads comes by chance often enough, and the seeds add a spread of their own.",
     {

@@ -180,7 +180,8 @@ table(["step", "entropy", "loss", "chance of the right token"],
        for k in sorted({0, worst // 2, worst, locked, len(cost) - 1})])  # fmt: skip
 show(gf.figures.plot_phase(layer), "one_layer", "The path: first up at constant entropy, then down to sure and right.")
 choice(
-    "What happens in the first steps?",
+    "A layer is told at every step that one and the same token is right, and reads its own likeliest answer next. What "
+    "happens in the first steps?",
     "The loss rises while entropy stays where it is",
     f"Up to step {worst} the loss grows from {cost[0]:.2f} to {cost[worst]:.2f}: each step teaches the answer to the "
     "window of that step, and then the window changes. Once the right token is fed back the window stays, and both "
@@ -273,7 +274,8 @@ last = {name: run.trace(text)["logits"][-1] for name, text in inputs.items()}
 unsure_at = np.array([[entropy(softmax(row / T)) for row in last.values()] for T in warmth])
 top = np.unravel_index(unsure_at.argmax(), unsure_at.shape)
 point(
-    "Entropy of the next token, three temperatures, two inputs. Where is it largest?",
+    "A model has learnt that after `+` comes the last even number, and that after a number anything may come. Its "
+    "scores are divided by three temperatures. Where is the entropy of the next token largest?",
     [f"T = {T:g}" for T in warmth],
     list(inputs),
     (int(top[0]), int(top[1])),

@@ -256,12 +256,13 @@ expect(np.allclose(early[:2], alike, atol=0.03), "before training every head loo
 expect(now[1].max() > 1.5 * alike, "some head looks at the token before more than chance would")
 show(gf.figures.plot_attention(run), "attention", "Every head on one input: near the diagonal, and stripes.")
 point(
-    "Which head has the smallest mean distance?",
+    "How many tokens back each head looks, on average. Which is most like a table of what followed the last token?",
     [f"block {b}" for b in range(run.architecture.blocks)],
     [f"head {h}" for h in range(run.architecture.heads)],
     (int(now[2].argmin()) // run.architecture.heads, int(now[2].argmin()) % run.architecture.heads),
     f"{now[2].min():.1f} tokens back on average: an adaptive table of what followed the last tokens begins like this.",
-    otherwise="Read the column of mean distances once more.",
+    otherwise="Such a table needs the last token alone: look for the head that stays nearest.",
+    cells=[[f"{value:.1f}" for value in row] for row in now[2]],
 )
 lab(run, "The heads of both blocks on a speaker's name. Go back to the beginning: nothing stands out there.",
     input="CORIOLANUS:", panels=("attention", "scores", "curves"), block=near[0], head=near[1])  # fmt: skip
@@ -279,7 +280,8 @@ table(["after", "the five likeliest", "together"],
        for p, each in top.items()])  # fmt: skip
 most = max(each[0][1] for each in top.values())
 choice(
-    "Do these five hold most of the probability?",
+    f"After `{prompts[0]}` the five likeliest tokens have {', '.join(f'{c:.3f}' for _, c in top[prompts[0]])}. Do they "
+    "hold most of the probability?",
     "No" if max(sum(c for _, c in each) for each in top.values()) < 0.5 else "Yes",
     "Look at the sums: the rest is spread over hundreds of tokens. (S2 says that most of it is on five tokens; those "
     "it prints come to about a quarter or a third.)",

@@ -62,7 +62,8 @@ point(
     (0, most),
     f"{quantities[most].capitalize()}, by {growth[most]:,.0f} times; then come {quantities[second]}, by "
     f"{growth[second]:,.0f} times. The number of blocks grew by {growth[0]:,.0f}.",
-    otherwise="Divide the last row by the first, column by column.",
+    otherwise="Divide the second number by the first, column by column.",
+    cells=[[f"{before:,.0f} → {after:,.0f}" for before, after in zip(sizes[0], sizes[-1], strict=True)]],
 )
 show(gf.figures.plot_parameters(run), "beside", "This model's tensors, and its size beside published ones.")
 lab(run, "The whole of it, working. Everything you see here is in a GPT as well, more often and wider.",
@@ -99,7 +100,8 @@ off = [count(int(b), int(w), int(v), CONTEXT) / p - 1 for b, w, _, v, _, p in si
 expect(max(abs(each) for each in off) < 0.05, "the formula counts the large models to within five percent")
 expect(0.5 < ours / run.parameters < 1, "of a tiny model it counts most, and not all")
 number(
-    f"How many million times as many parameters as ours has {models[-1]}?",
+    f"Our model has {run.parameters:,} parameters, {models[-1]} {sizes[-1, -1] / 1e9:,.0f} thousand million. How many "
+    "million times as many is that?",
     float(growth[-1] / 1e6),
     f"{sizes[-1, -1]:,.0f} over {run.parameters:,}.",
     tolerance=0.1,
@@ -178,7 +180,10 @@ say(
 )
 expect(all(left[width].min() > left[2 * width].max() for width in WIDTHS[:-1]), "each width beats the one before")
 choice(
-    f"By this line, what would a model of {models[-1]}'s size make of our rhyme?",
+    "Models of a rhyme leave "
+    + ", ".join(f"{np.median(left[width]):.2f}" for width in WIDTHS)
+    + " nats above the floor, each twice as wide as the one before. What would a model of the size of "
+    f"{models[-1]} make of that rhyme?",
     "Nothing new: the floor is reached by then",
     "A line through a few sizes ends where what it measures ends. That is the trouble with drawing it on.",
     {

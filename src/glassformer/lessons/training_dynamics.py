@@ -70,7 +70,8 @@ say(
 )
 per_pass = practised / settings.batch
 number(
-    "One pass over everything it practises with is an **epoch**. How many updates does one take?",
+    f"A model practises with {practised:,} questions, {settings.batch} in a batch. One pass over all of them is an "
+    "**epoch**. How many updates does it take?",
     per_pass,
     f"{practised:,} questions in batches of {settings.batch}: {per_pass:g} updates; all of its training is "
     f"{settings.steps / per_pass:g} epochs.",
@@ -189,7 +190,8 @@ say(
     "descent goes against the gradient.)"
 )
 choice(
-    "The same training with a rate a hundred times as large: what will happen?",
+    f"A model learns five operations with Adam at a rate of {settings.rate:g}. The same training with a rate a hundred "
+    "times as large: what will happen?",
     "It will not learn the rule",
     "Such steps jump across everything worth finding. `glassformer study rate five_operations` tries many rates, each "
     "with several seeds.",
@@ -364,7 +366,8 @@ table(
 )  # fmt: skip
 finding = next(each for each in doctor["the other"].findings if each is not None and each.serious)
 choice(
-    "What ails the other model?",
+    f"A model ends with a loss of {ill.metrics['train_loss'][-1]:.3f} on what it practised and of "
+    f"{ill.metrics['validation_loss'][-1]:.3f} on what it never saw. What ails it?",
     "It has learnt its questions by heart",
     f"The doctor says: {finding.illness}; {finding.evidence}. What to try: {finding.remedy}. More examples help most: "
     "`glassformer study training_size five_operations`.",
@@ -397,8 +400,8 @@ discuss(
     "`glassformer study pruning five_operations`.",
 )
 number(
-    "Exit question. How many nats lie between what the ill model pays on questions it practised and on those it never "
-    "saw?",
+    f"Exit question. A model pays {ill.metrics['train_loss'][-1]:.3f} nats on questions it practised and "
+    f"{ill.metrics['validation_loss'][-1]:.3f} on others. How large is the gap that tells it has learnt by heart?",
     float(ill.metrics["validation_loss"][-1] - ill.metrics["train_loss"][-1]),
     "Held-out loss minus training loss: the gap is what by heart looks like.",
     tolerance=0.01,
