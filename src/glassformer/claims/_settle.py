@@ -147,8 +147,9 @@ class _Work:
             for need in sorted(needs, key=effort, reverse=True):  # the longest must not be the last to begin
                 self._hand_out(need)
                 left = self._ready(left)
-            while self.waiting:
-                self._take(wait(self.waiting, return_when=FIRST_COMPLETED).done)
+            while self.waiting or left:
+                if self.waiting:
+                    self._take(wait(self.waiting, return_when=FIRST_COMPLETED).done)
                 left = self._ready(left)
         finally:
             for future in self.waiting:
@@ -157,10 +158,10 @@ class _Work:
 
     def _ready(self, left: list[Claim]) -> list[Claim]:
         """Hand out the claims whose trainings are done; those that still wait."""
-        for claim in left:
-            if all(need in self.trained for need in claim.needs):
-                self._hand_out(claim)
-        return [claim for claim in left if any(need not in self.trained for need in claim.needs)]
+        ready = [claim for claim in left if all(need in self.trained for need in claim.needs)]
+        for claim in ready:
+            self._hand_out(claim)  # meanwhile further trainings may be done: their claims are the next to be ready
+        return [claim for claim in left if claim not in ready]
 
     def _hand_out(self, unit: Claim | Need) -> None:
         order: dict[str, Any] = {"folder": str(self.folder.resolve()), "topic": self.topic}
