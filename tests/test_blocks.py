@@ -24,6 +24,7 @@ ELSEWHERE = {  # blocks that another test runs, by page and kind: they need more
     ("README.md", ""): "test_readme.py",
     ("README.md", "python"): "test_readme.py",
     ("docs/ablate-patch-steer.md", "python"): "test_pages.py",
+    ("docs/add-a-claim.md", ""): "test_claims.py",
     ("docs/add-a-figure.md", ""): "test_guides.py",
     ("docs/lessons.md", ""): "test_lessons.py",
 }

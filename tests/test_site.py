@@ -109,9 +109,10 @@ def test_it_is_searched_and_read_without_a_network(built):
         for name in TYPICAL:
             page.goto((built / name).as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
-            assert seen.problems == []
+        assert seen.problems == []
+        for name in TYPICAL:  # axe asks for the style sheets once more, which a file may not, and the page complains
+            page.goto((built / name).as_uri())
             assert found_by_axe(page) == []
-            seen.problems.clear()  # axe asks for the style sheets again, which a file may not
         assert seen.outside() == []
 
 
