@@ -18,7 +18,7 @@ import made_up_claims
 from command import call
 from glassformer import catalogue, experiment
 from glassformer.claims import _digest, _page, _rows, _settle, _sources
-from glassformer.claims._claim import HOW, Claim, Found, Spread, over_seeds, studied, verdict, written
+from glassformer.claims._claim import HOW, Claim, Found, Spread, over_seeds, studied, trained, verdict, written
 from glassformer.errors import CallError, MissingError
 from glassformer.record import Recorder
 from glassformer.run import Run
@@ -281,6 +281,31 @@ def test_what_cannot_be_settled_says_so_and_the_others_go_on(tmp_path, monkeypat
     assert "1 reproduced, 3 not settled" in ended.out
     assert sorted(path.name for path in Path("claims/settled").iterdir()) == ["S9-03.json"]
     assert call("claims", "S9-04", "--workers", 1).code == 0  # what is missing is said, and is no failure
+
+
+def test_a_training_that_ends_while_claims_are_handed_out_loses_none(tmp_path, monkeypatch):
+    """Of two trainings the second is done in the very moment in which the claim of the first is handed out."""
+    from concurrent.futures import Executor, Future
+
+    _, (first, second, *_) = made_up_claims.instead(monkeypatch, tmp_path)
+    needs = [trained("plus_last_even", steps=steps) for steps in (2, 1)]  # the longer one is handed out first
+    late, early = (Claim(**{**vars(each), "needs": (need,)}) for each, need in zip((first, second), needs, strict=True))
+
+    class Sudden(Executor):
+        pending: Future
+
+        def submit(self, fn, /, order):  # noqa: ARG002
+            future = Future()
+            if order.get("need", {}).get("steps") == 2:
+                self.pending = future
+            else:
+                future.set_result({} if "need" in order else {"verdict": "reproduced"})
+            if "id" in order and not self.pending.done():
+                self.pending.set_result({})
+            return future
+
+    done = _settle._Work(Sudden(), None, tmp_path / "claims", _settle.Watch()).done([late, early], needs)
+    assert sorted(done) == ["S9-01", "S9-02"]
 
 
 def test_the_cells_of_a_study_go_to_the_same_workers(tmp_path, monkeypatch):
