@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 EXPERIMENT ?= plus_last_even
 
-.PHONY: setup lab page test lint frontend browser format pictures benchmark claims places changelog clean
+.PHONY: setup lab page test lint frontend browser format pictures benchmark docs claims places changelog clean
 
 setup: $(READY)
 
