@@ -24,7 +24,8 @@ def _about(rows: Sequence[Row]) -> list[str]:
     seeds = [many for row in rows if (many := _rows.many_seeds(row))]
     dates = sorted(row["settled"] for row in rows if row["settled"])
     over = f" {len(seeds)} of them over seeds, {min(seeds)} to {max(seeds)} each." if seeds else ""
-    when = f" They were settled from {dates[0]} to {dates[-1]}." if dates else ""
+    span = f"from {dates[0]} to {dates[-1]}" if len(set(dates)) > 1 else f"on {dates[0]}" if dates else ""
+    when = f" They were settled {span}." if span else ""
     return [
         "Made by `make claims` from what `glassformer claims --all --json` prints; no verdict is written by hand. Each",
         "follows from numbers that a function in `src/glassformer/claims/` computes: *reproduced* as it stands,",
