@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glassformer.teaching import products, written
-from glassformer.teaching.arithmetic import computed, equation
+from glassformer.teaching.arithmetic import computed, equation, with_signs
 
 
 def test_a_sum_of_products_is_read_back_as_the_dot_product():
@@ -26,3 +26,8 @@ def test_an_equation_shows_only_digits_that_its_operands_give():
     assert equation("0.33 × 3", 1.0) == "0.33 × 3 ≈ 1.0"
     with pytest.raises(ValueError, match="comes to"):
         equation("2 × 3", 7)
+
+
+def test_negative_numbers_in_prose_have_a_true_minus():
+    told = with_signs("it is -3.5 (-2), `x - 1 = -3.5` as GPT-2 says in 3-5 steps\n```\n-1\n```")
+    assert told == "it is −3.5 (−2), `x - 1 = -3.5` as GPT-2 says in 3-5 steps\n```\n-1\n```"

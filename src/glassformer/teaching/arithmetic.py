@@ -13,6 +13,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 }
 TOKEN = re.compile(r"\s*(\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|[A-Za-z√]+|[-+−·×*/÷^²(),|])")
 NUMBER = re.compile(r"\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?")
+CODE_OR_MINUS = re.compile(r"(```.*?```|`[^`]*`)|(?<![\w)])-(?=\d)", re.DOTALL)
 
 
 def equation(expression: str, value: float, digits: int = 4) -> str:
@@ -43,6 +44,11 @@ def written(value: float, digits: int = 2) -> str:
     """A number with so many digits behind the point and a true minus sign; what rounds to nothing has none."""
     text = f"{value:,.{digits}f}"
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def with_signs(text: str) -> str:
+    """A text whose negative numbers have a true minus sign; what stands in code stays as it is typed."""
+    return CODE_OR_MINUS.sub(lambda found: found[1] or "−", text)
 
 
 def factor(value: float, digits: int = 2) -> str:

@@ -67,8 +67,7 @@ def plan(script: Script, stage: Record) -> str:
         begin += minutes
     aims = "".join(f"<li>{as_html.line(each)}</li>" for each in script.aims)
     believed = "".join(
-        f"<dt>{as_html.line(belief)}</dt><dd>{as_html.line(shows)}</dd>"
-        for belief, shows in script.misconceptions
+        f"<dt>{as_html.line(belief)}</dt><dd>{as_html.line(shows)}</dd>" for belief, shows in script.misconceptions
     )
     asked = [each for each in stage.questions if not isinstance(each, Discuss)]
     leave = (

@@ -4,7 +4,6 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from glassformer import report, terminal
 from glassformer.errors import DamagedError
@@ -126,7 +125,7 @@ def _drawn(item: Picture) -> dict[str, Any]:
     lines, pixels = data(figure, "svg"), data(figure, "png")
     wide, high = figure.get_size_inches()
     if len(packed(lines)) < len(pixels):
-        source = "data:image/svg+xml," + quote(lines.decode("utf-8"), safe=" =:;,/()'")
+        source = "data:image/svg+xml," + link.escaped(lines.decode("utf-8"))
     else:
         source = "data:image/png;base64," + base64.b64encode(pixels).decode("ascii")
     return {"source": source, "width": round(96 * float(wide)), "height": round(96 * float(high))}

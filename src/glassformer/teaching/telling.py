@@ -6,6 +6,7 @@ is told plainly, without a pause.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from glassformer.errors import Error
@@ -58,14 +59,28 @@ def teller() -> Teller:
     return _tellers[-1]
 
 
+def _tell(item: Item) -> None:
+    """Hand an item to the teller, its negative numbers with a true minus sign."""
+    words = {
+        each.name: getattr(item, each.name) for each in fields(item) if each.name not in ("link", "name", "figure")
+    }
+    teller().tell(replace(item, **{name: _signed(each) for name, each in words.items()}))
+
+
+def _signed(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_signed(each) for each in value)
+    return arithmetic.with_signs(value) if isinstance(value, str) else value
+
+
 def say(text: str) -> None:
     """Say something in Markdown."""
-    teller().tell(Said(text))
+    _tell(Said(text))
 
 
 def show(figure: "Figure", name: str, caption: str = "") -> None:
     """Show a figure; `name` is that of its file, the caption says what to look at."""
-    teller().tell(Picture(figure, name, caption))
+    _tell(Picture(figure, name, caption))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -81,7 +96,7 @@ def work(expression: str, value: float, digits: int = 4, name: str = "") -> None
     The expression is computed anew from what is printed, and must come to `value`; see `arithmetic.equation`.
     """
     begin = f"{name} = " if name else ""
-    teller().tell(Said(f"`{begin}{arithmetic.equation(expression, value, digits)}`"))
+    _tell(Said(f"`{begin}{arithmetic.equation(expression, value, digits)}`"))
 
 
 def lab(
@@ -99,7 +114,7 @@ def lab(
     more.setdefault("run", run.name)
     run.tokens(more.get("input"))  # refuses what this model cannot look at
     made = link.link(step=step, edits=written(run.edited(edits).edits), panels=link.panels(panels), **more)
-    teller().tell(Look(run, made, text))
+    _tell(Look(run, made, text))
 
 
 def number(
@@ -112,7 +127,7 @@ def number(
     for value, _ in wrong:
         if abs(value - asked.answer) <= tolerance:
             raise ValueError(f"{value} is called a mistake, but it is the answer of {text!r}")
-    teller().tell(asked)
+    _tell(asked)
 
 
 def choice(text: str, answer: str, because: str, wrong: Mapping[str, str]) -> None:
@@ -124,7 +139,7 @@ def choice(text: str, answer: str, because: str, wrong: Mapping[str, str]) -> No
     order = chance(text).permutation(len(options)).tolist()
     reasons = {answer: because, **wrong}
     mixed = tuple(options[k] for k in order)
-    teller().tell(Choice(text, mixed, mixed.index(answer), because, tuple(reasons[each] for each in mixed)))
+    _tell(Choice(text, mixed, mixed.index(answer), because, tuple(reasons[each] for each in mixed)))
 
 
 def point(
@@ -138,12 +153,12 @@ def point(
     )
     said = tuple(tuple(special.get((r, c), otherwise) for c in range(len(columns))) for r in range(len(rows)))
     row, column = (int(k) for k in answer)
-    teller().tell(Point(text, tuple(rows), tuple(columns), inside, (row, column), because, said))
+    _tell(Point(text, tuple(rows), tuple(columns), inside, (row, column), because, said))
 
 
 def discuss(text: str, look_for: str, experiment: str) -> None:
     """Ask an open question: what a good answer mentions, and the experiment that would decide."""
-    teller().tell(Discuss(text, look_for, experiment))
+    _tell(Discuss(text, look_for, experiment))
 
 
 def expect(happened: Any, sentence: str) -> None:
