@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from browsing import browsing, found_by_axe
+from glassformer.errors import LimitError
 from glassformer.report import link
+from glassformer.report.payload import Wish
 from glassformer.teaching import as_html, page
 from glassformer.teaching.running import run as told
 from glassformer.teaching.script import read
 from glassformer.teaching.tellers import Record
 from page_reports import visit
+from small_runs import run_of
 
 # It has the name of a lesson of the course, in which it has its place.
 LESSON = '''"""A small lesson: told to try its page."""
@@ -162,6 +165,16 @@ def test_a_page_is_written_once_and_over_nothing(made, tmp_path, monkeypatch):
     first.write_text("mine")
     assert report.put(made, None, Path("lessons/small")) == Path("lessons/small-2.html")
     assert first.read_text() == "mine"
+
+
+def test_what_is_looked_at_is_inside_however_large_the_file_gets():
+    from glassformer import report
+
+    run = run_of("plus_last_even")
+    [inside] = report.made([run], Wish(size=0.1, least=4, always=((7, 40, 123),))).runs
+    assert inside.steps == [0, 7, 40, 123, 300]
+    with pytest.raises(LimitError, match="too little"):
+        report.made([run], Wish(size=0.1))
 
 
 def test_a_text_says_nothing_that_a_browser_obeys():

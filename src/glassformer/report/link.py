@@ -25,7 +25,7 @@ def link(**fields: Any) -> str:
     given = {name: str(value) for name, value in fields.items() if value is not None and value != ""}
     if not given:
         return ""
-    made = "#" + "&".join([VERSION, *(f"{name}={_escaped(value)}" for name, value in given.items())])
+    made = "#" + "&".join([VERSION, *(f"{name}={escaped(value)}" for name, value in given.items())])
     if len(made) > MOST:
         raise LimitError(f"the link has {len(made):,} characters; the most is {MOST:,}: shorten the input or the edits")
     return made
@@ -65,7 +65,7 @@ def panels(names: Iterable[str]) -> str:
     return ",".join(found)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """As JavaScript's encodeURIComponent writes it."""
     return "".join(chr(byte) if byte in UNESCAPED else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))
 
