@@ -166,8 +166,9 @@ lab(run, f"`{text}`: scores of all pairs, and the attention that is left. The up
 # %% [markdown]
 # ## Small is not forbidden
 #
-# S4 draws negative scores as if they were masked, and for a `+` at some place hides the key at that same place, too.
-# Neither is so: a place sees itself, and a negative score only makes for a smaller share.
+# S4, one of the texts that this laboratory checks (`glassformer claims S4`), draws negative scores as if they were
+# masked, and for a `+` at some place hides the key at that same place, too. Neither is so: a place sees itself, and a
+# negative score only makes for a smaller share.
 
 # %%
 negative = allowed & (scores < 0)
@@ -199,7 +200,8 @@ ids = [run.tokens(" ".join(each)) for each in (window, other)]
 def moved(causal: bool) -> np.ndarray:
     """How far the chances at each place move when the last word changes."""
     model = replace(run.architecture, causal=causal)
-    before, after = (forward(nest(run.weights()), each, model)[1]["probabilities"] for each in ids)
+    weights = nest(run.weights())  # block by block, as forward takes them; it is the whole model in plain NumPy
+    before, after = (forward(weights, each, model)[1]["probabilities"] for each in ids)  # [1]: every number inside
     return np.asarray(np.abs(before - after).max(axis=-1))
 
 

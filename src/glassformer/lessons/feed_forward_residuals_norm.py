@@ -52,9 +52,10 @@ PLAN = (
 # %% [markdown]
 # ## After looking around: thinking
 #
-# Attention has brought together what a word needs. Now the **feed-forward** part works on it. You have built it
-# already, in the lesson on small networks: a row of neurons, each with its weights, bias and ReLU, and behind it a
-# second row of sums that makes as many features as before. The first matrix *expands*, the second *contracts*.
+# Attention has brought together what a word needs. Now the **feed-forward** part works on it; attention and
+# feed-forward together are one **block** of the model. You have built this second part already, in the lesson on small
+# networks: a row of neurons, each with its weights, bias and ReLU, and behind it a second row of sums that makes as
+# many features as before. The first matrix *expands*, the second *contracts*.
 
 # %%
 import numpy as np
@@ -76,7 +77,7 @@ def feed_forward(x: np.ndarray, block: int = 0) -> np.ndarray:
 read = seen["normed_2"][0]  # what goes in, at each place: (place, feature)
 expect(np.allclose(feed_forward(read), seen["fed"][0], atol=1e-4), "three lines are the model's feed-forward part")
 on = int((seen["hidden"][0, -1] > 0).sum())
-say(f"{a.width} features → {a.feed_forward} neurons → {a.width} features. For the last word, {on} of them are on.")
+say(f"{a.width} features → {a.feed_forward} neurons → {a.width} features. For the last word, {on} neurons are on.")
 weights = a.width * a.feed_forward + a.feed_forward + a.feed_forward * a.width + a.width
 number(
     "How many parameters has this part, with both matrices and both rows of biases?",
@@ -123,7 +124,8 @@ choice(
 #
 # What attention and feed-forward find out is not handed on *in place of* what came in: it is **added** to it. Such a
 # shortcut around a part is called a **residual connection**, and the row that runs through the whole model, gathering
-# one sum after the other, the **residual stream**. Here is one feature of the last word on its way.
+# one sum after the other, the **residual stream**. Here is one feature of the last word on its way: the embedding, then
+# what attention and feed-forward of the first block add, then those of the second.
 
 # %%
 parts = {"embedding": seen["embedded"][-1]}
@@ -192,7 +194,7 @@ discuss(
     "Gradients shrink from part to part, so the first blocks hardly learn; each block must pass on by itself "
     "whatever later ones need; at the start the input is scrambled before anything can be read off it.",
     "`glassformer train mary --set architecture.residual=false`, several seeds, beside the usual one: compare how "
-    "early the loss passes each rung.",
+    "early the loss passes each line of the ladder.",
 )
 
 # %% [markdown]

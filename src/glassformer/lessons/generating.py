@@ -216,8 +216,9 @@ table(
 expect(found[1.0][0] > 0.9, "at temperature one nearly every word may follow")
 expect(found[4.0][0] < found[2.0][0] < found[1.0][0], "hotter texts make less sense")
 hot = run.generate(start, 14, temperature=temperatures[-1], seed=seed()).text
-say(f"At temperature {temperatures[-1]}: *{hot}*".replace("<END>", "END"))
-lab(run, "The chances at a high temperature: the long tail of words that never follow has grown.",
+say(f"At temperature {temperatures[-1]}:\n\n> {hot}".replace("<END>", "`<END>`"))
+lab(run, f"The chances with the temperature set to {temperatures[-1]:.0f}: the long tail of words that never follow "
+    "has grown.",
     input=start, temperature=temperatures[-1], panels=("output",))  # fmt: skip
 
 # %% [markdown]
@@ -278,9 +279,10 @@ say(
 expect(top[1] > 2 / len(words), "on nonsense it still has a favourite, far above an even guess")
 copies = found[1.0][1]
 say(
-    f"Something new? At temperature one, {copies:.0%} of all runs of {LONG} words are word for word in the rhyme. "
-    "S3 says that its model writes in the *style* of the rhyme. What it has learnt is the rhyme, and where one may "
-    "cross over from one line to another. New are at most the crossings."
+    f"Something new? At temperature one, {copies:.0%} of all runs of {LONG} words are word for word in the rhyme. S3, "
+    "the text about this model (`glassformer claims S3`), says that its model writes in the *style* of the rhyme. "
+    "What it has learnt is the rhyme, and where one may cross over from one line to another. New are at most the "
+    "crossings."
 )
 expect(copies > 0.6, "most of what it writes is copied")
 ways = {word: sorted(after[word]) for word in (TEXT[0], TEXT[3], TEXT[4])}
@@ -309,10 +311,10 @@ point(
 # - the *loop* of this lesson: from chances to text.
 #
 # The large models that people talk to are built of the same parts. What would bring ours closer to them? More text
-# first of all, then pieces of words in place of whole ones, a larger model, a longer window, and dropout against
-# learning by heart. `glassformer train --text FILE` does the first with a text of yours, and the lesson on
-# Shakespeare shows the next steps. One improvement is in place already: the rate of this training falls towards its
-# end.
+# first of all, then pieces of words in place of whole ones, a larger model, a longer window, and *dropout*, which
+# switches off neurons by chance during training, against learning by heart. `glassformer train --text FILE` does the
+# first with a text of yours, and the lesson on Shakespeare shows the next steps. One improvement is in place already:
+# the rate of this training falls towards its end.
 
 # %%
 discuss(

@@ -108,9 +108,9 @@ queries = [read @ learnt["blocks.0.query"][:, columns] for columns in own]
 expect(all(np.allclose(queries[h], seen["query"][0, h], atol=1e-4) for h in range(a.heads)), "columns make the heads")
 
 # %% [markdown]
-# S3 draws it differently: there the first head gets the first half of the features, the second head the other half.
-# Its program does not do so, and neither does this model. A test: change one feature in the *second* half of a word's
-# row.
+# S3, the text about this model (`glassformer claims S3`), draws it differently: there the first head gets the first
+# half of the features, the second head the other half. Its program does not do so, and neither does this model. A
+# test: change one feature in the *second* half of a word's row.
 
 # %%
 poked = read[-1].copy()
@@ -188,7 +188,7 @@ table(["", "mean difference of the shares"],
       [["before training", f"{apart(0):.3f}"], ["after training", f"{apart(-1):.3f}"]])  # fmt: skip
 expect(apart(0) > 0.005, "untrained heads differ already")
 expect(apart(-1) > apart(0), "training makes them differ more")
-say("They begin different, by chance. Training does not create the difference, it puts it to use.")
+say("They begin different, by chance. Training makes more of a difference that was there before it.")
 lab(run, "The heads before the first step. Let the clock run: when does a head begin to prefer a place?",
     step=0, input=text, panels=("attention",))  # fmt: skip
 
@@ -261,7 +261,7 @@ discuss(
     "Each head then has one feature for its query and one for its key: its score is a single product, so that it "
     "can only look for *more* or *less* of one thing.",
     "`glassformer train mary --set architecture.heads=1`, then `2`, `4`, `8`, `16`, several seeds each, and "
-    "compare the excess.",
+    "compare the losses at the end.",
 )
 choice(
     "What is a head's own, and not shared with the other heads of its block?",

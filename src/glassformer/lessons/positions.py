@@ -21,7 +21,7 @@ ORDER = 100
 MINUTES = 20
 AIMS = (
     "say why a model that adds up its words cannot know their order",
-    "compute what enters the first block: a row for the word plus a row for the place",
+    "compute what enters the model: a row for the word plus a row for the place",
     "say what a row of waves has that a learnt row has not, and the other way round",
     "predict what a model without positions answers when the order changes",
 )
@@ -184,7 +184,8 @@ turn = np.array([[np.cos(step), -np.sin(step)], [np.sin(step), np.cos(step)]])  
 shifted = clock[:-step, :2] @ turn  # the same turn for every place
 start = int(chance("start").integers(1, 8))
 say(
-    f"Going {step} places on is the same small computation wherever one starts: a turn of the pair. From place {start}:"
+    f"Going {step} places on is the same small computation wherever one starts: a turn of the pair by the angle of "
+    f"{step} places. From place {start}, its sine and cosine, each multiplied by a sine or cosine of that angle:"
 )
 work(products(clock[start, :2], turn[:, 0], 4), clock[start + step, 0], name=f"sine at {start + step}")
 work(products(clock[start, :2], turn[:, 1], 4), clock[start + step, 1], name=f"cosine at {start + step}")
@@ -209,7 +210,10 @@ choice(
 # %%
 without = {text: run.trace(text, edits="zero(position_embedding)")["probabilities"][-1] for text in (one, other)}
 answers = {text: run.task.vocabulary[int(chances.argmax())] for text, chances in without.items()}
-table(["after", "with", "without"], [[f"`{text}`", f"`{heard[text][0]}`", f"`{answers[text]}`"] for text in answers])
+table(
+    ["after", "with positions", "without"],
+    [[f"`{text}`", f"`{heard[text][0]}`", f"`{answers[text]}`"] for text in answers],
+)
 expect(np.allclose(without[one], without[other], atol=1e-5), "without positions, both orders get the same answer")
 say(
     "The same answer to both, to the last digit, so that at least one of them is wrong. The numbers before the `+` "
@@ -221,10 +225,12 @@ lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers 
 # %% [markdown]
 # ## With more than one block
 #
-# S2 says that without positions a model cannot tell orders apart. That holds for this model, which mixes its words
-# once. The model of the rhyme mixes them twice, block behind block, and each place gathers only from what stands
-# before it. So when two words change places, the second place has met another word before it than in the other order:
-# in the second mix, the order shows.
+# This laboratory grew out of five texts about small transformers, called S0 to S4, and checks what they claim; you
+# will meet them again (`glassformer claims S2` lists what the third of them says). S2 says that without positions a
+# model cannot tell orders apart. That holds for this model, which mixes its words once. The model of the rhyme mixes
+# them twice: it has two **blocks**, one behind the other, and each of them mixes, then works on the result. In each
+# mix a place gathers only from itself and from what stands before it. So when two words change places, the second
+# place has met another word before it than in the other order: in the second mix, the order shows.
 
 # %%
 first, second, third, last = mary.task.vocabulary[:4]
@@ -242,8 +248,8 @@ discuss(
     "afterwards?",
     "Ours was used to its positions: taking them away also shifts every row by something it relied on. A model "
     "that never had them can use what is left, that is, words and, with several blocks, who came before whom.",
-    "`glassformer train mary --set architecture.positions=none`, several seeds, and compare the excess above the "
-    "floor with that of `glassformer train mary`.",
+    "`glassformer train mary --set architecture.positions=none`, several seeds, and compare how far its loss ends "
+    "above the floor with that of `glassformer train mary`.",
 )
 choice(
     "What can a sum over all words of a text never tell?",

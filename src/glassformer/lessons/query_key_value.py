@@ -201,9 +201,10 @@ say(
 # %% [markdown]
 # ## The same in the trained model
 #
-# Now with what training found. The first head of the first block (a *head* is one such attention; there are more)
-# takes the rows of our three words, brought to a common size first (a lesson of its own), and does what you just did.
-# Only the last word is compared here: the others may not see all words, which is the next lesson.
+# Now with what training found. The first head of the first block (a *head* is one such attention, a *block* one round
+# of them; there are more of both) takes the rows of our three words, brought to a common size first (a lesson of its
+# own), and does what you just did. Only the last word is compared here: the others may not see all words, which is the
+# next lesson.
 
 # %%
 text = " ".join(words)
@@ -223,9 +224,10 @@ table(
     ],
 )
 say(
-    f"By which root? S3 says in its text: of the {a.per_head} features of a head. Its program, which this model "
-    f"follows, divides by the root of the whole width, {a.width}. Scores are {np.sqrt(a.per_head / a.width):.2f} "
-    "times as large that way, and attention is somewhat more even. Training can make up for either."
+    "By which root? S3, one of the texts that this laboratory checks (`glassformer claims S3`), says: of the "
+    f"{a.per_head} features of a head. Its program, which this model follows, divides by the root of the whole width, "
+    f"{a.width}. Scores are {np.sqrt(a.per_head / a.width):.2f} times as large that way, and attention is somewhat "
+    "more even. Training can make up for either."
 )
 lab(run, f"`{text}`: the row of the last word. Choose a score to see its products.",
     input=text, head=0, block=0, panels=("scores", "attention", "values"))  # fmt: skip
@@ -255,7 +257,7 @@ show(plot_scoring(rule, sequence=told), "scoring",
      "The same from start to end on this input: queries and keys, scores, and the attention.")  # fmt: skip
 near, out = np.array([0.9, 0.2]), np.array([3.0, 1.0])
 arrow = np.array([1.0, 0.0])
-say("Two keys by hand, one close to the tip of the query, one far out:")
+say("By hand, with the query `(1, 0)`: one key close to its tip, `(0.9, 0.2)`, and one far out, `(3, 1)`.")
 work(products(arrow, near, 1), arrow @ near, name="the near one")
 work(products(arrow, out, 1), arrow @ out, name="the far one")
 expect(arrow @ out > arrow @ near and np.linalg.norm(out - arrow) > np.linalg.norm(near - arrow), "the far key wins")
@@ -276,12 +278,12 @@ say(
     f"{written(scores[here, answer])}: to look is not to be looked at."
 )
 choice(
-    "A word looks at another one with all of its attention. What does it take along?",
-    "its value",
+    "A word looks at another one with all of its attention. What does it take along from there?",
+    "the other word's value",
     "Query and key only decide how much; what is handed over is the value.",
     {
-        "its key": "The key is compared with the query, and stays where it is.",
-        "its query": "The query is what that word asks of others.",
-        "its row of the embedding": "Not the row itself: what the value matrix makes of it.",
+        "the other word's key": "The key is compared with the query, and stays where it is.",
+        "the other word's query": "The query is what that word asks of others.",
+        "the other word's row of the embedding": "Not the row itself: what the value matrix makes of it.",
     },
 )

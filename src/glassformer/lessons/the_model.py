@@ -144,8 +144,8 @@ say(
 )
 drawn = 0.85  # what S3 writes into its drawing of the model
 say(
-    f"S3's drawing says {drawn:.0%} for `{TEXT[4]}` here. After these words nothing else ever follows in the rhyme, "
-    f"and a trained model knows: ours says {chances[winner]:.1%}."
+    f"S3, the text about this model (`glassformer claims S3`), draws it with {drawn:.0%} for `{TEXT[4]}` here. After "
+    f"these words nothing else ever follows in the rhyme, and a trained model knows: ours says {chances[winner]:.1%}."
 )
 expect(run.task.vocabulary[winner] == TEXT[4] and chances[winner] > drawn, "the model is surer than the drawing")
 shift = 3
@@ -196,7 +196,8 @@ lab(run, "The stream of the last word, read out at each point on its way.", inpu
 # ## Counting
 #
 # How many numbers is that? Each matrix has as many as its sides multiplied. Attention has four of them (query, key,
-# value, output), a block has two norms, and each norm has a gain and a bias for every feature.
+# value, output) and a bias for each feature of its output, a block has two norms, and each norm has a gain and a bias
+# for every feature.
 
 # %%
 number(
@@ -287,7 +288,7 @@ discuss(
     "It depends on what there is to learn. More blocks allow more steps of *look and think*; more width allows "
     "each step to hold more. For a rhyme learnt by heart, either is far more than enough.",
     "`glassformer train mary --set architecture.blocks=4`, and with the width that comes to as many parameters; "
-    "several seeds; compare the step at which each rung is passed, and the excess at the end.",
+    "several seeds; compare how fast the losses fall, and where they end.",
 )
 choice(
     "Which part of the model lets the second word know what the first one is?",

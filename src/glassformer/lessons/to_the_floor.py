@@ -99,9 +99,9 @@ work(f"{settings.steps:,} × {settings.batch}", drawn, name="windows drawn")
 work(f"{drawn:,} / {len(windows)}", drawn / len(windows), digits=1, name="passes over the text")
 printed = 4  # windows in a batch, as S3 prints it
 say(
-    f"S3 calls its {settings.steps:,} steps *epochs*. An epoch is a pass over the text, and these steps make "
-    f"{drawn / len(windows):.0f} of them. (It also prints a batch of {printed}, where its program takes "
-    f"{settings.batch}.)"
+    f"S3, the text about this model (`glassformer claims S3`), calls its {settings.steps:,} steps *epochs*. An epoch "
+    f"is a pass over the text, and these steps make {drawn / len(windows):.0f} of them. (It also prints a batch of "
+    f"{printed}, where its program takes {settings.batch}.)"
 )
 steps = [0, 1, *(int(s) for s in np.geomspace(10, settings.steps, 7))]
 logged = run.metrics["step"]
@@ -156,8 +156,8 @@ moves = np.concatenate([np.abs(after[name] - before[name]).ravel() for name in b
 first_rate = float(run.metrics["rate"][1])
 close = float((np.abs(moves / first_rate - 1) < 0.01).mean())
 number(
-    f"The rate of the first step is {first_rate:.2e}. What share of the {moves.size:,} weights moved by that, "
-    "within a hundredth? Guess, in percent.",
+    f"The rate of the first step is {first_rate:.7f}: training begins gently, and the rate grows at first. What share "
+    f"of the {moves.size:,} weights moved by that, within a hundredth? Guess, in percent.",
     100 * close,
     f"{close:.1%}. (The others differ by weight decay, or had gradients so small that a tiny safety term shows.)",
     tolerance=5,
