@@ -51,7 +51,7 @@ PLAN = (
 # %% [markdown]
 # ## The text knows the answers
 #
-# Our model shall learn to say what comes next. To learn, it needs questions with known answers. Who writes them?
+# Our model is to learn to say what comes next. To learn, it needs questions with known answers. Who writes them?
 # Nobody: take any stretch of the rhyme, hide the next word, and you have a question *and* its answer.
 #
 # How much of the text may it look at? A fixed number of tokens, its **window** (also called its *context*). The
@@ -66,10 +66,10 @@ ids = run.task.data(context).train.tokens  # the whole rhyme, as ids
 words = np.array(run.task.vocabulary)  # words[ids] reads them back
 say(f"The rhyme has {len(ids)} tokens, and the model sees {context} of them at a time.")
 
-begin = int(chance("window").integers(len(ids) - context))
+begin = int(chance("window").integers(len(ids) - context))  # drawn by chance
 window = ids[begin : begin + context + 1]  # one more than it sees: the last one is only asked for
 inputs, targets = window[:-1], window[1:]
-say(f"Here is one window, from token {begin} on. Above what the model sees, below what it is asked for:")
+say(f"Here is one window, from token {begin} on. Above is what the model sees, below what it is asked for:")
 table(
     ["position", *range(context)],
     [["input", *(f"`{w}`" for w in words[inputs])], ["target", *(f"`{w}`" for w in words[targets])]],
@@ -112,10 +112,11 @@ lab(
 # %% [markdown]
 # ## How many windows are there?
 #
-# Slide the window over the text, one token at a time. Each needs the tokens it sees and one more, the last target.
+# Slide the window over the text, one token at a time. Each window needs the tokens it sees and one more, the last
+# target.
 
 # %%
-starts = len(ids) - context  # a window may begin at 0, 1, … starts − 1
+starts = sum(k + context < len(ids) for k in range(len(ids)))  # places k whose last target is in the text
 number(
     f"{len(ids)} tokens, and a window sees {context} of them and asks for one more. At how many places can it begin?",
     starts,
@@ -235,7 +236,7 @@ _examples, _batch, _epochs = 10_000, int(chance("schedule").choice([16, 32, 64])
 _updates = _examples // _batch * _epochs
 number(
     f"Another training: {_examples:,} examples, batches of {_batch}, {_epochs} epochs; in each epoch, what does not "
-    "fill a batch is left out. How many steps are that?",
+    "fill a batch is left out. How many steps is that?",
     _updates,
     f"{_examples:,} examples fill {_examples // _batch} batches of {_batch}, and there are {_epochs} epochs.",
     mistakes={
@@ -247,15 +248,15 @@ curve = run.metrics["validation_loss"]
 lab(
     run,
     f"The whole training as a curve: {steps:,} steps, from a loss of {curve[0]:.2f} to {curve[-1]:.2f}. Move the "
-    "clock.",
+    "clock, the slider of the steps: the whole page goes to the model of that step.",
     step=early,
     panels=("curves",),
 )
 discuss(
     "Batches of one, of a few dozen, of a thousand windows: which learns most per step, and which per second?",
     "A single window pulls in a direction of its own, so that steps must be small; a huge batch gives a steady "
-    "direction, but each step costs as many windows. In between lies the most progress for the work. Whether one of "
-    "them generalises better cannot be seen on a text that is learnt by heart.",
+    "direction, but each step costs as many windows. In between lies the most progress for the work. Which of "
+    "them does better on new text cannot be seen here, where one text is learnt by heart.",
     "`glassformer train mary --set train.batch=1`, and with `128`, over several seeds; compare the loss by steps, "
     "and by windows drawn.",
 )

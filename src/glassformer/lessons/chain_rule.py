@@ -107,7 +107,11 @@ expect(measured < 0, "raising this weight lowers the loss")
 #
 # Nudging works, but it needs the whole network twice for each knob. There is a shorter way. Follow what a change of
 # that weight does, link by link: it changes the sum of the output neuron, the sum changes the prediction, the
-# prediction changes the loss. For each link alone we can say *times how much*:
+# prediction changes the loss. For each link alone we can say *times how much*.
+#
+# (The last link is the slope of a square. Picture one whose sides grow by a hair: it gains two thin strips, each as
+# long as a side; so it grows by twice its side, times the hair. Here the side is the error; and the error shrinks as
+# the prediction grows, hence the minus.)
 
 # %%
 hidden = np.maximum(x @ w + b, 0)
@@ -252,7 +256,7 @@ say(
 #
 # A transformer is a longer chain, made of the same links. We take the small model early in its training, when it
 # still has much to learn, and ask: how would the loss on one text change with *any* number inside? Forward, then one
-# sweep back.
+# sweep back. Each token enters the model as a few numbers, its **features**; we take one of them.
 
 # %%
 from glassformer.analyses import backward
@@ -296,7 +300,7 @@ from glassformer.figures import plot_backward
 show(
     plot_backward(run, sequence=text, step=step),
     "backward",
-    "Above each value, below its gradient, at every point from the embedding to the answer.",
+    "Above each value, below its gradient, at every point from where the text enters to the answer.",
 )
 lab(
     run,

@@ -22,7 +22,7 @@ AIMS = (
     "make one update by hand, and prove that it helped",
     "say why the gradient is subtracted, and what adding it would do",
     "say what a learning rate is, and recognise one that is too small or too large",
-    "write the training loop, and name its five parts in a transformer's training",
+    "write the training loop, and find its parts in a transformer's training",
 )
 BEFORE = ("chain_rule",)
 ANSWERS = ("3.§3.1.4.1", "3.§3.1.4.2", "3.§3.1.5", "3.§3.1.6", "1.T.1", "1.P8.2", "1.Q6", "1.Q8")
@@ -158,7 +158,7 @@ work(
     name="distance after a step, over before",
 )
 work(f"1 − 2 × {rate}", shrink, name="the same, from rate and slope alone")
-say("Each step keeps the same share of the distance. We come near and nearer, and never quite arrive.")
+say("Each step keeps the same share of the distance. We come nearer and nearer, and never quite arrive.")
 
 # %%
 from glassformer.figures import plot_descent
@@ -202,7 +202,7 @@ _g = chance("five").permutation([-0.004, -0.005, -0.003, -0.006, -0.004]).tolist
 _rate, _start = 0.001, 0.1
 number(
     f"Five updates by plain descent: the weight begins at {_start}, the rate is {_rate}, the gradients are "
-    f"{', '.join(written(each, 3) for each in _g)}. Where does it end? (Six digits behind the point.)",
+    f"{', '.join(written(each, 3) for each in _g)}. Where does it end? (Six digits after the point.)",
     _start - _rate * sum(_g),
     "Add up the gradients, multiply by the rate, and subtract: with plain descent their order does not matter.",
     tolerance=0.0000005,
@@ -248,9 +248,10 @@ say(
 # %% [markdown]
 # ## The loop
 #
-# Now all nine knobs at once, and again and again. One turn of the loop has always the same parts: **forward**
+# Now all nine knobs at once, and again and again. One turn of the loop always has the same parts: **forward**
 # (predict), **loss** (how wrong?), **backward** (all gradients), **update** (a step downhill), and around again. You
-# have seen each of them; here they stand together.
+# have seen each of them; here they stand together. (With a single example, each turn is a whole pass over all there is,
+# an epoch.)
 
 # %%
 import numpy as np
@@ -292,7 +293,9 @@ from glassformer.analyses import hand_update
 made = hand_update(run)
 say(
     f"In the step to {made.step}, the steepest weight is `{made.weight}`: {made.called}. (The read-out is the last "
-    "set of weights, one column for each word that can be said.)"
+    "set of weights, one column for each word that can be said.) The rate of this step is "
+    f"{made.rate:.6f}: the training changes it from step to step, and it is never above "
+    f"{run.experiment.train.rate:g}."
 )
 work(
     f"{factor(made.before, 6)} − {made.rate:.6f} × {factor(made.gradient, 6)}",
@@ -305,13 +308,14 @@ table(
     [
         ["before", f"{made.loss_before:.6f}"],
         ["after moving this one weight", f"{made.loss_by_descent:.6f}"],
-        [f"after moving all {run.parameters:,}", f"{made.loss_trained:.6f}"],
+        [f"after moving all {run.parameters:,}, as the training did", f"{made.loss_trained:.6f}"],
     ],
 )
 expect(made.loss_by_descent < made.loss_before and made.loss_trained < made.loss_before, "the update lowers the loss")
 say(
     f"One weight among {run.parameters:,} does next to nothing; all of them together do. (The training itself moved "
-    f"this weight to {written(made.trained, 6)}: it used AdamW, whose steps depend on earlier gradients, too.)"
+    f"this weight to {written(made.trained, 6)}: it used AdamW, a kind of Adam, whose steps "
+    "depend on earlier gradients, too.)"
 )
 lab(
     run,

@@ -54,7 +54,8 @@ PLAN = (
 #
 # The first lesson gave each word a number, and warned: it is a name, not an amount. So a model must not calculate
 # with it. It uses the number for one thing only: to fetch a *row* from a table. That row is the word's **embedding**:
-# a list of numbers, its **features**, with which one can calculate. The table is learnt, like all other weights.
+# a list of numbers, its **features**, with which one can calculate. Such a list is called a **vector**. The table is
+# learnt, like all other weights.
 
 # %%
 import numpy as np
@@ -89,7 +90,8 @@ lab(
 # ## Before and after
 #
 # Before training the rows are drawn by chance; they mean nothing. Then come all the steps of descent. Predict: how
-# far will the row of `lamb` have moved, compared with its length?
+# far will the row of `lamb` have moved, compared with its length? (The length of a vector is that of an arrow from zero
+# to it: the root of the sum of its squared features.)
 
 # %%
 first = run.weights(0)["token"]

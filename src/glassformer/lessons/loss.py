@@ -63,7 +63,7 @@ error = wanted - prediction
 loss = error**2
 work(f"{wanted:.0f} − {prediction}", error, name="error")
 number(
-    "What is its square, to two digits behind the point?",
+    "What is its square, to two digits after the point?",
     loss,
     "The error times itself.",
     tolerance=0.005,
@@ -265,7 +265,9 @@ _ladder = run.task.ladder(context)
 table(["who guesses so", "pays, in nats"], [[rung.name, f"{rung.nats:.3f}"] for rung in _ladder])
 show(plot_loss(run), "loss", "The loss as training goes on, in front of what partial understandings cost.")
 say(
-    f"The table is the **ladder**: what it costs to know only so much. Its last line, {_ladder[-1].nats:.3f} nats, is "
+    "The table is the **ladder**: what it costs to know only so much, from nothing at all, over how often each word "
+    "occurs, and which words follow the last one, the last two, the last three, up to all that the text can tell. "
+    f"Its last line, {_ladder[-1].nats:.3f} nats, is "
     f"the **floor**: nobody who sees {context} words at a time can do better, as the rhyme itself goes on in several "
     "ways after some of them. A later lesson trains down to it."
 )

@@ -42,7 +42,11 @@ PLAN = (
 # (it writes), **pre-trained** (it has learnt from much text before you meet it) and **transformer** (how it is built
 # inside: that is what this course is about).
 #
-# Ours is tiny and has read a single nursery rhyme. To learn it takes some seconds, on your own machine.
+# Ours is tiny and has read a single nursery rhyme. Learning it takes a few seconds, on your own machine.
+#
+# The lines of Python in this course are those that compute what you read; you can follow it without them. `train` (it
+# trains a model, or opens one that is there), `seed` and `chance` (what is drawn can be drawn again) come with every
+# lesson.
 
 # %%
 from glassformer.tasks.mary import LINES  # the rhyme
@@ -74,7 +78,7 @@ lab(
 # %% [markdown]
 # ## All that it has read
 #
-# What a model learns from is its **corpus**. Behind each line of ours we put a mark, `<END>`: it is one more word,
+# What a model learns from is its **corpus**. After each line of ours we put a mark, `<END>`: it is one more word,
 # and lets the model learn where a line is over. Without it, a text would have no place to stop.
 
 # %%
@@ -87,12 +91,12 @@ say(
     "a **token**: a thing the model sees as a whole."
 )
 number(
-    f"There are {words} words in {len(LINES)} lines, each line with its `<END>`. How many tokens are that?",
+    f"There are {words} words in {len(LINES)} lines, each line with its `<END>`. How many tokens is that?",
     len(tokens),
     "Every word is a token, and so is every `<END>`.",
     mistakes={
         words: "The ends of the lines are tokens, too.",
-        words + 1: "There is an `<END>` behind every line, not only behind the last.",
+        words + 1: "There is an `<END>` after every line, not only after the last.",
         len(text): "That is the number of characters. Here a token is a whole word.",
     },
 )
@@ -124,13 +128,18 @@ number(
     f"Look into the rhyme above. How many *different* tokens come after `{_asked}`?",
     len(after[_asked]),
     f"They are {', '.join(f'`{each}`' for each in after[_asked])}.",
-    mistakes={sum(after[_asked].values()): f"So often `{_asked}` occurs; some of what follows is the same each time."}
+    mistakes={
+        sum(
+            after[_asked].values()
+        ): f"That is how often `{_asked}` occurs; some of what follows it is the same each time."
+    }
     if sum(after[_asked].values()) != len(after[_asked])
     else None,
 )
 lab(
     run,
-    "Only one word in view, so that counting is all that can be done. Compare the answer with the table.",
+    "Only one word in view, so that counting is all that can be done. Compare the answer with the table: the model "
+    "was never shown the counts, and comes near their shares all the same.",
     input=_told[0],
     panels=("output",),
 )
@@ -152,11 +161,9 @@ number(
     tolerance=5,
     mistakes={len(tokens): "Then no word would ever come twice; but many do."},
 )
+say("The whole list, each token after its id: " + ", ".join(f"{k} `{each}`" for k, each in enumerate(vocabulary)) + ".")
 say(
-    "The whole list, each token behind its id: " + ", ".join(f"{k} `{each}`" for k, each in enumerate(vocabulary)) + "."
-)
-say(
-    f"Counting begins at nothing, so that the last id, {len(vocabulary) - 1}, is one less than the size of the "
+    f"Counting begins at zero, so that the last id, {len(vocabulary) - 1}, is one less than the size of the "
     f"vocabulary, {len(vocabulary)}."
 )
 expect(tuple(vocabulary) == run.task.vocabulary, "this is the list the model has learnt with")
@@ -164,7 +171,8 @@ expect(tuple(vocabulary) == run.task.vocabulary, "this is the list the model has
 # %%
 _printed = (25, 27, 35)  # what the source calls the size of this vocabulary, in its table, its drawing and its output
 say(
-    f"*A note.* The source of this lesson gives the size of this same vocabulary as about {_printed[0]}, "
+    f"*A note.* The text that this lesson goes back to (the *source*, in notes like this one; you may skip them) "
+    f"gives the size of this vocabulary as about {_printed[0]}, "
     f"{_printed[1]} and {_printed[2]} in three places. Counted, it is {len(vocabulary)}. It also takes its list from "
     "an unordered set, so that the ids differ each time its program is started; below you see what comes of that."
 )
@@ -193,11 +201,12 @@ _at = _stretches[int(chance("repeated").integers(len(_stretches)))]
 _some = ids[_at : _at + 8]
 _again = next(k for k in range(8) if _some[k] in _some[:k])
 point(
-    "A stretch from further on, as ids alone. Point at the first token that has occurred in it before.",
+    "A stretch from further on, as ids alone. Point at the first one that repeats an earlier one.",
     ["id"],
     list("abcdefgh"),
     (0, _again),
-    f"Id {_some[_again]} is `{vocabulary[_some[_again]]}`; `{'abcdefgh'[_some.index(_some[_again])]}` was that, too.",
+    f"Id {_some[_again]} is `{vocabulary[_some[_again]]}`, and "
+    f"stood already at `{'abcdefgh'[_some.index(_some[_again])]}`.",
     otherwise="Go from the left: this is not the first id that repeats an earlier one.",
     cells=[[str(k) for k in _some]],
 )
@@ -242,7 +251,7 @@ expect(" ".join(mixed[k] for k in other_ids) == line, "any order does, if both s
 expect(decode(other_ids) != line, "the wrong list gives another text")
 lab(
     run,
-    "What the model does with an id: it fetches a row of numbers, one for each token. A later lesson looks into them.",
+    "What the model does with an id: it fetches a row of numbers, drawn here as a point. A later lesson looks into it.",
     input=line,
     panels=("embedding",),
 )
@@ -262,7 +271,7 @@ try:
     refused = ""
 except Error as problem:
     refused = str(problem)
-say(f"> {refused}")
+say(f"> `{refused}`")
 expect("unicorn" in refused, "a word that is not in the vocabulary is refused")
 choice(
     "Exit question. Two people exchange texts as ids. What must they share?",
@@ -270,7 +279,8 @@ choice(
     "An id is a place in that list. With the same list every text comes back whole.",
     {
         "the same model": "Encoding and decoding need no model at all, only the list.",
-        "the same corpus": "It would help to build the list, but the same words in another order give other ids.",
+        "the same corpus": "It gives the same list only if both number its words by the same rule. The list "
+        "itself is enough.",
         "the size of the vocabulary": "Two lists of the same size may name different words, as the mixed-up one did.",
     },
 )

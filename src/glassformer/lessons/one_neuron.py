@@ -1,6 +1,21 @@
 """One neuron: multiply, add, bend."""
 
-from glassformer.teaching import chance, choice, expect, lab, number, point, say, show, table, train, work, written
+from glassformer.teaching import (
+    chance,
+    choice,
+    expect,
+    factor,
+    lab,
+    number,
+    point,
+    products,
+    say,
+    show,
+    table,
+    train,
+    work,
+    written,
+)
 
 ORDER = 30
 MINUTES = 15
@@ -36,10 +51,10 @@ PLAN = (
 # %% [markdown]
 # ## A film, and whether you would like it
 #
-# Words are numbers now. What does a model do with numbers? Much of it is very many small calculators that are all
-# alike, its **neurons**. A neuron takes some numbers and makes one of them.
+# Words are numbers now. What does a model do with numbers? Much of it consists of small calculators that are all
+# alike, its **neurons**. A neuron takes several numbers and makes a single one out of them.
 #
-# Ours shall guess whether somebody likes a film, from how much *action* there is in it and how much *romance*. It
+# Ours is to guess whether somebody likes a film, from how much *action* there is in it and how much *romance*. It
 # multiplies each input by a **weight** (how much that counts, and in which direction), adds the products, and adds a
 # **bias** (what it thinks before it has seen anything).
 
@@ -59,6 +74,10 @@ inputs = {"action": 0.8, "romance": 0.2}  # a film with much of one and little o
 weights = {"action": 0.6, "romance": 0.4}  # somebody who likes both
 bias = 0.1
 total = sum(inputs[name] * weights[name] for name in inputs) + bias
+say(
+    f"A film has {inputs['action']} of action and {inputs['romance']} of romance. Somebody who likes both gives action "
+    f"the weight {weights['action']} and romance the weight {weights['romance']}; the bias is {bias}."
+)
 number(
     "Predict first, on paper: what do the products and the bias add up to?",
     total,
@@ -86,7 +105,8 @@ number(
     f"Somebody else dislikes romance: its weight is −{abs(other_weights['romance'])} now, all the rest is the same. "
     "What does the neuron say?",
     max(0.0, other),
-    f"The second product is taken away now. The sum is {other:.2f}, above zero, and ReLU lets it pass.",
+    f"The second product is negative now, so it is taken away. The sum is {other:.2f}, above zero, and "
+    "ReLU lets it pass.",
     tolerance=0.005,
     mistakes={
         round(other - bias, 4): "The bias is missing: it is added whatever the inputs are.",
@@ -202,8 +222,9 @@ say(
 # ## The same in a trained model
 #
 # The smallest transformer of this laboratory reads numbers and plus signs, and has learnt a rule: after `+` comes the
-# last even number that it has seen. Inside there is a row of neurons like ours. We take the one that says most about
-# one input, and add up its products.
+# last even number that it has seen. Inside there is a row of neurons like ours. Two numbers come in, what the model
+# has made of the text up to its last token (how, later lessons say), and every neuron has a weight for each of them.
+# We take the neuron that says most about one input, and add up its products.
 
 # %%
 import numpy as np
@@ -215,7 +236,7 @@ neuron = int(after.argmax())
 entering = seen["middle"][0, -1]  # what comes in
 into, own_bias = learnt["blocks.0.expand"][:, neuron], learnt["blocks.0.expand_bias"][neuron]
 work(
-    " + ".join(f"{x:.4f} × ({w:.4f})" for x, w in zip(entering, into, strict=True)) + f" + ({own_bias:.4f})",
+    f"{products(entering, into, 4)} + {factor(own_bias, 4)}",
     float(before[neuron]),
     name=f"neuron {neuron}",
 )
@@ -223,7 +244,8 @@ expect(np.isclose(entering @ into + own_bias, before[neuron], atol=1e-4), "the s
 say(f"It lets {after[neuron]:.3f} pass. Of its {len(after)} neurons, {int((after > 0).sum())} are on for `{text}`.")
 lab(
     run,
-    f"The feed-forward part on this input: neuron {neuron} is the strongest. Choose it to see its sum.",
+    f"The feed-forward part on this input: neuron {neuron} fires most. In its line, *reads* is the sum and "
+    "*fires* what ReLU lets pass.",
     input=text,
     neuron=neuron,
     panels=("feed_forward", "neurons"),
@@ -250,7 +272,8 @@ table(
 expect(not np.allclose(at_first, at_last, atol=0.01), "training has moved the neuron's numbers")
 lab(
     run,
-    f"The same neuron before any training. Then move the clock forward, and see neuron {neuron} change.",
+    f"The same neuron before any training. Then move the clock (the slider of the steps) forward, "
+    f"and see neuron {neuron} change.",
     step=0,
     input=text,
     neuron=neuron,

@@ -96,10 +96,12 @@ work(f"{ins} × {hidden} + {hidden} + {hidden} + 1", parameters, name="parameter
 # %% [markdown]
 # ## The forward pass
 #
-# We go from the left to the right, and each neuron does what you know: multiply, add, bend.
+# We go from the left to the right, and each neuron does what you know: multiply, add, bend. A table of weights, with
+# a row for each input and a column for each neuron, is called a **matrix**. A product with it, written `@` in Python,
+# does the multiplying and adding of all its neurons at once.
 
 # %%
-sums = x @ hidden_weights + hidden_bias  # @ multiplies each input with its weight and adds up, for all neurons at once
+sums = x @ hidden_weights + hidden_bias
 active = np.maximum(sums, 0)
 work(
     f"max(0, {x[0]} × {hidden_weights[0, 0]} + {x[1]} × {hidden_weights[1, 0]} + {hidden_bias[0]})",
@@ -184,8 +186,8 @@ expect(sum(values[1] > 0 for values in answers.values()) == 1, "the second neuro
 #
 # Somebody likes action films and likes love stories, but cannot stand the two mixed. Try to find weights for one
 # neuron: action must pull up, romance must pull up, and both together must not. There are none: whatever the weights,
-# the sum for both and the sum for neither add up to the same as the sums for one of each. If those two are high, so
-# is one of the others.
+# the sum for both and the sum for neither add up to as much as the sum for action alone and the sum for romance
+# alone. If these two are high, so is one of the others.
 #
 # A network of three finds it easy: its second hidden neuron wakes up only when both are there, and takes back what
 # the first one gave.
@@ -253,11 +255,12 @@ answer, sure = run.ask(text)[0]
 without = run.ask(text, edits="zero(fed)")
 say(
     f"With its network the model answers `{answer}` and gives it {sure:.1%}. Without it the same answer gets "
-    f"{dict(without)[answer]:.1%}, and the likeliest one is `{without[0][0]}`."
+    f"{dict(without)[answer]:.1%}"
+    + (", and is still the likeliest." if without[0][0] == answer else f"; the likeliest is `{without[0][0]}` now.")
 )
 lab(
     run,
-    "The model without its feed-forward part. Move the clock: from when on does it miss it?",
+    "The model without its feed-forward part. Move the clock: from which step on does it miss it?",
     input=text,
     edits="zero(fed)",
     panels=("output", "residual"),

@@ -59,7 +59,8 @@ PLAN = (
 # negative as well. What we want are probabilities: none below zero, all together one, and the higher score gets more.
 #
 # Dividing each score by their sum will not do: with negative scores it gives nonsense. **Softmax** takes the
-# exponential of each score first, which is never negative, and shares out by these.
+# exponential of each score first (`exp`: the number `e ≈ 2.718` to that power), which is never negative, and shares out
+# by these.
 
 # %%
 run = train("mary")
@@ -197,7 +198,7 @@ order = np.argsort(-likely)[:5]
 words = run.task.vocabulary
 kinds = (0.5, 1.0, 2.0)
 table(
-    ["word", "score", *(f"T = {t:g}" for t in kinds)],
+    ["word", "score", *(f"at temperature {t:g}" for t in kinds)],
     [[f"`{words[k]}`", written(logits[k], 2), *(f"{softmax(logits, t)[k]:.1%}" for t in kinds)] for k in order],
 )
 expect(np.allclose(likely, run.trace(text)["probabilities"][-1], atol=1e-5), "softmax by hand is the model's own")
