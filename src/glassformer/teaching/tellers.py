@@ -1,5 +1,6 @@
 """Who shows a lesson: plain lines, a paced terminal, a notebook, or a record of everything for a page."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -199,7 +200,7 @@ def answer(item: Item) -> str:
     if isinstance(item, Discuss):
         return f"**Look for:** {item.look_for}\n\n**The experiment that would decide:** {item.experiment}"
     if isinstance(item, Number | Choice | Point):
-        return f"**Answer: {item.shown}.** {item.because}"
+        return f"**Answer: {_kept(item.shown)}.** {item.because}"
     raise TypeError(f"{type(item).__name__} is no question")
 
 
@@ -237,4 +238,9 @@ def _understood(item: Item, typed: str) -> Any:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return _kept(text).replace("|", "\\|")
+
+
+def _kept(text: str) -> str:
+    """A token such as <END> marked as code: Markdown takes it for HTML otherwise, and shows nothing."""
+    return text if "`" in text else re.sub(r"<\w+>", r"`\g<0>`", text)
