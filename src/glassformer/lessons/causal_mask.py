@@ -72,7 +72,7 @@ number(
     "Suppose every place could look at every other one. At which place stands the answer to the question at place "
     f"{asked}?",
     asked + 1,
-    f"It is asked for `{targets[asked]}`, and that is the word at the place behind it.",
+    f"It is asked for `{targets[asked]}`, and that is the word at the next place.",
     mistakes={asked: f"At place {asked} stands `{window[asked]}`: that is the word itself, not the one after it."},
 )
 say(
@@ -252,6 +252,6 @@ choice(
     "window is full and slides: then every word stands at another place.)",
     {
         "everything": "With the mask, no earlier place knows that a word was added.",
-        "the last place": "It, too, cannot see what comes behind it.",
+        "the last place": "It, too, cannot see what comes after it.",
     },
 )

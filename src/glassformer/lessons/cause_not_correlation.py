@@ -96,8 +96,8 @@ table(["", "wrong where the answer is in view"], [[what, f"{error:.1%}"] for wha
 one_by_one = [wrong(f"zero(hidden, neuron={k})") for k in range(rule.architecture.feed_forward)]
 say(
     f"Attention and the feed-forward part are both needed. Of its {len(one_by_one)} neurons, taken out one by one, "
-    f"{sum(each < 0.01 for each in one_by_one)} are hardly missed; the worst loss is {max(one_by_one):.0%} wrong, "
-    f"neuron {int(np.argmax(one_by_one))}."
+    f"{sum(each < 0.01 for each in one_by_one)} are hardly missed; neuron {int(np.argmax(one_by_one))} is missed most: "
+    f"without it {max(one_by_one):.0%} are wrong."
 )
 expect(min(errors["attention brings nothing"], errors["feed-forward adds nothing"]) > 0.3, "both parts are needed")
 
@@ -188,8 +188,12 @@ table(
 )
 say(
     f"The table gives the chance of {middle}, the other question's answer. The difference begins at place {differ}, "
-    "where the digit was written, and ends at `Max`, where the answer is read. In between it is on its way, in "
-    + ("more than one place: neither alone is enough." if carried[1].max() < 0.5 else "one place already.")
+    "where the digit was written, and ends at `Max`, where the answer is read. In between "
+    + (
+        "it is on its way, in more than one place: none alone is enough."
+        if carried[1].max() < 0.5
+        else f"nearly all of it is in one place, at `{places[int(carried[1].argmax())]}`."
+    )
 )
 expect(
     carried[0].argmax() == differ and carried[-1].argmax() == 0,
@@ -263,9 +267,10 @@ PRINTED = 0.87
 unordered = next(rung for rung in five.task.ladder(five.architecture.context) if "without order" in rung.name)
 say(
     "A part that was there while the others learnt is built upon; where it never was, the others do without. "
-    "`glassformer study ablation five_operations` trains a model without each part, with several seeds. (S1 prints one "
-    f"number for each part. That without positions, {PRINTED:.0%}, cannot be: no such model can be right in more than "
-    f"{unordered.accuracy:.1%}, since order is all that tells `First` from `Last`.)"
+    "`glassformer study ablation five_operations` trains a model without each part, with several seeds. (S1, one of "
+    f"the texts that this laboratory checks, prints one number for each part. That without positions, {PRINTED:.0%}, "
+    f"cannot be: no such model can be right in more than {unordered.accuracy:.1%}, since order is all that tells "
+    "`First` from `Last`.)"
 )
 expect(never > 0.9 and after < 0.95, "taken out afterwards it is missed, left out from the start it is not")
 lab(bare, "The model that never had a feed-forward part. Try to find a question that it gets wrong.",

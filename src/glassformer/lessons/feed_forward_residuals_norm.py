@@ -54,7 +54,7 @@ PLAN = (
 #
 # Attention has brought together what a word needs. Now the **feed-forward** part works on it; attention and
 # feed-forward together are one **block** of the model. You have built this second part already, in the lesson on small
-# networks: a row of neurons, each with its weights, bias and ReLU, and behind it a second row of sums that makes as
+# networks: a row of neurons, each with its weights, bias and ReLU, and after it a second row of sums that makes as
 # many features as before. The first matrix *expands*, the second *contracts*.
 
 # %%
@@ -157,17 +157,19 @@ lab(run, "The stream of the last word, sum by sum. Move along it and see what wo
 
 # %% [markdown]
 # In the small model of the rule a word's state is a point of the plane, and one can *see* the sum: attention pushes
-# the point from where it was into the region of the right answer.
+# the point from where it was to where the feed-forward part makes the right answer of it.
 
 # %%
 from glassformer.figures import plot_residual
 
 rule = train("plus_last_even")
 told = "10 + 10 6 +"
-lab(rule, "The state of each place as a point, and the pushes it gets. In whose region does the last `+` end?",
+lab(rule, "The state of each place as a point, and its two pushes: by attention, then by feed-forward. In whose region "
+    "does the last `+` end?",
     input=told, panels=("residual", "landscape"))  # fmt: skip
 show(plot_residual(rule, sequence=told), "residual",
-     "Left what came in, what attention adds and their sum; right the push as an arrow, over the answers.")  # fmt: skip
+     "Left what came in, what attention adds and their sum; right the push as an arrow, over what will be answered "
+     "from there.")  # fmt: skip
 
 # %% [markdown]
 # ## Why sums?

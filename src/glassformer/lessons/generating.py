@@ -51,9 +51,9 @@ PLAN = (
 # %% [markdown]
 # ## From guessing to writing
 #
-# The model gives chances for one next word. To write, take a word by these chances, put it behind the text, and ask
-# again: what it said becomes what it reads. This is called **autoregressive** generation, and it is the whole trick.
-# Only the last few words fit into the window; what is further back is forgotten.
+# The model gives chances for one next word. To write, take a word by these chances, put it at the end of the text, and
+# ask again: what it said becomes what it reads. This is called **autoregressive** generation, and it is the whole
+# trick. Only the last few words fit into the window; what is further back is forgotten.
 
 # %%
 from collections import Counter
@@ -84,7 +84,7 @@ table(["in view", "likeliest next", "chance"], [[f"`{view}`", f"`{word}`", said]
 expect(" ".join(text) == run.generate(start, 10, temperature=0).text, "our loop writes what the laboratory's does")
 longer = int(chance("how long").integers(a.context + 3, a.context + 12))
 number(
-    f"After {longer} words have been written behind the first one, how many words does the model see when it "
+    f"After {longer} words have been written after the first one, how many words does the model see when it "
     "chooses the next?",
     a.context,
     f"The window holds {a.context}. What is further back is gone, even if the model wrote it itself.",
@@ -156,7 +156,7 @@ say(
     "`glassformer generate mary mary --seed 5` does the same from the command line. Try it: other seeds, other "
     "first words."
 )
-lab(run, f"These chances are the sectors of the wheel. Type the word at which it stopped behind `{start}`, and so on.",
+lab(run, f"These chances are the sectors of the wheel. Type the word at which it stopped after `{start}`, and so on.",
     input=start, panels=("output",))  # fmt: skip
 
 # %% [markdown]

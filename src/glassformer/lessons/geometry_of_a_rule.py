@@ -1,6 +1,21 @@
 """The geometry of a rule: reading every weight of a small model."""
 
-from glassformer.teaching import chance, choice, discuss, expect, lab, number, point, say, show, table, train, work
+from glassformer.teaching import (
+    chance,
+    choice,
+    discuss,
+    expect,
+    factor,
+    lab,
+    number,
+    point,
+    products,
+    say,
+    show,
+    table,
+    train,
+    work,
+)
 
 ORDER = 200
 MINUTES = 30
@@ -138,7 +153,8 @@ choice(
 # ## What a `+` asks, and who answers
 #
 # The point of the `+` times the query matrix is what it asks; the points of all tokens times the key matrix are what
-# they answer to. The score is the dot product, divided by the root of the width. Two products and a sum: by hand.
+# they answer to. The score is the dot product, divided by the root of the width. Guess who wins; then two products
+# and a sum, by hand.
 
 # %%
 ids = run.tokens(text)
@@ -148,10 +164,6 @@ keys = start @ weights["blocks.0.key"]
 values = start @ weights["blocks.0.value"]
 scores = keys @ query / np.sqrt(2)
 words = text.split()
-for place in (0, 2, 3):
-    k = keys[place]
-    work(f"(({query[0]:.4f}) × ({k[0]:.4f}) + ({query[1]:.4f}) × ({k[1]:.4f})) / √2", float(scores[place]), 2,
-         name=f"{words[place]} at place {place}")  # fmt: skip
 best = int(scores.argmax())
 point(
     f"The model reads `{text}`. Which token gets the highest score from the last `+`?",
@@ -163,6 +175,8 @@ point(
     otherwise="Odd numbers and `+` score lower: their keys point the other way.",
     reasons={(0, 0): "Even, but earlier: its key lies on the right side, and less far out."} if best != 0 else None,
 )
+for place in (0, 2, 3):
+    work(f"({products(query, keys[place], 4)}) / √2", float(scores[place]), 2, name=f"{words[place]} at place {place}")
 table(["", *words], [["score", *(f"{s:.2f}" for s in scores)]])
 grid = token[:, None] + position  # (token, place, 2): every token at every place
 every = grid @ weights["blocks.0.key"] @ query / np.sqrt(2)
@@ -193,11 +207,22 @@ shares = np.exp(scores - scores.max())
 shares = shares / shares.sum()
 push = shares @ values
 after = start[-1] + push
+number(
+    f"The scores are {', '.join(f'{s:.2f}' for s in scores)}. How much of the attention goes to the `{words[best]}` "
+    "after softmax?",
+    100 * float(shares[best]),
+    "Its share after softmax: a difference of scores of some units is enough to leave almost nothing for the others.",
+    tolerance=0.5,
+    unit="%",
+)
 table(["", *words], [["share", *(f"{s:.3f}" for s in shares)],
                      ["value", *(f"({v[0]:.2f}, {v[1]:.2f})" for v in values)]])  # fmt: skip
 for feature in range(2):
     work(
-        f"({start[-1][feature]:.3f}) + ({push[feature]:.3f})", float(after[feature]), 2, name=f"feature {feature} after"
+        f"{factor(start[-1][feature], 3)} + {factor(push[feature], 3)}",
+        float(after[feature]),
+        2,
+        name=f"feature {feature} after",
     )
 seen = run.trace(text)
 expect(np.allclose(seen["attention"][0, 0, -1], shares, atol=1e-4), "the shares by hand are the model's own")
@@ -206,14 +231,6 @@ show(
     gf.figures.plot_residual(run, sequence=text),
     "push",
     "Before, the push, and after: arrows over the regions of the answers.",
-)
-number(
-    f"The scores are {', '.join(f'{s:.2f}' for s in scores)}. How much of the attention goes to the `{words[best]}` "
-    "after softmax?",
-    100 * float(shares[best]),
-    "Its share after softmax: a difference of scores of some units is enough to leave almost nothing for the others.",
-    tolerance=0.5,
-    unit="%",
 )
 
 # %% [markdown]
@@ -246,11 +263,12 @@ lab(run, "The map. Look where the arrow of the last `+` begins and ends; then ch
 longer = f"{text} {newer}"
 free = run.ask(longer)
 truth = run.task.true_distribution(run.tokens(longer), run.architecture.context)[-1]
-work(f"1 − {dict(free)['+']:.3f}", 1 - dict(free)["+"], 3, name="for all numbers together, after a number")
 say(
     "After a number the rule is silent. No point of the map is right there: the best is to know how often each token "
-    f"comes, and `+` comes after a number with probability {truth[plus]:.2f}."
+    f"comes, and `+` comes after a number with probability {truth[plus]:.2f}. After `{longer}` the model gives `+` "
+    f"{dict(free)['+']:.3f}; that leaves for all numbers together:"
 )
+work(f"1 − {dict(free)['+']:.3f}", 1 - dict(free)["+"], 3, name="any number")
 
 # %% [markdown]
 # ## How it came about

@@ -80,9 +80,9 @@ half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * 
 low, high = middle - half, middle + half
 work(f"({k} / {n} + {z}² / (2 × {n})) / (1 + {z}² / {n})", middle, 3, name="middle")
 say(
-    f"The interval: {low:.0%} to {high:.0%}. From a single seed that succeeded it would be "
-    f"{1 / (1 + z * z):.0%} to {1:.0%}: next to nothing is known then. (S4 shows one training, with another rate, and "
-    "calls the rule learnt; `docs/rules.md` counts how many seeds do it.)"
+    f"The interval: {low:.0%} to {high:.0%}. From a single seed that succeeded it would be {1 / (1 + z * z):.0%} to "
+    f"{1:.0%}: next to nothing is known then. (S4, one of the texts that this laboratory checks, shows one training, "
+    "with another rate, and calls the rule learnt; `docs/rules.md` counts how many seeds do it.)"
 )
 expect(low < share < high or k == n, "the interval holds the share that was found")
 draws = chance("small samples")
@@ -204,9 +204,9 @@ choice(
 )
 PRINTED = {"baseline": 60.00, "wider": 58.35}
 say(
-    f"S2 prefers a model with perplexity {PRINTED['wider']:.2f} over one with {PRINTED['baseline']:.2f}, one seed "
-    "each. Trained again with three seeds each, the narrower one alone spreads over more than that difference: "
-    "`docs/language-models.md`."
+    f"S2, another of those texts, prefers a model with perplexity {PRINTED['wider']:.2f} over one with "
+    f"{PRINTED['baseline']:.2f}, one seed each. Trained again with three seeds each, the narrower one alone spreads "
+    "over more than that difference: `docs/language-models.md`."
 )
 
 # %% [markdown]

@@ -155,8 +155,9 @@ hot, cold = life.mean_entropy[-1], life.mean_entropy[0]
 say(
     f"A learner for each of {len(life.temperatures)} temperatures: averaged over its steps, entropy is {cold:.2f} at "
     f"T = {life.temperatures[0]:g} and {hot:.2f} at T = {life.temperatures[-1]:g}, where ln({own.tokens}) = "
-    f"{np.log(own.tokens):.2f} would be the most. From order to chance, in a smooth crossover: no sudden melting. (The "
-    "change of the matrix in S0 lacks a division by the temperature: as it stands, it is the gradient only at one.)"
+    f"{np.log(own.tokens):.2f} would be the most. From order to chance, in a smooth crossover: no sudden melting. "
+    "(In S0, one of the texts that this laboratory checks, the change of the matrix lacks a division by the "
+    "temperature: as it stands, it is the gradient only at one.)"
 )
 expect(cold < hot < np.log(own.tokens), "mean entropy rises with temperature and stays below its limit")
 
@@ -165,7 +166,7 @@ expect(cold < hot < np.log(own.tokens), "mean entropy rises with temperature and
 #
 # S0 shows a whole layer in this way: attention over a window of one-hot tokens, residuals and norms, a feed-forward
 # part, a read-out. One token is right at every step, and the layer reads its own likeliest answer next. We run the same
-# program, with the same random numbers. What do you expect: will the loss fall from the first step on?
+# program, with the same random numbers.
 
 # %%
 from glassformer.physics.models.one_layer import OneLayer, one_layer
@@ -174,11 +175,6 @@ layer = one_layer(OneLayer())
 uncertain, cost = layer.training_entropy, layer.training_loss
 locked = int(np.argmax(uncertain < uncertain[0] / 2))
 worst = int(cost.argmax())
-work(f"ln({layer.settings.tokens})", np.log(layer.settings.tokens), name="the most entropy there can be")
-table(["step", "entropy", "loss", "chance of the right token"],
-      [[k, f"{uncertain[k]:.3f}", f"{cost[k]:.3f}", f"{layer.p_target[k]:.3f}"]
-       for k in sorted({0, worst // 2, worst, locked, len(cost) - 1})])  # fmt: skip
-show(gf.figures.plot_phase(layer), "one_layer", "The path: first up at constant entropy, then down to sure and right.")
 choice(
     "A layer is told at every step that one and the same token is right, and reads its own likeliest answer next. What "
     "happens in the first steps?",
@@ -191,6 +187,11 @@ choice(
         "Entropy falls first, then the loss": "Entropy stays near its limit until the loss falls, too.",
     },
 )
+work(f"ln({layer.settings.tokens})", np.log(layer.settings.tokens), name="the most entropy there can be")
+table(["step", "entropy", "loss", "chance of the right token"],
+      [[k, f"{uncertain[k]:.3f}", f"{cost[k]:.3f}", f"{layer.p_target[k]:.3f}"]
+       for k in sorted({0, worst // 2, worst, locked, len(cost) - 1})])  # fmt: skip
+show(gf.figures.plot_phase(layer), "one_layer", "The path: first up at constant entropy, then down to sure and right.")
 expect(cost[worst] > cost[0] and uncertain[worst] > 0.95 * uncertain[0], "loss rises at constant entropy first")
 expect(cost[-1] < 0.1 and uncertain[-1] < 0.3, "in the end it is sure and right")
 attention = layer.mean_attention

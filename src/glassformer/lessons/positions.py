@@ -67,7 +67,7 @@ choice(
     f"It is the last even number before the `+`. The model says so, too, with {dict(run.ask(one))[numbers[-1]]:.1%}.",
     {
         f"`{numbers[0]}`": "It is even, but the first one, not the last.",
-        f"`{numbers[1]}`": "It is even, but another even number stands behind it.",
+        f"`{numbers[1]}`": "It is even, but another even number stands after it.",
         "`+`": "The rule asks for an even number after `+`.",
     },
 )
@@ -228,7 +228,7 @@ lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers 
 # This laboratory grew out of five texts about small transformers, called S0 to S4, and checks what they claim; you
 # will meet them again (`glassformer claims S2` lists what the third of them says). S2 says that without positions a
 # model cannot tell orders apart. That holds for this model, which mixes its words once. The model of the rhyme mixes
-# them twice: it has two **blocks**, one behind the other, and each of them mixes, then works on the result. In each
+# them twice: it has two **blocks**, one after the other, and each of them mixes, then works on the result. In each
 # mix a place gathers only from itself and from what stands before it. So when two words change places, the second
 # place has met another word before it than in the other order: in the second mix, the order shows.
 

@@ -40,7 +40,7 @@ PLAN = (
 # %% [markdown]
 # ## The text, and a small model of it
 #
-# All lines of a shelf of plays, one after the other. A model shall guess how the text goes on, token by token. Nobody
+# All lines of a shelf of plays, one after the other. A model is to guess how the text goes on, token by token. Nobody
 # has written down what is right here: the text is the only teacher. (The text is not part of this package. If it is
 # missing, the next line says how to get it.)
 
@@ -184,7 +184,7 @@ expect(loss[-1] < by_name["token frequencies"] - 0.5, "it has learnt far more th
 show(gf.figures.plot_perplexity(run), "perplexity", "Perplexity by step, beside that of tables of counts.")
 PRINTED = {"baseline": 60.00, "longer window": 63.24, "wider": 58.35}
 say(
-    "S2 trained three models: "
+    "S2, one of the texts that this laboratory checks (`glassformer claims S2`), trained three models: "
     + ", ".join(f"{each} {value:.2f}" for each, value in PRINTED.items())
     + f". The longer window came out behind the table of counts ({counted:.1f}). Each is one seed; trained again with "
     "three, the baseline alone spreads over more than its distance from the wider model. And width, heads and rate "
@@ -275,18 +275,18 @@ lab(run, "The heads of both blocks on a speaker's name. Go back to the beginning
 # %%
 prompts = ["MENENIUS:", "BRUTUS:", "CORIOLANUS:"]
 top = {prompt: run.ask(prompt)[:5] for prompt in prompts}
-table(["after", "the five likeliest", "together"],
-      [[f"`{p}`", ", ".join(f"`{t}` {chance_:.3f}" for t, chance_ in each), f"{sum(c for _, c in each):.3f}"]
-       for p, each in top.items()])  # fmt: skip
 most = max(each[0][1] for each in top.values())
 choice(
     f"After `{prompts[0]}` the five likeliest tokens have {', '.join(f'{c:.3f}' for _, c in top[prompts[0]])}. Do they "
     "hold most of the probability?",
     "No" if max(sum(c for _, c in each) for each in top.values()) < 0.5 else "Yes",
-    "Look at the sums: the rest is spread over hundreds of tokens. (S2 says that most of it is on five tokens; those "
-    "it prints come to about a quarter or a third.)",
+    f"Together {sum(c for _, c in top[prompts[0]]):.3f}: the rest is spread over hundreds of tokens. (S2 says that "
+    "most of it is on five tokens; those it prints come to about a quarter or a third.)",
     {"Yes" if max(sum(c for _, c in each) for each in top.values()) < 0.5 else "No": "Add them up."},
 )
+table(["after", "the five likeliest", "together"],
+      [[f"`{p}`", ", ".join(f"`{t}` {chance_:.3f}" for t, chance_ in each), f"{sum(c for _, c in each):.3f}"]
+       for p, each in top.items()])  # fmt: skip
 say("And left alone, at two temperatures:")
 for temperature in (0.5, 1.0):
     say(

@@ -93,8 +93,8 @@ ours = count(a.blocks, a.width, a.vocabulary, a.context)
 work(f"12 × {a.blocks} × {a.width}² + ({a.vocabulary} + {a.context}) × {a.width}", ours, 0, name="the same for ours")
 say(
     f"Ours really has {run.parameters:,}: the formula leaves out biases, norms and a read-out of its own, "
-    f"{run.parameters - ours:,} numbers. In a large model these are lost among the squares. (S3 gives this count as "
-    "the whole.)"
+    f"{run.parameters - ours:,} numbers. In a large model these are lost among the squares. (S3, the text about our "
+    "model, gives this count as the whole.)"
 )
 off = [count(int(b), int(w), int(v), CONTEXT) / p - 1 for b, w, _, v, _, p in sizes[1:]]
 expect(max(abs(each) for each in off) < 0.05, "the formula counts the large models to within five percent")
@@ -112,8 +112,8 @@ number(
 # %% [markdown]
 # ## What it takes to train one
 #
-# Every token trained on costs about six multiplications for each parameter: two forward, four backward. So the work is
-# six times parameters times tokens.
+# Every token trained on costs about six operations for each parameter: a multiplication and an addition forward, and
+# twice as many backward. So the work is six times parameters times tokens.
 
 # %%
 work_ours, work_large = (6 * row[quantities.index("parameters")] * row[quantities.index("tokens trained on")] for row in
@@ -121,7 +121,7 @@ work_ours, work_large = (6 * row[quantities.index("parameters")] * row[quantitie
 seconds = float(run.times["seconds"][-1])
 years = seconds * work_large / work_ours / (365.25 * 24 * 3600)
 say(
-    f"Ours: {power(work_ours, 2)} multiplications, in {seconds:.1f} seconds on this machine. {models[-1]}: "
+    f"Ours: {power(work_ours, 2)} operations, in {seconds:.1f} seconds on this machine. {models[-1]}: "
     f"{power(work_large, 2)}, {power(work_large / work_ours, 2)} times as many. At the pace of this machine, with this "
     f"small model's waste, that would be {years / 1e6:.1f} million years. The algorithm is the same; the hall of "
     "machines is what made it possible."
@@ -130,8 +130,8 @@ BATCH = 3.2e6  # tokens in a batch of the largest, in the same table
 work(f"{sizes[-1][quantities.index('tokens trained on')]:.0f} / {BATCH:.0f}",
      float(sizes[-1][quantities.index("tokens trained on")] / BATCH), 0, name="updates of the largest")  # fmt: skip
 say(
-    f"Fewer than one might think: ours has made {run.last_step:,}. (S1 calls every token an update; an update is made "
-    "once for a whole batch.)"
+    f"Fewer than one might think: ours has made {run.last_step:,}. (S1, another of the texts that this laboratory "
+    "checks, calls every token an update; an update is made once for a whole batch.)"
 )
 lab(run, "Train ours once more here, and watch the clock on the wall: this is the whole of it.",
     mode="train", panels=("curves", "output", "updates"))  # fmt: skip

@@ -185,9 +185,10 @@ plain, adam = ten.moved.values[0, -1], ten.moved.values[2, -1]
 claimed = dict(zip(ten.claimed.axes["optimiser"].labels, ten.claimed.values.tolist(), strict=True))
 say(
     f"How much that matters: take ten gradients of about {ten.gradients.values.mean():.4f} and the rate {ten.rate:g}. "
-    f"Plain descent moves the weight by {plain:+.6f} in all, Adam by {adam:+.6f}, {adam / plain:.0f} times as far. (S1 "
-    f"gives {claimed['SGD']} and {claimed['Adam']}: the first forgot the rate, and both have the wrong sign, since "
-    "descent goes against the gradient.)"
+    f"Plain descent moves the weight by {plain:+.6f} in all, Adam by {adam:+.6f}, {adam / plain:.0f} times as far. "
+    f"(S1, one of the texts that this laboratory checks, gives {claimed['SGD']} and "
+    f"{claimed['Adam']}: the first forgot the rate, and both have the wrong sign, since descent goes against the "
+    "gradient.)"
 )
 choice(
     f"A model learns five operations with Adam at a rate of {settings.rate:g}. The same training with a rate a hundred "
@@ -403,7 +404,8 @@ number(
     f"Exit question. A model pays {ill.metrics['train_loss'][-1]:.3f} nats on questions it practised and "
     f"{ill.metrics['validation_loss'][-1]:.3f} on others. How large is the gap that tells it has learnt by heart?",
     float(ill.metrics["validation_loss"][-1] - ill.metrics["train_loss"][-1]),
-    "Held-out loss minus training loss: the gap is what by heart looks like.",
+    "Held-out loss minus training loss: the gap is what by heart looks like. (The doctor takes the middle one of the "
+    "last few gaps, so that its number differs a little.)",
     tolerance=0.01,
     unit="nats",
 )
