@@ -191,7 +191,7 @@ spread = np.sqrt(first * (1 - first) / asked + second * (1 - second) / asked)
 work(
     f"√({first} × {1 - first:.2f} / {asked} + {second} × {1 - second:.2f} / {asked})", spread, 4, name="expected spread"
 )
-work(f"({first} − {second}) / {spread:.6f}", (first - second) / spread, 2, name="difference in spreads")
+work(f"({first} − {second}) / {spread:.6f}", (first - second) / spread, 2, name="the difference, counted in spreads")
 choice(
     f"Two models were asked {asked:,} questions each; {first:.0%} and {second:.0%} of the answers are right. Is the "
     "first model better?",

@@ -164,9 +164,9 @@ expect(cold < hot < np.log(own.tokens), "mean entropy rises with temperature and
 # %% [markdown]
 # ## One layer, and what was said about it
 #
-# S0 shows a whole layer in this way: attention over a window of one-hot tokens, residuals and norms, a feed-forward
-# part, a read-out. One token is right at every step, and the layer reads its own likeliest answer next. We run the same
-# program, with the same random numbers.
+# S0 shows a whole layer in this way: attention over a window of one-hot tokens (each a row of zeros with a single one,
+# at its own id), residuals and norms, a feed-forward part, a read-out. One token is right at every step, and the layer
+# reads its own likeliest answer next. We run the same program, with the same random numbers.
 
 # %%
 from glassformer.physics.models.one_layer import OneLayer, one_layer

@@ -225,12 +225,12 @@ lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers 
 # %% [markdown]
 # ## With more than one block
 #
-# This laboratory grew out of five texts about small transformers, called S0 to S4, and checks what they claim; you
-# will meet them again (`glassformer claims S2` lists what the third of them says). S2 says that without positions a
+# This laboratory grew out of five texts about small transformers, its *sources* S0 to S4, and checks what they claim;
+# you will meet them again (`glassformer claims S2` lists what the third of them says). S2 says that without positions a
 # model cannot tell orders apart. That holds for this model, which mixes its words once. The model of the rhyme mixes
-# them twice: it has two **blocks**, one after the other, and each of them mixes, then works on the result. In each
-# mix a place gathers only from itself and from what stands before it. So when two words change places, the second
-# place has met another word before it than in the other order: in the second mix, the order shows.
+# them twice: it has two **blocks**, one after the other, and each of them mixes, then works on the result. In each mix
+# a place gathers only from itself and from what stands before it. So when two words change places, the second place has
+# met another word before it than in the other order: in the second mix, the order shows.
 
 # %%
 first, second, third, last = mary.task.vocabulary[:4]

@@ -37,8 +37,8 @@ PLAN = (
 # ## The same machine, in a table
 #
 # You have seen tokens become vectors, look at each other, be mixed, fed forward and read out; and the loss going
-# backward through all of it. A GPT does exactly that. Here is the small model that recites a rhyme, beside four models
-# of one famous family.
+# backward through all of it. A GPT (a *generative pre-trained transformer*) does exactly that. Here is the small model
+# that recites a rhyme, beside four models of one famous family.
 
 # %%
 import numpy as np

@@ -159,7 +159,8 @@ number(
     f"The rate of the first step is {first_rate:.7f}: training begins gently, and the rate grows at first. What share "
     f"of the {moves.size:,} weights moved by that, within a hundredth? Guess, in percent.",
     100 * close,
-    f"{close:.1%}. (The others differ by weight decay, or had gradients so small that a tiny safety term shows.)",
+    f"More exactly {close:.1%}. (The others differ by weight decay, or had gradients so small that a tiny safety term "
+    "shows.)",
     tolerance=5,
     unit="%",
 )
