@@ -11,12 +11,18 @@ from markdown_it.token import Token
 from glassformer.words import shown
 
 NUMBER = re.compile(r"[-−+]?\d[\d,.\u202f]*([ \u202f]?%)?")
+SUM = re.compile(r'<p class="work"><code>[^<]*[=≈][^<]*</code></p>')
 ALONE = re.compile(r"^<p>(<code>[^<]*</code>)</p>$", re.MULTILINE)
 
 
 def text(markdown: str) -> str:
     """Paragraphs, lists, tables and code. A line of code that stands alone is arithmetic, and is set off."""
     return ALONE.sub(r'<p class="work">\1</p>', str(_reader().render(shown(markdown)))).strip()
+
+
+def is_sum(html: str) -> bool:
+    """Whether a text is such a line of arithmetic, and nothing else."""
+    return SUM.fullmatch(html) is not None
 
 
 def line(markdown: str) -> str:

@@ -22,6 +22,7 @@ from glassformer.teaching.tellers import FOLDER, Record
 SIZE = 4.0  # MB of a page; larger where the models are, for each comes with
 COLUMN = "print_narrow"  # the size of a figure beside text
 STEPS = 6  # of its kept steps at the least
+FOLD, FOLD_END = "<details><summary>The sum</summary>", "</details>"  # right below a question it would be the answer
 
 
 def write(script: Script, seed: int, out: Path | None = None) -> Path:
@@ -87,9 +88,21 @@ def _about(script: Script) -> dict[str, Any]:
 
 
 def _beat(beat: Beat, names: dict[Path, str]) -> dict[str, Any]:
-    return {
-        "title": as_html.line(beat.title), "code": beat.code, "parts": [_part(item, names) for item in beat.items]
-    }  # fmt: skip
+    """One beat. The sums that follow a question are folded, so that they do not answer it before the reader does."""
+    parts: list[dict[str, Any]] = []
+    asked = False  # whether a question has just been asked, and nothing but sums has followed
+    for item in beat.items:
+        made = _part(item, names)
+        if asked and isinstance(item, Said) and as_html.is_sum(made["html"]):
+            folded = parts[-1] if parts[-1].get("html", "").endswith(FOLD_END) else None
+            if folded:
+                folded["html"] = folded["html"].removesuffix(FOLD_END) + made["html"] + FOLD_END
+            else:
+                parts.append(made | {"html": FOLD + made["html"] + FOLD_END})
+            continue
+        asked = isinstance(item, Number | Choice | Point)
+        parts.append(made)
+    return {"title": as_html.line(beat.title), "code": beat.code, "parts": parts}
 
 
 def _part(item: Item, names: dict[Path, str]) -> dict[str, Any]:

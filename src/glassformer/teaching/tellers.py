@@ -132,7 +132,8 @@ class Paced(Plain):
         if isinstance(item, Discuss):
             self._typed("Think, or talk about it; Enter shows what to look for ")
             return self.write(answer(item))
-        while typed := self._typed("Your answer (Enter shows it) "):
+        how = ", row and column" if isinstance(item, Point) and len(item.rows) > 1 else ""
+        while typed := self._typed(f"Your answer{how} (Enter shows it) "):
             try:
                 right, reply = item.reply(_understood(item, typed))  # type: ignore[union-attr]
             except ValueError as problem:
@@ -229,6 +230,8 @@ def _understood(item: Item, typed: str) -> Any:
     assert isinstance(item, Point)
     words = typed.replace(",", " ").split()
     sizes = (len(item.rows), len(item.columns))
+    if sizes[0] == 1 and len(words) == 1:
+        words = ["1", *words]  # where there is one row, its column is enough
     fine = len(words) == 2 and all(
         word.isdecimal() and 1 <= int(word) <= n for word, n in zip(words, sizes, strict=True)
     )
