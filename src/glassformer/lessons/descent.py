@@ -335,7 +335,8 @@ show(
 _fast = 30 * run.experiment.train.rate
 lab(
     run,
-    f"Train in the page, with a rate of {_fast:.2g} instead of {run.experiment.train.rate:g}. What does the loss do?",
+    f"Train in the page, with {_fast:.2g} in the field *rate* instead of {run.experiment.train.rate:g}. What does the "
+    "loss do?",
     mode="train",
     train=f"rate:{_fast:.2g},of:{run.name}",
     panels=("curves",),

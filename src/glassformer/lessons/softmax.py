@@ -189,7 +189,7 @@ say(
 # ## In the model
 #
 # After a single word, `lamb`, the rhyme can go on in several ways. Here are the scores of the trained model, and what
-# softmax makes of them.
+# softmax makes of them at three temperatures.
 
 # %%
 logits = run.trace(text)["logits"][-1].astype(float)
@@ -198,7 +198,7 @@ order = np.argsort(-likely)[:5]
 words = run.task.vocabulary
 kinds = (0.5, 1.0, 2.0)
 table(
-    ["word", "score", *(f"at temperature {t:g}" for t in kinds)],
+    ["word", "score", *(f"at {t:g}" for t in kinds)],
     [[f"`{words[k]}`", written(logits[k], 2), *(f"{softmax(logits, t)[k]:.1%}" for t in kinds)] for k in order],
 )
 expect(np.allclose(likely, run.trace(text)["probabilities"][-1], atol=1e-5), "softmax by hand is the model's own")
@@ -208,7 +208,7 @@ expect(
 )
 lab(
     run,
-    f"Cold: the model at a temperature of {kinds[0]:g}. Its favourite takes most.",
+    f"Cold: the temperature, the slider below the input, at {kinds[0]:g}. The favourite takes most.",
     input=text,
     temperature=kinds[0],
     panels=("output",),
@@ -232,7 +232,7 @@ expect(np.abs(share - likely).max() < 0.05, "the draws come as often as their pr
 say("Always taking the likeliest instead would be the limit of cold. The lesson on generating plays with both.")
 lab(
     run,
-    f"Hot: the same at {2 * kinds[2]:g}. Let it write, and compare.",
+    f"Hot: the same slider at {2 * kinds[2]:g}. The chances come much nearer to each other.",
     input=text,
     temperature=2 * kinds[2],
     panels=("output",),
