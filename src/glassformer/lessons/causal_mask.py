@@ -133,7 +133,7 @@ point(
 # ## Before softmax, not after
 #
 # How is a pair forbidden? Its score is replaced by *minus infinity* before softmax. The exponential of that is
-# nothing, so the pair gets no share, and the others still sum to one. Take the scores of the model's first head for
+# zero, so the pair gets no share, and the others still sum to one. Take the scores of the model's first head for
 # the second word, which may look at two places.
 
 # %%

@@ -71,8 +71,9 @@ lab(rule, "The same edit in the page. Switch it off and on, and watch the arrow 
 # %% [markdown]
 # ## Ablate: take it out
 #
-# To **ablate** is to remove what a part says. But what stands there instead? Nothing at all is a value that the rest of
-# the model may never have met. The mean of what is usually there is milder. If two ways of removing disagree, say so.
+# To **ablate** is to remove what a part says. But what stands there instead? Zero, too, is a value, one that the rest
+# of the model may never have met. The mean of what is usually there is milder. If two ways of removing disagree, say
+# so.
 
 # %%
 examples = rule.task.examples(rule.architecture.context, "validation", 1000)
@@ -287,7 +288,7 @@ choice(
     "Patching it from one input into the other",
     "It changes exactly that, and leaves everything else as it was.",
     {
-        "Setting it to nothing": "That shows that something there is needed, not what it says.",
+        "Setting it to zero": "That shows that something there is needed, not what it says.",
         "Looking at it with a reader that can be trained": "That shows that it can be read there, not that it is used.",
         "Adding a mean direction": "That shows what would be enough to turn an answer, not what did it.",
     },

@@ -231,12 +231,12 @@ expect(np.allclose(doubled, normed), "the norm does not see the size of a row")
 
 # %% [markdown]
 # The model's own norm does this, then multiplies each feature by a learnt **gain** and adds a learnt bias. A tiny
-# number under the root keeps it from dividing by nothing.
+# number under the root keeps it from dividing by zero.
 
 
 # %%
 def layer_norm(x: np.ndarray, gain: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """Each row to mean nothing and spread one, then scaled and shifted feature by feature."""
+    """Each row to mean zero and spread one, then scaled and shifted feature by feature."""
     left = x - x.mean(axis=-1, keepdims=True)
     return np.asarray(left / np.sqrt((left**2).mean(axis=-1, keepdims=True) + a.norm_epsilon) * gain + bias)
 

@@ -32,7 +32,7 @@ ANSWERS = (
 )  # fmt: skip
 MISCONCEPTIONS = (
     (
-        "Learning means that entropy goes to nothing.",
+        "Learning means that entropy goes to zero.",
         "Only where one answer is right. After a number any token may follow, and a model that is sure there is wrong.",
     ),
     (
@@ -57,7 +57,7 @@ PLAN = (
 #
 # A vase that falls becomes many shards in any order: from one state that was known to many that might be. **Entropy**
 # counts how much is left to know. For probabilities it is the mean surprise: every probability times its negative
-# logarithm, added up. Nothing left to know gives nothing; all alike gives the most, the logarithm of their number.
+# logarithm, added up. Nothing left to know gives zero; all alike gives the most, the logarithm of their number.
 # **Information** is what takes entropy away.
 
 # %%

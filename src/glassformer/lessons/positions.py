@@ -204,7 +204,7 @@ choice(
 # %% [markdown]
 # ## Taken away
 #
-# Now the test. We set all rows of places to nothing while the model computes, and ask again. Predict: what will it
+# Now the test. We set all rows of places to zero while the model computes, and ask again. Predict: what will it
 # answer to the two orders?
 
 # %%
@@ -219,7 +219,7 @@ say(
     "The same answer to both, to the last digit, so that at least one of them is wrong. The numbers before the `+` "
     "have become a *bag of words*: what is in it counts, not the order."
 )
-lab(run, f"`{one}`, with all positions set to nothing. Try it: turn the numbers round; the answer stays.",
+lab(run, f"`{one}`, with all positions set to zero. Try it: turn the numbers round; the answer stays.",
     input=one, edits="zero(position_embedding)", panels=("embedding", "output"))  # fmt: skip
 
 # %% [markdown]

@@ -140,7 +140,7 @@ work(f"({products(query, keys[2])}) / √{features}", scores[2], name="a looks a
 # %% [markdown]
 # ## From scores to shares
 #
-# Softmax, which you know, makes shares of them: all above nothing, together one. These shares are the **attention**
+# Softmax, which you know, makes shares of them: all above zero, together one. These shares are the **attention**
 # of the word *a*.
 
 # %%

@@ -51,7 +51,8 @@ beside = gf.analyses.parameters(run)
 models = beside.compared.axes["model"].labels
 quantities = beside.compared.axes["quantity"].labels
 sizes = np.asarray(beside.compared.values)  # (model, quantity)
-table(["", *quantities], [[name, *(f"{value:,.0f}" for value in row)] for name, row in zip(models, sizes, strict=True)])
+_short = [[f"{x:,.0f}" if x < 1e8 else f"{x / 1e6:,.0f} million" for x in row] for row in sizes]
+table(["", *quantities], [[name, *row] for name, row in zip(models, _short, strict=True)])
 say(f"Theirs: {beside.compared_from}. For ours every position of every batch counts as a token, each time it comes.")
 growth = sizes[-1] / sizes[0]
 second, most = (int(k) for k in np.argsort(growth)[-2:])
@@ -63,7 +64,7 @@ point(
     f"{quantities[most].capitalize()}, by {growth[most]:,.0f} times; then come {quantities[second]}, by "
     f"{growth[second]:,.0f} times. The number of blocks grew by {growth[0]:,.0f}.",
     otherwise="Divide the second number by the first, column by column.",
-    cells=[[f"{before:,.0f} → {after:,.0f}" for before, after in zip(sizes[0], sizes[-1], strict=True)]],
+    cells=[[f"{before} → {after}" for before, after in zip(_short[0], _short[-1], strict=True)]],
 )
 show(gf.figures.plot_parameters(run), "beside", "This model's tensors, and its size beside published ones.")
 lab(run, "The whole of it, working. Everything you see here is in a GPT as well, more often and wider.",

@@ -28,7 +28,7 @@ BEFORE = ("the_model", "loss", "descent")
 ANSWERS = ("3.§10", "1.P8.3", "1.Q23", "1.P1.2")
 MISCONCEPTIONS = (
     (
-        "A perfect model has a loss of nothing.",
+        "A perfect model has a loss of zero.",
         "Only where one word can follow. After a word that is followed by this and by that, even the best must be "
         "surprised.",
     ),
@@ -291,7 +291,7 @@ discuss(
     "`glassformer train mary --set architecture.context=12`: compare the floors that the two trainings print.",
 )
 choice(
-    "A training of yours ends at a loss far above nothing, and stays there. What do you do first?",
+    "A training of yours ends at a loss far above zero, and stays there. What do you do first?",
     "compare it with the floor",
     "If it stands on the floor, it is finished. If not, look for the rung it stands on: that tells what it has not "
     "understood.",

@@ -32,7 +32,7 @@ MISCONCEPTIONS = (
         "Another seed gives the same jobs to other numbers, or shares them out; only measuring tells.",
     ),
     (
-        "A training loss near nothing means that it is learnt.",
+        "A training loss near zero means that it is learnt.",
         "The ill model of this lesson has one, and fails on nearly every question that it has not seen.",
     ),
 )
@@ -314,7 +314,7 @@ say(
 # %% [markdown]
 # ## Take a part out
 #
-# Seeing is not proof. So we set what one head brings to nothing and ask the questions that were kept from the model.
+# Seeing is not proof. So we set what one head brings to zero and ask the questions that were kept from the model.
 
 # %%
 held = run.task.examples(run.architecture.context, "validation", 500).windows
@@ -373,7 +373,7 @@ choice(
     f"The doctor says: {finding.illness}; {finding.evidence}. What to try: {finding.remedy}. More examples help most: "
     "`glassformer study training_size five_operations`.",
     {
-        "Its learning rate is too large": "Then the loss on what it practised would be high; it is near nothing.",
+        "Its learning rate is too large": "Then the loss on what it practised would be high; it is near zero.",
         "It has not trained long enough": "More steps would widen the gap: the best step lies behind it.",
         "Nothing: its loss is lower": "On what it practised; on everything else it is far higher.",
     },
@@ -397,7 +397,7 @@ discuss(
     "Nobody wrote a line that compares digits. Where does the comparing come from, and in which number is it stored?",
     "Architecture, data, loss and descent together; no single number holds it: most heads and neurons can be missed a "
     "little, none contains the rule; another seed stores it otherwise.",
-    "Set the smallest weights to nothing, more and more of them, and see when answers break: "
+    "Set the smallest weights to zero, more and more of them, and see when answers break: "
     "`glassformer study pruning five_operations`.",
 )
 number(
