@@ -332,8 +332,8 @@ lab(
 discuss(
     "In a deep chain many links are multiplied. What happens to the gradient at its beginning if most links are "
     "below one? And if most are above?",
-    "It shrinks towards zero (vanishes) or grows without bound (explodes); a way around the links, as the residual "
-    "paths give, keeps it alive.",
+    "It shrinks towards zero (vanishes) or grows without bound (explodes); a way around the links keeps it alive. "
+    "A transformer has such ways, its residual paths; a later lesson is about them.",
     "Train the same model with and without residual paths: `glassformer study ablation plus_last_even`, and compare "
     "the gradients of its first parts.",
 )

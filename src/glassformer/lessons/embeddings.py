@@ -256,7 +256,7 @@ choice(
 )
 
 
-def told(i: int, j: int) -> list[str]:
+def told(i: int, j: int) -> list[str]:  # a line of the tables below; `written` rounds
     return [f"`{words[i]}`, `{words[j]}`", *(written(float(alike[i, j]), 2) for alike in (before, after))]
 
 
