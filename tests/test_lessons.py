@@ -17,9 +17,9 @@ import pytest
 from browsing import Watched, browsing, found_by_axe
 from command import call
 from glassformer import session
-from glassformer.teaching import arithmetic, as_notebook, running, telling, worksheet
+from glassformer.teaching import arithmetic, as_notebook, page, running, telling, worksheet
 from glassformer.teaching import script as scripts
-from glassformer.teaching.items import Choice, Discuss, Look, Number, Picture, Point, Said, plain
+from glassformer.teaching.items import Beat, Choice, Discuss, Look, Number, Picture, Point, Said, plain
 from glassformer.teaching.tellers import EndedError, Paced, Record, answer, question
 
 ROOT = Path(__file__).parents[1]
@@ -547,6 +547,15 @@ def printable(browser, path):
     assert seen.problems == seen.outside() == []
 
 
+def test_a_sum_below_its_question_is_folded_in_the_page():
+    asked = Number("How much?", 3, 0, "so")
+    items = [Said("`1 + 1 = 2`"), asked, Said("`1 + 2 = 3`"), Said("And so on."), Said("`2 + 2 = 4`")]
+    first, _, second, third, last = (part.get("html", "") for part in page._beat(Beat("x", "", items), {})["parts"])
+    assert "<details>" in second
+    assert "1 + 2 = 3" in second
+    assert not [each for each in (first, third, last) if "<details>" in each]
+
+
 def test_what_did_not_happen_ends_the_lesson_with_a_sentence():
     with (
         pytest.raises(telling.ExpectationError, match="with seed 18 this did not happen: the loss falls;"),
@@ -561,5 +570,7 @@ def test_questions_and_answers_are_told_in_markdown():
     grid = Point("Where?", ("a|b",), ("c",), (("0.5",),), (0, 0), "there", (("there",),))
     assert "1: a\\|b | 0.5 |" in question(grid)
     assert answer(grid) == "**Answer: a|b → c.** there"
+    ends = Point("Where?", ("<END>",), ("<END> at 5",), (("",),), (0, 0), "there", (("there",),))
+    assert question(ends).count("`<END>") == 2, "else Markdown takes it for a tag, and nobody sees it"
     with pytest.raises(TypeError):
         question(Said("x"))

@@ -148,7 +148,7 @@ expect(np.allclose(sum(says) + bias, seen["attended"][0, -1], atol=1e-4), "atten
 # %%
 from glassformer.figures import plot_attention
 
-show(plot_attention(run, sequence=text), "attention",
+show(plot_attention(run, sequence=text, size="print"), "attention",
      "Every head of every block; each row sums to one. Where do heads of one block agree, where not?")  # fmt: skip
 head = int(chance("head").integers(a.heads))
 shares = seen["attention"][0, head]
