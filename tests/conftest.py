@@ -11,6 +11,7 @@ COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"  # gone with
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")  # what compiles is small, and runs briefly
 os.environ["GLASSFORMER_TRACEBACK"] = "1"  # what a command did not foresee is a test that fails
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background, where Ctrl-C is nobody's

@@ -426,10 +426,15 @@ def begun(folder: Path, *words: str) -> "subprocess.Popen[str]":
                             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
 
 
-def test_every_fast_claim_settles_once_through_a_kill(tmp_path):
-    """Killed after the first results, it leaves whole files, and goes on; then it computes nothing more."""
+def test_what_needs_no_training_settles_once_through_a_kill(tmp_path):
+    """Killed after the first results, it leaves whole files, and goes on; then it computes nothing more.
+
+    What is trained for a claim is settled by `make claims`, whose record is looked at below.
+    """
+    ids = [claim.id for claim in EVERY if not claim.needs and not claim.slow]
+    assert len(ids) > 50
     folder = tmp_path / "claims" / "settled"
-    child = begun(tmp_path, "--json")
+    child = begun(tmp_path, "--json", *ids)
     until = time.monotonic() + 120
     while not (folder.is_dir() and any(folder.glob("*.json"))):
         assert child.poll() is None, child.communicate()
@@ -439,7 +444,7 @@ def test_every_fast_claim_settles_once_through_a_kill(tmp_path):
     child.communicate()
     before = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
     assert all(json.loads(path.read_text("utf-8"))["verdict"] for path in before)
-    out, err = begun(tmp_path, "--json").communicate()
+    out, err = begun(tmp_path, "--json", *ids).communicate()
     rows = json.loads(out)["claims"]
     assert {path: path.stat().st_mtime_ns for path in before} == before
     there = bool(os.environ.get("GLASSFORMER_DATA"))
@@ -450,9 +455,11 @@ def test_every_fast_claim_settles_once_through_a_kill(tmp_path):
             assert row["measured"]
             assert row["truth"] or row["verdict"] not in ("corrected", "refuted")
             assert not row["note"]
-    assert [row["id"] for row in rows] == [claim.id for claim in EVERY]
+    assert [row["id"] for row in rows] == ids
     files = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
-    again = subprocess.run([sys.executable, "-c", SECOND], cwd=tmp_path, capture_output=True, text=True, check=True)
+    again = subprocess.run(
+        [sys.executable, "-c", SECOND, *ids], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     *said, loaded = again.stdout.splitlines()
     assert set(loaded.split()) & {"jax", "jaxlib", "matplotlib"} == set()
     assert {path: path.stat().st_mtime_ns for path in folder.glob("*.json")} == files
@@ -462,7 +469,7 @@ def test_every_fast_claim_settles_once_through_a_kill(tmp_path):
 SECOND = """
 import sys
 from glassformer.cli import main
-sys.argv = ["glassformer", "claims", "--json"]
+sys.argv = ["glassformer", "claims", "--json", *sys.argv[1:]]
 try:
     main()
 except SystemExit as end:

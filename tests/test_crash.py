@@ -1,6 +1,6 @@
 """D1, D2: killed at any instant, a run opens, all it lists verifies, and it goes on to the same bits.
 
-Six kills; GLASSFORMER_KILLS asks for more of them. The children share a cache of compiled code, so that the time
+Four kills; GLASSFORMER_KILLS asks for more of them. The children share a cache of compiled code, so that the time
 goes into training and not into the compiler.
 """
 
@@ -15,7 +15,7 @@ import command
 import glassformer.run
 from glassformer.errors import DamagedError
 
-KILLS = int(os.environ.get("GLASSFORMER_KILLS", "6"))
+KILLS = int(os.environ.get("GLASSFORMER_KILLS", "4"))
 TRAIN = ("train", "plus_last_even", "--seeds", 4, "--steps", 6000, *command.QUICK, "--out", "run")
 ALLOWED = ("torn off", "never ended", "is not listed")  # traces of a write that was cut short
 

@@ -122,7 +122,6 @@ def test_a_gradient_that_explodes_is_named_with_its_step():
 HEALTHY = {
     "successor": ("successor", 600, *FEW),
     "mary": ("mary", 500, *FEW),
-    "five_operations": ("five_operations", 800, "train.judged=100", "train.log_every=40"),
 }
 
 

@@ -45,6 +45,8 @@ BASES = {
     "study": ("study", "ablation", "five_operations", "--steps", "1", "--seeds", "1", "--without", "nothing"),
     "physics": ("physics", "one_layer", "--steps", "3", "--set", "nothing=1"),
     "data": ("data", "list"),
+    "claims": ("claims", "S3-08", "--workers", "0"),  # refused whatever else is said: settling takes long
+    "lesson": ("lesson", "one_neuron", "--pack", "x.tar"),  # the same: a lesson trains
 }
 SLOW = {"train": 0.35, "film": 0.2}  # the share of their cases that is tried: a case may begin to work
 

@@ -20,7 +20,7 @@ def cost(logits: np.ndarray, targets: np.ndarray) -> float:
     return float(-np.take_along_axis(logs, targets[..., None], -1).mean())
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(architectures(), st.integers(0, 10_000))
 def test_gradients_are_finite_differences(architecture, seed):
     rng = np.random.default_rng(seed)

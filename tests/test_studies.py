@@ -600,7 +600,7 @@ def test_transfer_measures_the_rest_and_what_luck_gives(tmp_path):
     assert found["accuracy_rest"][0] == pytest.approx(np.mean([kinds[k] for k in ("Second", "Last", "Max", "Min")]))
 
 
-@pytest.mark.parametrize("name", ["transfer", "arguments"])
+@pytest.mark.parametrize("name", ["transfer"])
 def test_the_studies_of_the_five_operations_run(name, tmp_path, monkeypatch):
     file = import_module(f"glassformer.studies.{name}")
     whole = getattr(file, name)

@@ -86,7 +86,7 @@ def _named(text: str) -> str:
     from glassformer.teaching.script import names
 
     there = names()
-    if text.isdecimal():
+    if text.isascii() and text.isdecimal():
         if not 1 <= int(text) <= len(there):
             raise CallError(f"there is no lesson {text}; the course has 1 to {len(there)}")
         return there[int(text) - 1]
