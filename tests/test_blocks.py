@@ -32,10 +32,8 @@ CANNOT = {  # (page, how the block begins) → why nobody runs it
     ("docs/studies.md", "dask scheduler"): "three terminals on several machines; test_study_cluster.py has its own",
 }
 PLACES = {"docs/run-format.md": "runs/plus_last_even-18"}  # where a page is read, if not beside the runs
-QUICKER = {
-    "train": ("--steps", "60"),
-    "physics": ("--steps", "12", "--format", "csv"),
-}  # more words for these commands, if not given
+# More words for these commands, if not given.
+QUICKER = {"train": ("--steps", "60"), "physics": ("--steps", "12", "--format", "csv")}
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})(.*)\n((?:.*\n)*?)\1\2[ ]*$", re.MULTILINE)
 
 
