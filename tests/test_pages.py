@@ -5,7 +5,10 @@ Another processor may round otherwise, and a training carries that on: words mus
 
 import contextlib
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,9 +31,19 @@ def session(page):
             yield code, printed.getvalue(), after[1] if after[0] == "text" else ""
 
 
+def _trained(page):
+    """Train what the page trains as a reader's machine does: the tests' own compiler settings round otherwise."""
+    calls = re.findall(r"gf\.train\(.*\)", (DOCS / page).read_text("utf-8"))
+    assert calls
+    plain = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    code = "\n".join(["import glassformer as gf", *calls])
+    subprocess.run([sys.executable, "-c", code], env=plain, check=True)
+
+
 @pytest.mark.parametrize("page", ["ablate-patch-steer.md"])
 def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    _trained(page)
     seen = list(session(page))
     assert len(seen) > 5
     for code, printed, said in seen:

@@ -6,16 +6,11 @@ import io
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import product
 from math import comb, nan
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -481,57 +476,6 @@ def _double(number):
 
 def _refuse():
     raise CallError("it cannot be")
-
-
-def test_killed_in_the_middle_it_goes_on_from_the_last_safe_point(tmp_path):
-    """kill -9 of the one who hands out the cells: its workers end too, and what was finished stays."""
-    code = (
-        "import sys; from glassformer import studies\nstudies.find('rate').FACTORS = (0.3, 1, 3)\nif __name__ == "
-        "'__main__':\n    studies.run('rate', 'plus_last_even', seeds=2, steps=int(sys.argv[2]), out=sys.argv[1], "
-        f"workers=2, settings={list(TINY)!r})"
-    )
-    script = tmp_path / "script.py"
-    script.write_text(code)
-    folder = tmp_path / "study"
-    order = [sys.executable, str(script), str(folder), "15000"]
-    first = subprocess.Popen(order)
-    _wait_for(lambda: len(list((folder / "cells").glob("*.json"))) >= 1, first)
-    children = _children(first.pid)
-    first.send_signal(signal.SIGKILL)
-    first.wait()
-    finished = {path.name: path.read_bytes() for path in (folder / "cells").glob("*.json")}
-    assert 1 <= len(finished) < 3
-    _wait_for(lambda: not any(_alive(child) for child in children))
-    study = opened.open(folder)
-    assert len(study.missing) == 3 - len(finished)
-    subprocess.run(order, check=True, timeout=500)
-    study = opened.open(folder)
-    assert not study.missing
-    for name, content in finished.items():
-        assert (folder / "cells" / name).read_bytes() == content
-    assert len(list((folder / "runs").iterdir())) == 3, "an interrupted run was gone on with, not begun again"
-    for row in study.rows():
-        assert len(row.curves["step"]) == len(set(row.curves["step"]))
-        assert row.curves["step"][-1] == 15_000
-
-
-def _wait_for(done, process=None, seconds=240):
-    until = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < until, "it takes too long"
-        assert process is None or process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.02)
-
-
-def _children(process):
-    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
-def _alive(process):
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 # ---- studies with numbers of their own -------------------------------------------------------------------------------

@@ -224,7 +224,7 @@ lab(run, "Look along the curve for such a rise, and at the updates beside it.", 
 sizes = run.metrics["gradient.all"]
 known_sizes = sizes[np.isfinite(sizes)]
 early, late = float(np.median(known_sizes[:5])), float(np.median(known_sizes[-5:]))
-work(f"{early:.4f} / {late:.4f}", early / late, digits=1, name="the gradient's length, early over late")
+work(f"{early:.6g} / {late:.6g}", early / late, digits=1, name="the gradient's length, early over late")
 choice(
     "Why do gradients shrink as the model gets better?",
     "at the output the gradient is the probability less the truth, and that difference goes to zero",
