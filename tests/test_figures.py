@@ -117,7 +117,11 @@ def test_the_picture_is_made_of_the_result_alone_and_keeps_its_promises(name, ru
         pytest.skip("it compiles for long; one kind of task is enough")
     if run == WIDE_RULE and run != home_of(name) and not refused(name, subject_of(name, "five_operations")):
         pytest.skip("a rule is drawn at home, and a wide model of questions")
-    others = [each for each in ("five_operations", TEXT) if each != home_of(name) and not _refused_by(name, each)]
+    others = [
+        each
+        for each in ("five_operations", TEXT)
+        if each != home_of(name) and not refused(name, subject_of(name, each))
+    ]
     if run in others and run != others[NAMES.index(name) % len(others)]:
         pytest.skip("beside its home one other kind of task is enough; neighbours take the other one")
     subject = subject_of(name, run)
@@ -276,10 +280,6 @@ def test_a_text_over_the_edge_would_be_seen():
         figure.text(x, 0.5, f"at {x}")
     figure.canvas.draw()
     assert cut_off(figure) == ["at 0.95", "at -0.1"]
-
-
-def _refused_by(name, run):
-    return refused(name, subject_of(name, run))
 
 
 @pytest.mark.parametrize("name", NAMES[::2])  # by the same code as their neighbours

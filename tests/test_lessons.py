@@ -5,7 +5,6 @@ import fcntl
 import json
 import os
 import re
-import tomllib
 import zipfile
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -24,7 +23,6 @@ from glassformer.teaching.tellers import EndedError, Paced, Record, answer, ques
 
 ROOT = Path(__file__).parents[1]
 NAMES = scripts.names()
-SECTIONS = tomllib.loads((ROOT / "docs/sources.toml").read_text("utf-8"))
 FEWEST = {"look": 3, "question": 3, "expect": 2}
 
 

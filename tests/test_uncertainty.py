@@ -289,7 +289,6 @@ SUBJECTS = {
     "questions": lambda: run_of("five_operations"),
     "diverged": lambda: run_of(NAN),
 }
-SIZES = ("screen", "slide", "print", "print_narrow")
 
 
 @pytest.mark.parametrize(("subject", "size"), [
