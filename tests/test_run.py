@@ -391,6 +391,13 @@ def test_d7_copied_renamed_zipped_and_read_only_it_is_the_same(kept, tmp_path):
         path.chmod(0o755)
 
 
+def test_d7_a_renamed_run_is_intact(mine):
+    """D7: also where only the case of the name changes."""
+    digest = Run(mine).digest()
+    renamed = Run(mine.rename(mine.with_name("SMALL-7")))
+    assert (renamed.name, renamed.digest(), renamed.check()) == ("SMALL-7", digest, [])
+
+
 def test_d7_copied_in_the_middle_of_training_it_opens_and_goes_on(tmp_path):
     """D7: each file copied at another time."""
     states = []

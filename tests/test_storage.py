@@ -288,6 +288,16 @@ def test_d4_a_really_full_file_system(tmp_path):
             subprocess.run(["umount", disk], check=True)
 
 
+def test_d3_a_file_system_without_hard_links_still_creates_a_file_only_once(tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, "not supported")
+
+    monkeypatch.setattr(storage.os, "link", refuse)
+    assert storage.create(tmp_path / "file", b"one") is True
+    assert storage.create(tmp_path / "file", b"two") is False
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"one"]
+
+
 def test_a_name_that_is_too_long_is_a_sentence(tmp_path):
     with pytest.raises(StorageError, match="the name is too long"):
         Recorder.create(tmp_path / ("x" * 300), small_life.experiment(), [0])
@@ -384,6 +394,19 @@ def test_d6_a_lock_left_by_a_dead_process_is_taken_over(tmp_path, changes):
     mine = lock.Lock(tmp_path)
     assert lock.read(tmp_path) == mine.holder
     mine.release()
+
+
+def test_d6_without_proc_a_process_is_known_by_its_number_alone(tmp_path, monkeypatch):
+    """/proc may be hidden. Then only the number tells whether the holder runs, so the refusal says what else to do."""
+    monkeypatch.setattr(lock, "_stat", lambda _: [])
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        forge(tmp_path, process=other.pid)
+        with pytest.raises(LockedError, match=rf"process {other.pid} .*another program's by now, remove"):
+            lock.Lock(tmp_path)
+        other.kill()
+    mine = lock.Lock(tmp_path)
+    assert mine.holder == lock.read(tmp_path)
+    assert mine.holder.start is None
 
 
 def test_d6_of_many_who_find_a_dead_lock_one_gets_it(tmp_path):

@@ -566,3 +566,17 @@ def test_the_default_number_of_steps_is_a_budget_of_work():
 def test_a_cell_is_named_safely_as_a_file():
     assert Cell(name="Rate 0.003, with ../ and /").file == "rate_0.003_with_.._and"
     assert os.sep not in Cell(name="architecture.causal=true").file
+
+
+def test_a_cells_file_name_is_allowed_on_every_file_system():
+    names = ("aux", "CON", "nul.5", "com1", "rate 0.1", "a.", "console")
+    assert [Cell(name=name).file for name in names] == [
+        "aux_", "con_", "nul.5_", "com1_", "rate_0.1", "a", "console",
+    ]  # fmt: skip
+
+
+def test_cells_that_would_share_a_file_are_refused(monkeypatch):
+    study = _run.find("rate")
+    monkeypatch.setattr(study, "rate", lambda _: [Cell(name="one A"), Cell(name="One_a")])
+    with pytest.raises(CallError, match="'one A' and 'One_a' would share one file"):
+        _run._plan(study, "rate", _run.shortened(load("plus_last_even"), 3), 1, ())
