@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -58,36 +59,53 @@ def test_every_row_of_the_list_has_its_claim():
     assert catalogue.pieces("claims") == {claim.id: claim.statement for claim in EVERY}
 
 
-@pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.id)
-def test_a_claim_says_what_where_and_how(claim):
-    assert len(claim.statement) > 10
-    assert "\n" not in claim.statement
-    assert not claim.statement.endswith(".")
-    assert claim.how
-    assert set(claim.how) <= set(HOW)
-    assert claim.tolerance >= 0
-    assert all(math.isfinite(value) for value in claim.stated.values())
-    assert bool(claim.never) == bool(claim.reason)
+def claim_faults(claim: Claim) -> Iterator[str]:
+    """What is missing or wrong in what a claim says about itself."""
+    if len(claim.statement) <= 10 or "\n" in claim.statement or claim.statement.endswith("."):
+        yield f"the statement is not one line without a full stop: {claim.statement!r}"
+    if not claim.how or not set(claim.how) <= set(HOW):
+        yield f"how = {claim.how!r} has no letter, or one that does not exist"
+    if not claim.tolerance >= 0:
+        yield f"tolerance = {claim.tolerance} is negative"
+    if not all(math.isfinite(value) for value in claim.stated.values()):
+        yield "a stated number is not finite"
+    if bool(claim.never) != bool(claim.reason):
+        yield "`never` and `reason` go together"
     source = PLACES[int(claim.id[1])]
     codes = {code for key in ("explained", "drawn", "again", "asked") for code in source.get(key, {})}
     for place in claim.place.replace(",", " ").split():
-        assert place in codes, f"{claim.id}: {place} is no place of source {claim.id[1]}"
-    assert claim.measure.__module__.startswith("glassformer.claims.")
-    _shown(claim)
+        if place not in codes:
+            yield f"{place} is not a place of source {claim.id[1]}"
+    if not claim.measure.__module__.startswith("glassformer.claims."):
+        yield f"it is measured in {claim.measure.__module__}"
+    yield from reference_faults(claim)
 
 
-def _shown(claim: Claim) -> None:
-    """Its run, figure, step and edits exist."""
+def reference_faults(claim: Claim) -> list[str]:
+    """Which figure, experiment or study of a claim does not exist; if all do, whether it has a command."""
+    known, studies, faults = experiment.names(), catalogue.pieces("studies"), []
     if claim.figure:
-        catalogue.entry("figures", claim.figure)
-    if claim.experiment not in ("", *PHYSICS):
-        assert claim.experiment in experiment.names()
+        try:
+            catalogue.entry("figures", claim.figure)
+        except MissingError as problem:
+            faults.append(str(problem))
+    if claim.experiment not in ("", *PHYSICS, *known):
+        faults.append(f"there is no experiment {claim.experiment!r}")
     for need in claim.needs:
-        assert need.experiment in experiment.names()
-        assert need.seeds >= 1
-        assert need.kind == "run" or need.study in catalogue.pieces("studies")
-    told = _rows.commands(claim)
-    assert told["command"].startswith("glassformer ")
+        if need.experiment not in known:
+            faults.append(f"it needs the experiment {need.experiment!r}, which does not exist")
+        if need.seeds < 1:
+            faults.append(f"it needs {need.seeds} seeds of {need.experiment}")
+        if need.kind != "run" and need.study not in studies:
+            faults.append(f"it needs the study {need.study!r}, which does not exist")
+    if not faults and not (command := _rows.commands(claim)["command"]).startswith("glassformer "):
+        faults.append(f"its command is {command!r}")
+    return faults
+
+
+def test_claims_say_what_they_state_where_it_stands_and_how_it_is_measured():
+    faults = [f"{claim.id}: {fault}" for claim in EVERY for fault in claim_faults(claim)]
+    assert not faults, "\n".join(faults)
 
 
 def untrained(name: str, folder: Path) -> Run:

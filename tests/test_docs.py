@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,11 @@ PARTS = ("Question", "Choice", "Instead of", "Price", "Reopen if")
 
 def named(path):
     return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def read(path: Path) -> str:
+    return path.read_text("utf-8")
 
 
 def rows(text: str, heading: str) -> list[list[str]]:
@@ -88,15 +95,27 @@ def test_every_published_variant_has_our_settings_beside_it():
     assert {name.removesuffix("_as_published") for name in names} <= set(names)
 
 
-@pytest.mark.parametrize("path", DECISIONS, ids=named)
-def test_a_decision_has_its_parts(path):
-    lines = path.read_text("utf-8").splitlines()
-    assert lines[0].startswith("# ")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d · (in force|replaced by \[.+\]\(.+\.md\))", lines[2])
-    found = re.findall(r"^\*\*(.+?):\*\* \S", path.read_text("utf-8"), re.MULTILINE)
-    assert tuple(found) == PARTS
-    index = (DOCS / "decisions/README.md").read_text("utf-8")
-    assert f"[{lines[0].removeprefix('# ')}]({path.name})" in index
+def decision_faults(text: str, name: str, index: str) -> Iterator[str]:
+    """What is wrong with the page of a decision."""
+    title, _, date, *_ = [*text.splitlines(), "", "", ""]
+    if not title.startswith("# "):
+        yield "the first line is not a title"
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d · (in force|replaced by \[.+\]\(.+\.md\))", date):
+        yield "the third line is not a date and a status"
+    parts = tuple(re.findall(r"^\*\*(.+?):\*\* \S", text, re.MULTILINE))
+    if parts != PARTS:
+        yield f"its parts are {', '.join(parts)}"
+    if f"[{title.removeprefix('# ')}]({name})" not in index:
+        yield "docs/decisions/README.md does not list it under its title"
+
+
+def test_decisions_have_all_their_parts():
+    index = read(DOCS / "decisions/README.md")
+    assert DECISIONS
+    faults = [
+        f"{named(path)}: {fault}" for path in DECISIONS for fault in decision_faults(read(path), path.name, index)
+    ]
+    assert not faults, "\n".join(faults)
 
 
 def test_change_notes_are_named_by_slug_and_kind():
@@ -136,12 +155,19 @@ def test_the_changelog_tells_of_this_version_and_of_each_note_once():
     assert third == wanted
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
-def test_links_lead_somewhere(path):
-    text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if "://" not in target:
-            assert (path.parent / target.partition("#")[0]).exists(), target
+def links(text: str) -> list[str]:
+    """The targets of the links in a page that lead to files."""
+    without_code = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return [target for target in re.findall(r"\]\(([^)\s]+)\)", without_code) if "://" not in target]
+
+
+def test_links_lead_to_files_that_exist():
+    found = [(path, target) for path in PAGES for target in links(read(path))]
+    assert len(found) > 100
+    faults = [
+        f"{named(path)}: {target}" for path, target in found if not (path.parent / target.partition("#")[0]).exists()
+    ]
+    assert not faults, "\n".join(faults)
 
 
 SOURCES = [path for folder in ("src", "tests", "benchmarks") for path in sorted((ROOT / folder).rglob("*"))
@@ -149,9 +175,11 @@ SOURCES = [path for folder in ("src", "tests", "benchmarks") for path in sorted(
 PRIVATE = re.compile(r"(?<![\w.])/(home|Users|root|work|mnt|private)/\w")
 
 
-@pytest.mark.parametrize("path", [*PAGES, *SOURCES, ROOT / "Makefile", ROOT / "pyproject.toml"], ids=named)
-def test_no_page_names_a_place_on_somebodys_machine(path):
-    assert PRIVATE.search(path.read_text("utf-8")) is None
+def test_no_file_names_a_folder_of_one_persons_machine():
+    paths = [*PAGES, *SOURCES, ROOT / "Makefile", ROOT / "pyproject.toml"]
+    assert len(SOURCES) > 300
+    faults = [f"{named(path)}: {match.group()}" for path in paths for match in PRIVATE.finditer(read(path))]
+    assert not faults, "\n".join(faults)
 
 
 def test_files_named_in_the_pages_exist():

@@ -6,7 +6,9 @@ One contract for every figure and every run it applies to, at sizes that the run
 import ast
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
+from inspect import Parameter, signature
 from pathlib import Path
 
 import matplotlib
@@ -86,26 +88,33 @@ def test_every_figure_is_tried_somewhere(name):
     assert home_of(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_file_neither_computes_nor_colours_nor_knows_a_run(name):
-    text = PLACES[name].read_text("utf-8")
-    assert not re.search(r"#[0-9A-Fa-f]{6}\b|#[0-9A-Fa-f]{3}\b[\"']", text), "colours live in _style"
-    imported = {
-        (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    }
-    refuse = (
-        "jax",
-        "matplotlib.pyplot",
-        "glassformer.model",
-        "glassformer.training",
-        "glassformer.run",
-        "glassformer.ref",
-    )
-    assert not [module for module in imported if module.startswith(refuse)]
-    assert catalogue.entry("figures", name).answers, "which codes of the sources it answers, or ('new',)"
+REFUSED_IMPORTS = (
+    "jax",
+    "matplotlib.pyplot",
+    "glassformer.model",
+    "glassformer.training",
+    "glassformer.run",
+    "glassformer.ref",
+)
+
+
+def source_faults(text: str) -> Iterator[str]:
+    """What the source of a figure must not contain."""
+    for match in re.finditer(r"#[0-9A-Fa-f]{6}\b|#[0-9A-Fa-f]{3}\b[\"']", text):
+        yield f"the colour {match.group()} belongs in _style"
+    for node in ast.walk(ast.parse(text)):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        yield from (f"it imports {module}" for module in modules if module.startswith(REFUSED_IMPORTS))
+
+
+def test_figures_compute_nothing_choose_no_colours_and_name_the_codes_they_answer():
+    faults = [f"{name}: {fault}" for name in NAMES for fault in source_faults(PLACES[name].read_text("utf-8"))]
+    for name in NAMES:
+        if not catalogue.entry("figures", name).answers:
+            faults.append(f"{name}: it does not say which codes of the sources it answers, or ('new',)")
+    assert not faults, "\n".join(faults)
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -347,19 +356,31 @@ def test_a_sequence_the_model_cannot_see_is_refused(name, sequence):
         draw(name, sequence=sequence)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_its_public_function_says_what_it_takes(name):
-    from inspect import Parameter, signature
-
+def signature_faults(name: str) -> Iterator[str]:
+    """How the public function of a figure differs from its entry in the catalogue."""
     plot = getattr(figures, f"plot_{name}")
-    taken = signature(plot).parameters
+    parameters = signature(plot).parameters
     for option in catalogue.entry("figures", name).options:
-        assert taken[option.name].kind is Parameter.KEYWORD_ONLY
-        assert taken[option.name].default == option.default
-    assert plot.__doc__
-    assert plot.__name__ == f"plot_{name}"
-    with pytest.raises(TypeError):
+        parameter = parameters.get(option.name)
+        if parameter is None or parameter.kind is not Parameter.KEYWORD_ONLY:
+            yield f"{option.name} is not a keyword argument"
+        elif parameter.default != option.default:
+            yield f"{option.name} is {parameter.default!r} by default, and {option.default!r} in the catalogue"
+    if not plot.__doc__:
+        yield "it has no docstring"
+    if plot.__name__ != f"plot_{name}":
+        yield f"its name is {plot.__name__}"
+    try:
         plot(*subject_of(name, home_of(name)), no_such_option=1)
+    except TypeError:
+        pass
+    else:
+        yield "it takes an option that does not exist"
+
+
+def test_the_public_functions_take_the_options_of_the_catalogue_and_no_others():
+    faults = [f"plot_{name}: {fault}" for name in NAMES for fault in signature_faults(name)]
+    assert not faults, "\n".join(faults)
 
 
 def test_a_figure_in_a_file_brings_its_numbers_back(tmp_path):

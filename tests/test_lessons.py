@@ -71,18 +71,34 @@ def test_the_course_is_one_way_through():
     assert orders == sorted(set(orders))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_lesson_says_what_it_is_about(name):
-    lesson = scripts.script(name)
-    assert re.fullmatch(r"[A-Z].{10,90}[.?]", lesson.title)
-    assert 10 <= lesson.minutes <= 30
-    assert len(lesson.aims) >= 2
-    assert len(lesson.misconceptions) >= 2
-    assert all(len(pair) == 2 and all(pair) for pair in lesson.misconceptions)
-    assert sum(minutes for minutes, _ in lesson.plan) == 45
-    place = NAMES.index(name)
-    assert set(lesson.before) <= set(NAMES[:place]), "one must be able to do them in order"
-    assert len(ast.get_docstring(ast.parse(lesson.path.read_text("utf-8"))).splitlines()[0]) == len(lesson.title)
+def heading_faults(lesson, earlier):
+    """What is missing or wrong in what a lesson says about itself; `earlier` are the lessons before it."""
+    if not re.fullmatch(r"[A-Z].{10,90}[.?]", lesson.title):
+        yield f"the title is not a sentence of 12 to 92 characters: {lesson.title}"
+    if not 10 <= lesson.minutes <= 30:
+        yield f"{lesson.minutes} minutes are not between 10 and 30"
+    if len(lesson.aims) < 2:
+        yield "it has fewer than two aims"
+    if len(lesson.misconceptions) < 2:
+        yield "it has fewer than two misconceptions"
+    if not all(len(pair) == 2 and all(pair) for pair in lesson.misconceptions):
+        yield "a misconception lacks its belief or its answer"
+    if sum(minutes for minutes, _ in lesson.plan) != 45:
+        yield "the plan does not take 45 minutes"
+    if late := set(lesson.before) - set(earlier):
+        yield f"it builds on lessons that do not come before it: {', '.join(sorted(late))}"
+    docstring = ast.get_docstring(ast.parse(lesson.path.read_text("utf-8"))) or "\n"
+    if len(docstring.splitlines()[0]) != len(lesson.title):
+        yield "the title is not the first line of the docstring"
+
+
+def test_lessons_have_a_title_aims_misconceptions_a_plan_and_an_order():
+    faults = [
+        f"{name}: {fault}"
+        for place, name in enumerate(NAMES)
+        for fault in heading_faults(scripts.script(name), NAMES[:place])
+    ]
+    assert not faults, "\n".join(faults)
 
 
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
@@ -108,9 +124,9 @@ def literals(node: ast.AST) -> str:
 PROSE = ("say", "number", "choice", "point", "discuss", "lab", "expect", "show", "table")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_number_is_typed(name):
-    assert typed_in(scripts.script(name)) == []
+def test_no_number_is_typed():
+    faults = [f"{name}, line {line}: {number}" for name in NAMES for line, number in typed_in(scripts.script(name))]
+    assert not faults, "\n".join(faults)
 
 
 def typed_in(lesson):
