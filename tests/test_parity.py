@@ -1,14 +1,13 @@
 """C1: the fast forward pass and the plain one agree at every named point, for every switch."""
 
 from dataclasses import replace
+from random import Random
 
 import jax
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from architectures import architectures
+from architectures import every_value, quick_jit, sampled, values_in_use
 from glassformer import model, reference
 from glassformer.architecture import Architecture, nest
 from glassformer.glossary import POINTS
@@ -21,45 +20,64 @@ def parameters(architecture: Architecture, seed: int) -> dict[str, np.ndarray]:
             for name, value in model.init(architecture, rng).items()}  # fmt: skip
 
 
-def both(architecture, seed, batch=(), edits=None):
-    params = nest(parameters(architecture, seed))
+def inputs(architecture, seed, batch=()):
+    """Parameters nested by block, and random tokens with the given batch axes."""
     rng = np.random.default_rng(seed + 1)
-    tokens = rng.integers(0, architecture.vocabulary, (*batch, architecture.context))
-    with jax.disable_jit():  # one shape each: compiling would take longer than running
+    return nest(parameters(architecture, seed)), rng.integers(
+        0, architecture.vocabulary, (*batch, architecture.context)
+    )
+
+
+def both(architecture, seed, edits=None):
+    """The logits and the trace of the fast pass, and those of the plain one."""
+    params, tokens = inputs(architecture, seed)
+    with jax.disable_jit():  # these tests share their shapes, so that running each operation by itself is faster
         fast = model.forward(jax.tree.map(jax.numpy.asarray, params), jax.numpy.asarray(tokens), architecture, edits)
     return fast, reference.forward(params, tokens, architecture, edits)
 
 
-@settings(max_examples=5, deadline=None)
-@given(architectures(), st.integers(0, 10_000), st.sampled_from([(), (2,), (2, 3)]))
-def test_every_point_agrees(architecture, seed, batch):
-    (fast_logits, fast), (slow_logits, slow) = both(architecture, seed, batch)
+RANDOM = [sampled(Random(number)) for number in range(60)]
+
+
+def test_the_random_architectures_use_every_value_of_every_switch():
+    assert every_value() - set().union(*map(values_in_use, RANDOM)) == set()
+    assert len(set(RANDOM)) == len(RANDOM)
+
+
+@pytest.mark.parametrize("number", range(len(RANDOM)))
+def test_every_point_agrees(number):
+    architecture, batch = RANDOM[number], ((), (2,), (2, 3))[number % 3]
+    params, tokens = inputs(architecture, number, batch)
+    fast_logits, fast = quick_jit(lambda p, t: model.forward(p, t, architecture))(params, tokens)
+    slow_logits, slow = reference.forward(params, tokens, architecture)
     assert fast.keys() == slow.keys()
     assert set(fast) <= set(POINTS)
     for name in fast:
-        np.testing.assert_allclose(fast[name], slow[name], atol=2e-5, rtol=2e-5, err_msg=name)
+        np.testing.assert_allclose(fast[name], slow[name], atol=2e-5, rtol=2e-5, err_msg=f"{name} of {architecture}")
     np.testing.assert_array_equal(slow_logits, slow["logits"])
     np.testing.assert_allclose(fast_logits, slow_logits, atol=2e-5, rtol=2e-5)
 
 
-@settings(max_examples=4, deadline=None)
-@given(architectures(), st.integers(0, 10_000), st.data())
-def test_answers_are_the_logits_where_they_are_read(architecture, seed, data):
-    """Leaving out what nobody looks at changes nothing where somebody does."""
-    place = data.draw(st.integers(0, architecture.context - 1))
-    params, tokens = nest(parameters(architecture, seed)), np.zeros((2, architecture.context), int)
-    with jax.disable_jit():
-        tree = jax.tree.map(jax.numpy.asarray, params)
-        logits, _ = model.forward(tree, jax.numpy.asarray(tokens), architecture)
-        read = model.answers(tree, jax.numpy.asarray(tokens), replace(architecture, read_position=place))
-        np.testing.assert_allclose(model.answers(tree, jax.numpy.asarray(tokens), architecture), logits, atol=1e-6)
-    np.testing.assert_allclose(read, logits[:, [place]], atol=2e-5)
+@pytest.mark.parametrize("number", range(20))
+def test_answers_are_the_logits_where_they_are_read(number):
+    """Leaving out the positions that are not read changes nothing at those that are."""
+    architecture = RANDOM[number]
+    place = number % architecture.context
+    everywhere, there = (replace(architecture, read_position=read) for read in (None, place))
+
+    def logits_and_answers(params, tokens):
+        logits, _ = model.forward(params, tokens, architecture)
+        return logits, model.answers(params, tokens, everywhere), model.answers(params, tokens, there)
+
+    logits, answers, answer = quick_jit(logits_and_answers)(*inputs(architecture, number, (2,)))
+    np.testing.assert_allclose(answers, logits, atol=1e-6)
+    np.testing.assert_allclose(answer, logits[:, [place]], atol=2e-5)
 
 
 def test_all_points_are_met():
-    """The parity test sees every name of the glossary at least once."""
-    _, (_, seen) = both(Architecture(vocabulary=3, context=4, norm="layer"), 0)
-    assert tuple(name for name in POINTS if name in seen) == POINTS
+    """Every name of the glossary is among the points that are compared."""
+    seen = [reference.forward(*inputs(architecture, 0), architecture)[1] for architecture in RANDOM]
+    assert set().union(*seen) == set(POINTS)
 
 
 def test_a_batch_is_its_sequences_side_by_side():
