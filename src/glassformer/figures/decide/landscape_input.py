@@ -30,7 +30,7 @@ def draw(seen: LandscapeInput, look: _draw.Look) -> Figure:
     tall = ABOVE + len(ROWS) * (each + GAP) - GAP  # ems of a band
     alt = f"A grid of probability maps with the path of one input. {seen.title}."
     sheet = look.sheet(
-        seen, _caption(seen, pages), alt, height=_style.inches(size, 4.6 + BELOW + len(bands) * tall)
+        seen, _caption(seen, pages), alt, height=_style.inches(size, 4.6 + BELOW + len(bands) * tall), least=60
     )  # fmt: skip
     room = sheet.room[1]
     high = (room - BELOW) / len(bands)
