@@ -14,6 +14,7 @@ from unittest import mock
 from glassformer.cli import main
 
 HERE = Path(__file__).parent
+TRAINS_LONG = {"XLA_FLAGS": "--xla_backend_optimization_level=1"}  # for what runs longer than it compiles
 COMMAND = (sys.executable, "-c", "from glassformer.cli import main; main()")
 QUICK = ("--set", "train.judged=50")  # few windows behind each logged number
 
@@ -52,7 +53,7 @@ def start(*words: object, folder: Path, **environment: str) -> subprocess.Popen[
     return subprocess.Popen(
         [*COMMAND, *map(str, words)],
         cwd=folder,
-        env={**os.environ, **environment},
+        env={**os.environ, **TRAINS_LONG, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -45,7 +45,7 @@ def trained(experiment: str, steps: int, *settings: str) -> Run:
         return gf.open(path)
 
 
-HOT = ("lucky7", 400, "train.rate=0.3", *FEW)
+HOT = ("lucky7", 400, "train.rate=1", *FEW)
 NO_WAY = ("plus_last_even", 300, *BARE, *FEW)  # nine blocks that nothing passes
 ILL = {
     "updates too large": HOT,

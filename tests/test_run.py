@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,7 @@ def header(tables: dict[str, Any] | bytes, data: bytes = b"") -> bytes:
     return struct.pack("<Q", len(text)) + text + data
 
 
+@cache
 def spoilt() -> dict[str, bytes]:
     stacks = {name: np.stack([array] * 3) for name, array in small_life.weights(4).items()}
     good = tensors.pack(stacks)

@@ -127,7 +127,7 @@ def test_every_rung_costs_what_it_says(name):
     rungs = task.ladder(context)
     if isinstance(task, Rule):
         # One window per fresh sequence keeps the windows independent, so that the standard error is honest.
-        data = replace(task, sequences=2200).data(context).train
+        data = replace(task, sequences=900).data(context).train
         begins = data.starts + rng.integers(data.windows)
         whole = [(data.tokens[s : b + context + 1], context) for s, b in zip(data.starts, begins, strict=True)]
     elif task.answers == "one":
@@ -137,8 +137,8 @@ def test_every_rung_costs_what_it_says(name):
         rows = [row for part in ("train", "validation") for row in task.examples(context, part, 1000).windows]
         whole = [(row, context - task.skip) for row in rows]
     else:
-        whole = [(window, context) for window in task.examples(context, "train", 1000).windows]
-    whole = whole[:1000] if isinstance(task, Rule) else whole
+        whole = [(window, context) for window in task.examples(context, "train", 400).windows]
+    whole = whole[:400] if isinstance(task, Rule) else whole
     for rung in rungs:
         nats = []
         for past, places in whole:
