@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 EXPERIMENT ?= plus_last_even
 
-.PHONY: setup lab page test lint frontend browser format pictures benchmark docs claims places changelog clean
+.PHONY: setup lab page test lint frontend browser format pictures benchmark docs claims places changelog snapshot sheets clean
 
 setup: $(READY)
 
@@ -35,7 +35,7 @@ frontend: $(READY)
 
 test: page
 	$(MAKE) --no-print-directory --jobs 2 lint frontend browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # A browser for tests/test_browser.py: Debian's Chromium, where this machine lets us install it. Never stops the build.
 browser:
@@ -66,6 +66,14 @@ claims: $(READY)
 	$(BIN)/glassformer claims --all $(SETTLE) > /dev/null
 	$(BIN)/glassformer claims --all --json --markdown docs/claims.md $(SETTLE) > claims.json.part
 	mv claims.json.part src/glassformer/claims/settled.json
+
+# Compares every number of the fixture runs with tests/snapshot/; WRITE=1 writes it anew. Some minutes on two cores.
+snapshot: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/snapshot.py $(if $(WRITE),--write)
+
+# All figures of the fixture runs as two commits draw them, side by side: make sheets OLD=v0.2.0 [NEW=main].
+sheets: $(READY)
+	$(BIN)/python docs/making/contact_sheets.py $(OLD) $(NEW)
 
 # Ratios against PyTorch, in one run on this machine; takes some minutes.
 benchmark: $(READY)
