@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from browsing import Watched, browsing
-from glassformer import films, gallery
+from glassformer import catalogue, films, gallery
 from glassformer.figures import _style
 from glassformer.films import _film
 from small_runs import run_of
@@ -31,7 +31,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def folder(browser, tmp_path_factory) -> Path:  # noqa: ARG001 - without a browser nothing needs to be drawn
-    """The gallery of a small run, drawn by whichever process of the test session comes first."""
+    """A gallery of a small run without its slow figures, drawn by whichever process of the session comes first."""
     base = tmp_path_factory.getbasetemp()
     out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "gallery"
     try:
@@ -41,7 +41,8 @@ def folder(browser, tmp_path_factory) -> Path:  # noqa: ARG001 - without a brows
         while not (out / "index.html").exists() and time.monotonic() < end:
             time.sleep(0.2)
     else:
-        gallery.gallery(run_of("plus_last_even"), out)
+        quick = tuple(each.name for each in catalogue.entries("figures") if each.cost in ("a", "b"))
+        gallery.gallery(run_of("plus_last_even"), out, only=quick)
     return out
 
 

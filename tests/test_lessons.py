@@ -37,14 +37,14 @@ def classroom(tmp_path_factory):
 
 @pytest.fixture(name="there")
 def in_the_classroom(classroom, monkeypatch):
-    """In the classroom; whoever trains there does so alone."""
+    """In the classroom; of each experiment only one process at a time trains a run."""
     monkeypatch.chdir(classroom)
     train = session.train
 
-    def alone(*given, **options):
-        with open(classroom / "alone", "w") as door:
+    def alone(experiment, **options):
+        with open(classroom / f"{getattr(experiment, 'name', experiment)}.lock", "w") as door:
             fcntl.flock(door, fcntl.LOCK_EX)
-            return train(*given, **options)
+            return train(experiment, **options)
 
     monkeypatch.setattr(session, "train", alone)
     return classroom
