@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,9 +61,9 @@ def start(*words: object, folder: Path, **environment: str) -> subprocess.Popen[
     )
 
 
-def contents(path: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Every file of a run but its times."""
-    found = {each.relative_to(path).as_posix(): each.read_bytes() for each in path.rglob("*") if each.is_file()}
-    about = json.loads(found.pop("run.json"))
-    found.pop("times.jsonl", None)
+def contents(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
+    """The sha256 of every file of a run but its times, and run.json; pytest takes minutes to compare the bytes."""
+    files = [each for each in path.rglob("*") if each.is_file() and each.name not in ("run.json", "times.jsonl")]
+    found = {each.relative_to(path).as_posix(): sha256(each.read_bytes()).hexdigest() for each in files}
+    about = json.loads((path / "run.json").read_bytes())
     return found, {name: value for name, value in about.items() if name not in ("times", "hardware")}

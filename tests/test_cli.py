@@ -441,6 +441,7 @@ def test_check_of_a_half_copied_folder(here, trained):
 
 # Interrupting and resuming
 
+SAME_FLAGS = {"XLA_FLAGS": os.environ["XLA_FLAGS"]}  # other options of the compiler, other bits
 LONG = ("train", "plus_last_even", "--seeds", 2, "--steps", 20_000, *QUICK)
 
 
@@ -454,7 +455,7 @@ def test_ctrl_c_stops_at_a_safe_point_and_the_command_it_names_goes_on_to_the_sa
     """Also D6: beside a living writer, a second one is refused by name."""
     whole = call(*LONG, "--out", "whole", "--quiet")
     assert whole.code == 0
-    child = command.start(*LONG, "--out", "my run", folder=here)
+    child = command.start(*LONG, "--out", "my run", folder=here, **SAME_FLAGS)
     training(child)
     sentence = refused(call("train", "plus_last_even", "--resume", "--out", "my run", "--quiet"), code=1)
     assert f"process {child.pid}" in sentence
@@ -560,6 +561,7 @@ def test_r3_hash_seed_locale_time_zone_folder_and_terminal_have_no_influence(her
     assert call(*words, "--out", "one", "--quiet").code == 0
     (here / "elsewhere").mkdir()
     odd = {"PYTHONHASHSEED": "12", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu", "TERM": "dumb", "COLUMNS": "20"}
+    odd |= SAME_FLAGS
     child = command.start(*words, "--out", here / "other", folder=here / "elsewhere", **odd)
     _, err = child.communicate(timeout=120)
     assert child.returncode == 0, err

@@ -104,7 +104,7 @@ def test_p1_the_wheel_holds_the_package_with_its_page_and_nothing_else(wheel):
 def test_the_sdist_holds_the_page_and_what_it_is_made_of(sdist, unpacked):
     with tarfile.open(sdist) as archive:
         names = [Path(name).parts[1:] for name in archive.getnames()]
-    assert not {part for parts in names for part in parts} & WITHOUT
+    assert not {part for parts in names if parts[:2] != ("tests", "fixtures") for part in parts} & WITHOUT
     there = {parts[0] for parts in names}
     assert {"frontend", "src", "tests", "hatch_build.py", "pyproject.toml", "Makefile", "LICENSE"} <= there
     assert hook(unpacked).fresh()

@@ -1,12 +1,11 @@
 """Training is a pure function of the settings, the seed and the step; what it records is what happened."""
 
-import json
-
 import jax
 import numpy as np
 import pytest
 
 import glassformer as gf
+from command import contents
 from glassformer import batches, training
 from glassformer.engine import Engine
 from glassformer.errors import CallError, DivergedError, LimitError, MissingError
@@ -25,14 +24,6 @@ def tiny(*settings, **train):
     chosen = {"steps": 60, **train}
     wanted = {each.partition("=")[0]: each for each in ("train.judged=50", "train.log_every=20", *settings)}
     return load("plus_last_even_as_published", wanted.values(), **chosen)
-
-
-def contents(path):
-    """Every file of a run but its times."""
-    found = {each.relative_to(path).as_posix(): each.read_bytes() for each in path.rglob("*") if each.is_file()}
-    about = json.loads(found.pop("run.json"))
-    found.pop("times.jsonl", None)
-    return found, {name: value for name, value in about.items() if name not in ("times", "hardware")}
 
 
 def weights_after(engine, cuts):
