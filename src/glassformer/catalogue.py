@@ -270,6 +270,11 @@ def chosen(each: Entry, options: Mapping[str, Any]) -> dict[str, Any]:
     return {one.name: one.taken(options[one.name]) for one in each.options if one.name in options}
 
 
+def shows_model(each: Entry) -> bool:
+    """Whether a figure depends on what the model computes, or on how it was trained."""
+    return each.needs in ("run", "runs", "population") and getattr(_analysis(each.name), "EDITS", "") != "data"
+
+
 def figure_of(study: str) -> str:
     """The figure that draws a study."""
     return entry("studies", study).figure

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, reduce
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from glassformer.run import Run
 
 Change = Callable[[Any, int | None], Any]  # (value, block) → what goes on in its place
-_reached: WeakSet["Run"] = WeakSet()  # edited runs whose edits have been at work
 
 
 def compiled(run: "Run", tokens: Array, step: int = -1, member: int = 0, more: Given = None) -> dict[str, Change]:
@@ -31,8 +30,6 @@ def compiled(run: "Run", tokens: Array, step: int = -1, member: int = 0, more: G
     edits of an edited run wait until an input is so long. `more` may be such functions itself.
     """
     functions = is_functions(more)
-    if run.edits:
-        _reached.add(run)
     changes = [(edit.point, _change(edit, run, tokens, step, member, waits=True)) for edit in run.edits]
     for edit in () if functions else read(more):
         check(edit, run)
@@ -43,11 +40,6 @@ def compiled(run: "Run", tokens: Array, step: int = -1, member: int = 0, more: G
     for point, change in changes:
         found[point] = _after(found[point], change) if point in found else change
     return found
-
-
-def reached(run: "Run") -> bool:
-    """Whether the edits of an edited run have been at work in any pass so far."""
-    return run in _reached
 
 
 def is_functions(given: Given) -> bool:

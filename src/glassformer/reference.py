@@ -28,7 +28,6 @@ def forward(
     a = architecture
     tokens = np.asarray(tokens)  # (batch, position); batch stands for any number of axes, none included
     see, trace = recorder(edits, batch_axes=tokens.ndim - 1)
-    pre, post = a.norm_place == "pre", a.norm_place == "post"
 
     x = see("token_embedding", params["token"][tokens])  # (batch, position, feature)
     if a.positions in ("learned", "sinusoidal"):
@@ -38,28 +37,35 @@ def forward(
 
     for block, w in enumerate(params["blocks"]):
         if a.attention != "off":
-            read = see("normed_1", normalise(x, w, "norm_1", a), block) if pre else x
+            read = see("normed_1", normalise(x, w, "norm_1", a), block) if a.norm_place == "pre" else x
             attended = see("attended", attend(read, w, a, see, block), block)  # (batch, position, feature)
             x = x + attended if a.residual else attended
-        x = see("middle", x, block)  # (batch, position, feature)
-        if post and a.attention != "off":
-            x = see("normed_1", normalise(x, w, "norm_1", a), block)
-
-        if a.feed_forward:
-            read = see("normed_2", normalise(x, w, "norm_2", a), block) if pre else x
-            hidden_in = see("hidden_in", linear(read, w, "expand"), block)  # (batch, position, neuron)
-            hidden = see("hidden", ACTIVATION[a.activation](hidden_in), block)  # (batch, position, neuron)
-            fed = see("fed", linear(hidden, w, "contract"), block)  # (batch, position, feature)
-            x = x + fed if a.residual else fed
-        x = see("out", x, block)  # (batch, position, feature)
-        if post and a.feed_forward:
-            x = see("normed_2", normalise(x, w, "norm_2", a), block)
-
+        x = feed(see("middle", x, block), w, a, see, block)  # (batch, position, feature)
     final = see("final", normalise(x, params, "norm", a) if a.final_norm else x)  # (batch, position, feature)
-    logits = product(final, params["token"].T if a.tied_embedding else params["read_out"])  # (batch, position, token)
-    logits = see("logits", logits + params["read_out_bias"] if "read_out" in a.biases else logits)
+    logits = read_out(final, params, a, see)  # (batch, position, token)
     see("probabilities", softmax(logits))
     return logits, trace()
+
+
+def feed(middle: Array, w: Params, a: Architecture, see: See, block: int) -> Array:
+    """From `middle` of a block to the stream that leaves it; each position goes on by itself."""
+    pre, post, x = a.norm_place == "pre", a.norm_place == "post", middle
+    if post and a.attention != "off":
+        x = see("normed_1", normalise(x, w, "norm_1", a), block)
+    if a.feed_forward:
+        read = see("normed_2", normalise(x, w, "norm_2", a), block) if pre else x
+        hidden_in = see("hidden_in", linear(read, w, "expand"), block)  # (batch, position, neuron)
+        hidden = see("hidden", ACTIVATION[a.activation](hidden_in), block)  # (batch, position, neuron)
+        fed = see("fed", linear(hidden, w, "contract"), block)  # (batch, position, feature)
+        x = x + fed if a.residual else fed
+    x = see("out", x, block)  # (batch, position, feature)
+    return see("normed_2", normalise(x, w, "norm_2", a), block) if post and a.feed_forward else x
+
+
+def read_out(final: Array, params: Params, a: Architecture, see: See) -> Array:
+    """From `final` to the logits."""
+    logits = product(final, params["token"].T if a.tied_embedding else params["read_out"])  # (batch, position, token)
+    return see("logits", logits + params["read_out_bias"] if "read_out" in a.biases else logits)
 
 
 def attend(read: Array, w: Params, a: Architecture, see: See, block: int) -> Array:

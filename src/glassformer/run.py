@@ -522,7 +522,7 @@ class Run:
         for name in ("validation_loss", "excess"):
             values = self.metrics.get(name)
             if values is not None and len(values):
-                rows[name] = notebook.span(values[-1], "nats")
+                rows[f"{name} of the original training" if self.edits else name] = notebook.span(values[-1], "nats")
         if self.edits:
             rows["edited"] = written(self.edits)
         return frame.displayed(self, notebook.table(list(rows.items()), caption=self.name))

@@ -73,8 +73,10 @@ def score(
         raise LimitError(f"windows = {many} is not between 1 and the {len(starts):,} windows of the {part} part")
     picked = np.arange(many) * len(starts) // many
     share = weights[picked] / weights[picked].sum()
-    params = [nest(run.weights(step, each)) for each in (range(run.members) if member is None else (member,))]
-    each, by_position, accuracy, whole = _losses(params, run, split, starts[picked], share, progress)
+    if any(edit.point == "probabilities" for edit in run.edits):
+        raise CallError("the edits change the probabilities after the logits, from which the loss is computed")
+    members = list(range(run.members)) if member is None else [member]
+    each, by_position, accuracy, whole = _losses(run, step, members, split, starts[picked], share, progress)
     loss = float(share @ each)
     error = None if many == len(starts) else _error(each, share, loss, many * context / _predicted(split, context))
     return Score(
@@ -131,8 +133,9 @@ def _split(run: Run, part: Part) -> Split:
 
 
 def _losses(
-    params: list[dict[str, Any]],
     run: Run,
+    step: int,
+    members: list[int],
     split: Split,
     starts: Array,
     share: Array,
@@ -147,15 +150,19 @@ def _losses(
     import jax.numpy as jnp
 
     a, many = run.architecture, len(starts)
-    asked, tokens = jax.device_put(params), jnp.asarray(np.asarray(split.tokens, np.int32))
-    count = jax.jit(partial(_count, a, counted(a, run.task.skip).came))
+    tokens = np.asarray(split.tokens, np.int32)
+    if run.edits:
+        count = partial(_count_edited, run, step, members, tokens)
+    else:
+        params = jax.device_put([nest(run.weights(step, each)) for each in members])
+        count = partial(jax.jit(partial(_count, a, counted(a, run.task.skip).came)), params, jnp.asarray(tokens))
     widest = max(a.width, a.inner, a.feed_forward, a.answers, a.heads * a.context)
     together = max(1, min(many, AT_ONCE // (a.context * widest)))
     each, by_position, accuracy, whole = np.zeros(many), np.zeros(()), 0.0, 0.0
     for begin in range(0, many, together):
         progress(begin, many)
         rows = starts[np.minimum(np.arange(begin, begin + together), many - 1)]  # the last ones fill up, uncounted
-        losses, right = count(asked, tokens, jnp.asarray(rows, dtype=jnp.int32))
+        losses, right = count(jnp.asarray(rows, dtype=jnp.int32))
         here = slice(begin, min(begin + together, many))
         left = here.stop - begin
         some = np.asarray(losses[:left], dtype=np.float64)  # (window, place)
@@ -181,6 +188,17 @@ def _count(a: Architecture, came: slice, params: Any, tokens: Any, starts: Any) 
         every = [model.answers(each, windows[:, :-1], a)[:, came] for each in params]
     logits = every[0] if len(every) == 1 else _together(every)
     targets = windows[:, 1:][:, came]
+    return fine_loss(logits, targets), logits.argmax(-1) == targets
+
+
+def _count_edited(run: Run, step: int, members: list[int], tokens: Array, starts: Any) -> tuple[Any, Any]:
+    """The same for an edited model, by the pass that knows its edits."""
+    from glassformer.judge import fine_loss
+
+    windows = tokens[np.asarray(starts)[:, None] + np.arange(run.architecture.context + 1)]
+    read, came = counted(run.architecture, run.task.skip)
+    every = [run.trace(windows[:, :-1], step=step, member=each)["logits"][:, read] for each in members]
+    logits, targets = every[0] if len(every) == 1 else _together(every), windows[:, 1:][:, came]
     return fine_loss(logits, targets), logits.argmax(-1) == targets
 
 

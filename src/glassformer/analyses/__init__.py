@@ -4,6 +4,7 @@ A folder is a section of the story that they tell together.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, wraps
 from pathlib import PurePath
 from types import ModuleType
@@ -13,6 +14,8 @@ from glassformer import _discover
 
 if TYPE_CHECKING:
     from glassformer.analyses._result import Result
+
+ORIGINAL = "the original training, without the edits"
 
 
 @cache
@@ -31,7 +34,11 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
         if subject and isinstance(subject[0], Run) and (why := reason(file, subject[0])):
             raise CallError(why)
         with quietly(subject[0] if subject else None):
-            return analyse(*subject, **meant(analyse, subject, options))
+            options = meant(analyse, subject, options)
+            if not (hasattr(file, "EDITS") and subject and isinstance(subject[0], Run) and subject[0].edits):
+                return analyse(*subject, **options)
+            found = analyse(subject[0].unedited, *subject[1:], **options)
+            return found if file.EDITS == "data" else replace(found, clock=f"{found.clock} · {ORIGINAL}".lstrip(" ·"))
 
     return asked
 

@@ -1,6 +1,6 @@
 """The age of a model in words, and the ages worth looking at."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from glassformer import summary
+from glassformer.analyses import _evaluation
 from glassformer.analyses._result import Array, Axis, thousands
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -17,9 +18,19 @@ FEW = 25  # logged lines under which nothing is smoothed
 SMOOTH = 5  # logged lines of the running median that decides when a rung is passed
 
 
-def metric(run: Run, name: str, member: int = 0) -> Array | None:
-    """(line,): a metric of one member over the logged lines; None where it was never logged."""
-    column = run.metrics.get(name)
+def metrics(run: Run) -> dict[str, Array]:
+    """What was logged, each metric over its steps; for an edited run, what the edited model scores at some saved steps.
+
+    What only a training has (rates, gradients, updates) is missing then.
+    """
+    if not run.edits:
+        return run.metrics
+    return _evaluation.metrics(run, tuple(looks(run.unedited, max(2, _evaluation.most_steps(run) // run.members))))
+
+
+def metric(run: Run, name: str, member: int = 0, table: Mapping[str, Array] | None = None) -> Array | None:
+    """(line,): a metric of one member over the lines of `metrics`, or of another table; None where it has none."""
+    column = (metrics(run) if table is None else table).get(name)
     if column is None or not len(column):
         return None
     found: Array = column[:, member] if column.ndim == 2 and run.members > 1 else column
@@ -32,7 +43,7 @@ def logged(run: Run, name: str, step: int, member: int = 0) -> tuple[float, bool
     So the number stands on the curve that is drawn.
     """
     values = metric(run, name, member)
-    return None if values is None else between(run.metrics["step"], values, step)
+    return None if values is None else between(metrics(run)["step"], values, step)
 
 
 def between(steps: Array, values: Array, step: int) -> tuple[float, bool]:
@@ -55,12 +66,14 @@ def window_floor(run: Run, member: int = 0, part: Literal["train", "validation"]
 
 def judged(run: Run, part: str = "validation") -> Array | None:
     """(line,): how many windows of a part are behind each line; None where a run does not say."""
-    found: Array | None = run.metrics.get(f"judged.{part}")
+    found: Array | None = metrics(run).get(f"judged.{part}")
     return found
 
 
 def floors(run: Run, part: str) -> Array | None:
     """(line,): what the exact predictor pays on the windows behind each line; None where a run does not say."""
+    if (table := metrics(run)) is not run.metrics:  # evaluated, each line on the same windows
+        return np.full(len(table["step"]), window_floor(run, part=part)) if part in ("train", "validation") else None
     every, before, many = (run.about.get(name) for name in ("floors", "floors_before", "judged"))
     if not isinstance(every, dict) or part not in every:
         return None
@@ -136,20 +149,23 @@ def slack(run: Run) -> float:
     return summary.slack([rung for rung in ladder(run) if rung.reachable])
 
 
-def passed(run: Run, member: int = 0) -> list[tuple[Rung, int | None]]:
+def passed(
+    run: Run, member: int = 0, table: Mapping[str, Array] | None = None
+) -> list[tuple[Rung, int | None]]:  # fmt: skip
     """Each reachable rung, and the first logged step at which the validation loss, also smoothed, stands on or below.
 
     "On" is within a fiftieth of the ladder's height, as in the summary of a run; on the floor stands as well what is as
     near to that of the very windows judged. None: not reached.
     """
     rungs = [rung for rung in ladder(run) if rung.reachable]
-    losses = metric(run, "validation_loss", member)
+    table = metrics(run) if table is None else table
+    losses = metric(run, "validation_loss", member, table)
     if losses is None:
         return [(rung, None) for rung in rungs]
     near = slack(run)
-    low, steps = smooth(losses), run.metrics["step"]
+    low, steps = smooth(losses), table["step"]
     found: list[tuple[Rung, int | None]] = []
-    excess = metric(run, "excess", member) if run.task.exact else None
+    excess = metric(run, "excess", member, table) if run.task.exact else None
     for rung in rungs:
         on = (low <= rung.nats + near) & (losses <= rung.nats + near)
         if rung is rungs[-1] and excess is not None:
@@ -165,9 +181,9 @@ def nearest(run: Run, step: int) -> int:
 
 
 def moments(run: Run, most: int | None = None, member: int = 0) -> list[int]:
-    """Kept steps worth a panel: the first, each at which a rung of the ladder is passed, the last."""
+    """Kept steps worth a panel: the first, each at which the training passed a rung of the ladder, the last."""
     first, last = resolve(run, int(run.steps[0])) if len(run.steps) else resolve(run), resolve(run)
-    between = {nearest(run, step) for _, step in passed(run, member) if step is not None}
+    between = {nearest(run, step) for _, step in passed(run, member, run.metrics) if step is not None}
     inner = sorted(between - {first, last})
     if most is not None and len(inner) > most - 2:  # keep the latest: early rungs are passed within a few steps
         inner = inner[len(inner) - max(most - 2, 0) :]
@@ -220,7 +236,7 @@ def looks(run: Run, most: int, member: int = 0) -> list[int]:
 
 def lines(run: Run, most: int, member: int = 0) -> list[int]:
     """Places of at most so many logged lines, chosen like the looks: each in turn the one farthest from the others."""
-    steps = run.metrics["step"]
+    steps = metrics(run)["step"]
     if len(steps) <= most:
         return list(range(len(steps)))
     clock = _progress(run, steps, member)
@@ -233,7 +249,7 @@ def lines(run: Run, most: int, member: int = 0) -> list[int]:
 def _progress(run: Run, steps: Array, member: int) -> Array:
     """(step,): how far a life has come, 0 to 1: half by the clock, half by what the best loss so far has gained."""
     clock: Array = (steps - steps[0]) / (steps[-1] - steps[0])
-    losses = metric(run, "validation_loss", member)
+    losses = metric(run, "validation_loss", member, run.metrics)
     if losses is not None and len(losses) and np.isfinite(losses[0]):
         best = np.interp(steps, run.metrics["step"], np.fmin.accumulate(losses))
         if best[-1] < best[0]:

@@ -1,23 +1,26 @@
 """What is asked at each position and what is said there, and the model from its last attention onwards."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from glassformer import reference
+from glassformer import editing, reference
 from glassformer.analyses import _counted, _operands
 from glassformer.analyses._fitting import fitting
 from glassformer.analyses._result import Array, Axis
 from glassformer.analyses._verdicts import NONE
 from glassformer.architecture import Architecture, nest
+from glassformer.edits import Edit
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples, Task
+from glassformer.trace import Trace
 
 Params = Mapping[str, Any]
+AFTER_ATTENTION = ("normed_1", "normed_2", "hidden_in", "hidden", "fed", "out", "final", "logits", "probabilities")
 WORK, LEAST = 1e8, 8  # products of one pass over all windows, as far as possible; windows at the least
 
 
@@ -89,42 +92,92 @@ def place(want: Asked, position: int | None) -> int:
     return (looked_up or settled or list(want.places))[-1]
 
 
-def params(run: Run, step: int, member: int, precise: bool = False) -> Params:
-    """The weights at a kept step, nested by block; in double precision on request."""
-    flat = run.weights(step, member)
-    return nest({name: array.astype(np.float64) for name, array in flat.items()} if precise else flat)
+@dataclass(frozen=True)
+class Model:
+    """The model of a run at one saved step, with the run's edits as they act on inputs shaped like `tokens`."""
+
+    run: Run
+    step: int
+    member: int
+    w: Params
+    changes: Mapping[str, editing.Change]
+
+    def see(self, point: str, value: Array, block: int | None = None) -> Array:
+        """A value as the edited model passes it on: (..., position, feature), or as the point has it."""
+        return self.changes[point](value, block) if point in self.changes else value
+
+    def forward(
+        self, tokens: Array, more: Mapping[str, editing.Change] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
+        """Logits and trace of some input, with `more` changes after the edits."""
+        changes = editing.compiled(self.run, tokens, self.step, self.member, more)
+        with np.errstate(over="ignore", invalid="ignore"):  # a diverged model is looked at like any other
+            return reference.forward(self.w, tokens, self.run.architecture, changes)
+
+    def feed(self, block: int, middle: Array) -> Array:
+        """`middle` of a block, (..., position, feature) → the stream that leaves it."""
+        return reference.feed(middle, self.w["blocks"][block], self.run.architecture, self.see, block)
+
+    def finish(self, x: Array) -> Array:
+        """The stream after the last block, (..., position, feature) → `final`."""
+        a = self.run.architecture
+        return self.see("final", reference.normalise(x, self.w, "norm", a) if a.final_norm else x)
+
+    def read_out(self, final: Array) -> Array:
+        """`final`, (..., position, feature) → logits."""
+        return reference.read_out(final, self.w, self.run.architecture, self.see)
+
+    def answer(self, x: Array, at: str = "middle") -> Array:
+        """Probabilities, in double precision, from `middle` of the last block, from what leaves it, or from `final`."""
+        x = self.feed(self.run.architecture.blocks - 1, x) if at == "middle" else x
+        logits = self.read_out(x if at == "final" else self.finish(x))
+        return self.see("probabilities", reference.softmax(logits.astype(np.float64)))
+
+    def through(self, point: str, value: Array, block: int | None = None) -> Array:
+        """What the edits of a point leave of one of several summands of its value; what they add belongs to none."""
+        if point not in self.changes:
+            return value
+        return self.see(point, value, block) - self.see(point, np.zeros_like(value), block)
 
 
-def read_out(w: Params, final: Array, a: Architecture) -> Array:
-    """`final` (..., feature) → logits (..., answer)."""
-    logits: Array = final @ w["token"].T if a.tied_embedding else final @ w["read_out"]
-    return logits + w["read_out_bias"] if "read_out" in a.biases else logits
+def model(run: Run, tokens: Array, step: int, member: int, precise: bool = False) -> Model:
+    """The model of a run at a saved step, for inputs shaped like these; in double precision on request."""
+    flat = run.unedited.weights(step, member)
+    w = nest({name: array.astype(np.float64) for name, array in flat.items()} if precise else flat)
+    return Model(run, step, member, w, editing.compiled(run, tokens, step, member))
 
 
-def from_stream(w: Params, x: Array, a: Architecture) -> Array:
-    """The stream after the last block, (..., feature) → logits."""
-    return read_out(w, reference.normalise(x, w, "norm", a) if a.final_norm else x, a)
+def model_anywhere(run: Run, step: int, member: int, points: Collection[str] = AFTER_ATTENTION) -> Model:
+    """The model at these points of its last block, for values that belong to no position: (..., 1, feature).
+
+    Refuses edits of the points that differ from position to position.
+    """
+    if uneven := uneven_edit(run, points, run.architecture.blocks - 1):
+        raise CallError(f"{uneven} differs from position to position, so that no single map holds for all of them")
+    return model(run, np.zeros(1, np.int64), step, member)
 
 
-def fed(block: Params, middle: Array, a: Architecture) -> Array:
-    """`middle` of a block, (..., feature) → the stream that leaves it; exact, for each position goes on alone."""
-    x = np.asarray(middle)
-    if a.norm_place == "post" and a.attention != "off":
-        x = reference.normalise(x, block, "norm_1", a)
-    if a.feed_forward:
-        read = reference.normalise(x, block, "norm_2", a) if a.norm_place == "pre" else x
-        added = reference.linear(
-            reference.ACTIVATION[a.activation](reference.linear(read, block, "expand")), block, "contract"
-        )
-        x = x + added if a.residual else added
-        if a.norm_place == "post":
-            x = reference.normalise(x, block, "norm_2", a)
-    return x
+def uneven_edit(run: Run, points: Collection[str], block: int) -> Edit | None:
+    """The first edit of these points in a block that does not do the same at every position."""
+    before = "normed_1" if run.architecture.norm_place == "pre" else ""  # it comes before attention there
+    for edit in run.edits:
+        at = dict(edit.at)
+        acts = edit.point in points and edit.point != before and block in at.get("block", (block,))
+        if acts and (edit.verb in ("mean", "patch") or any(axis.endswith("position") for axis in at)):
+            return edit
+    return None
 
 
-def onward(w: Params, middle: Array, a: Architecture) -> Array:
-    """`middle` of the last block, (..., feature) → logits."""
-    return from_stream(w, fed(w["blocks"][-1], middle, a), a)
+def neuron_inputs(model: Model, block: int) -> tuple[Array, Array]:
+    """Without norms: what each neuron multiplies `middle` by, (feature, neuron), and adds, (neuron,)."""
+    w, width = model.w["blocks"][block], model.run.architecture.width
+
+    def read(x: Array) -> Array:
+        x = model.see("normed_2", x, block) if model.run.architecture.norm_place == "pre" else x
+        return model.see("hidden_in", reference.linear(x, w, "expand"), block)[:, 0].astype(np.float64)
+
+    (bias,), matrix = read(np.zeros((1, 1, width))), read(np.eye(width)[:, None])
+    return matrix - bias, bias
 
 
 def entering(seen: Mapping[str, Array], block: int, a: Architecture) -> Array:
@@ -145,9 +198,19 @@ def after(w: Params, block: int, head: int, values: Array, a: Architecture) -> A
     return found
 
 
-def pushes(w: Params, seen: Mapping[str, Array], block: int, a: Architecture) -> Array:
-    """(head, key_position, feature): what each position would add to the stream if a head looked at nothing else."""
-    return np.stack([after(w, block, head, seen["value"][block, head], a) for head in range(a.heads)])
+def pushes(run: Run, seen: Trace, member: int) -> tuple[Array, Array]:
+    """What attention of the last block can add: by key alone, (head, key_position, feature), and always, (feature,)."""
+    a, block = run.architecture, run.architecture.blocks - 1
+    here = model_anywhere(run, seen.step, member, ("mixed", "attended"))
+    found = []
+    for head in range(a.heads):
+        alone = np.zeros((seen["value"].shape[-2], a.heads, 1, a.per_head), seen["value"].dtype)
+        alone[:, head, 0] = seen["value"][block, head]  # (key_position, head, position, feature)
+        mixed = here.through("mixed", alone, block)[:, head, 0]
+        found.append(here.through("attended", after(here.w, block, head, mixed, a)[:, None], block)[:, 0])
+    nothing = here.see("mixed", np.zeros((a.heads, 1, a.per_head), seen["value"].dtype), block)
+    added = sum(after(here.w, block, head, nothing[head], a) for head in range(a.heads))
+    return np.stack(found), here.see("attended", added + here.w["blocks"][block].get("output_bias", 0), block)[0]
 
 
 @lru_cache(maxsize=16)

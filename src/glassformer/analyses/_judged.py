@@ -6,16 +6,15 @@ from functools import lru_cache
 import numpy as np
 
 from glassformer.analyses import _clock
+from glassformer.analyses._evaluation import LARGE as LARGE
+from glassformer.analyses._evaluation import LEAST, TOGETHER, WORK, most_steps, most_windows
 from glassformer.analyses._fitting import fitting
 from glassformer.analyses._result import Array, percent
 from glassformer.counted import counted
 from glassformer.run import Run
 from glassformer.tasks import Examples
 
-LARGE, HUGE = 10_000, 1_000_000  # parameters; above, a whole life is judged at fewer steps and on fewer windows
-TOGETHER = 200  # windows looked at side by side; more are slower, for their numbers leave the cache
 NUMBERS = 4_000_000  # probabilities held at a time
-WORK, LEAST = 2e8, 8  # products of a pass over the windows of a life, as far as possible; windows at the least
 Z = 1.96  # 95 % of a normal distribution
 
 
@@ -114,11 +113,8 @@ def life(run: Run, step: int = -1, member: int = 0, most: int | None = None) -> 
 
     Of a small model on all that the logged lines are measured on, so that both say the same number.
     """
-    small = run.parameters < LARGE
-    most = most or (32 if small else 12 if run.parameters < HUGE else 6)
-    found = {*_clock.looks(run, most, member), _clock.resolve(run, step)}
-    windows = WORK / (run.parameters * run.architecture.context)
-    return sorted(found), int(np.clip(windows, LEAST, run.experiment.train.windows if small else 100))
+    found = {*_clock.looks(run, most or most_steps(run), member), _clock.resolve(run, step)}
+    return sorted(found), most_windows(run)
 
 
 def wilson(right: Array, many: Array) -> tuple[Array, Array]:

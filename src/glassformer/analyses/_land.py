@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glassformer import reference
 from glassformer.analyses import _applies, _clock, _counted, _decide
 from glassformer.analyses._pairs import Pairs, at_position, paired, pairs, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
@@ -167,7 +166,7 @@ class Ground:
     """
 
     run: Run
-    weights: _decide.Params
+    model: _decide.Model  # for streams that belong to no position
     plane: Plane
     origin: Array  # (feature,): the stream at the origin of the plane
     at: str = "middle"
@@ -184,9 +183,7 @@ class Ground:
     def chances(self, where: Array) -> Array:
         """(..., 2) on the plane → (..., token): probabilities."""
         stream = (self.origin + where @ self.plane.basis.T + self._bend(where)).astype(np.float32)
-        after = _decide.onward if self.at == "middle" else _decide.read_out
-        found: Array = reference.softmax(after(self.weights, stream, self.run.architecture).astype(np.float64))
-        return found
+        return self.model.answer(stream[..., None, :], self.at)[..., 0, :]
 
     def _bend(self, where: Array) -> Array:
         """(..., feature): how far the slice lies beside the plane; weights of its points fall with distance squared."""
@@ -409,7 +406,9 @@ def laid(
     seen = run.trace(sequence, step=step, member=member)
     if seen.tokens.ndim != 1:
         raise CallError("a landscape takes one input at a time")
-    weights, tokens = _decide.params(run, seen.step, member), tuple(run.task.vocabulary[token] for token in seen.tokens)
+    tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
+    after = _decide.AFTER_ATTENTION if at == "middle" else ("logits", "probabilities")
+    model = _decide.model_anywhere(run, seen.step, member, after)
     many = ends_of_many(run, seen.step, member, at)
     cloud, end = many.reshape(-1, a.width), seen["middle"][-1] if at == "middle" else seen["final"]
     flat = plane or plane_of(np.concatenate([cloud, end]), features=features)
@@ -429,7 +428,7 @@ def laid(
         full[name], axes[name] = each.values, {axis: at for axis, at in each.axes.items() if axis != "feature"}
     drawn = {name: flat.points(each) for name, each in full.items()}
     if at == "middle" and a.attention != "off":
-        full["value"] = _decide.pushes(weights, seen, a.blocks - 1, a)
+        full["value"] = _decide.pushes(run, seen, member)[0]
         drawn["value"] = flat.zero + flat.directions(full["value"])
         axes["value"] = {"head": numbers(a.heads), "key_position": here}
     inside = ["end", "begin", *(also or {}), *(["embedded", "value"] if flat.lossless else [])]
@@ -438,7 +437,7 @@ def laid(
     spread = max(float(np.sqrt(((spots - spots.mean(0)) ** 2).sum(-1).mean())), 1e-9)
     want = _decide.asked(run, seen.tokens)
     held = [full[k][list(want.places)] if "position" in axes[k] else full[k] for k in through if k in full]
-    ground = Ground(run, weights, flat, flat.origin, at, *_bent(flat, held, spread))
+    ground = Ground(run, model, flat, flat.origin, at, *_bent(flat, held, spread))
     places, chances = ground.map(box, grid)
     regions = ground.regions(box, grid, borders, (places, chances))
     area = np.bincount(regions.winner.values.ravel(), minlength=a.answers) / regions.winner.values.size

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from glassformer import reference
+from glassformer.analyses import _decide
 from glassformer.analyses._clock import resolve, text
 from glassformer.analyses._result import Array, Axis, Labelled, Result, numbers, result, shared
-from glassformer.architecture import nest, sinusoids
+from glassformer.architecture import sinusoids
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
 
+MIXED_BY_MEAN = ("token_embedding", "embedded", "normed_1", "query", "key", "value")
 POINTS = ("embedded", "query", "key", "value")
 SHOWN = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 MOST_TOKENS, MOST_PAIRS = 40, 1000  # beyond so many pairs only those of the most frequent tokens
@@ -147,23 +149,28 @@ def frequent(run: Run, also: Iterable[int] = ()) -> tuple[int, ...]:
 def pairs(run: Run, *, step: int = -1, member: int = 0, also: tuple[int, ...] = ()) -> Pairs:
     """Every token at every position, exactly, from the weights at a kept step; of many tokens the `frequent` ones."""
     step, a, ids = resolve(run, step), run.architecture, frequent(run, also)
-    params = nest(run.weights(step, member))
-    x = params["token"][list(ids), None, :]  # (token, 1, feature)
+    for edit in run.edits:
+        if edit.verb == "mean" and edit.point in MIXED_BY_MEAN and 0 in dict(edit.at).get("block", (0,)):
+            raise CallError(f"{edit} mixes positions, so a value no longer follows from one token and its position")
+    tokens = np.repeat(np.array(ids)[:, None], a.context, axis=1)  # (token, position): the same token everywhere
+    model = _decide.model(run, tokens, step, member)
+    x = model.see("token_embedding", model.w["token"][tokens])  # (token, position, feature)
     if a.positions in ("learned", "sinusoidal"):
-        x = x + (params["position"] if a.positions == "learned" else sinusoids(a.context, a.width).astype(x.dtype))
-    x = np.broadcast_to(x, (len(ids), a.context, a.width))  # (token, position, feature)
+        table = model.w["position"] if a.positions == "learned" else sinusoids(a.context, a.width).astype(x.dtype)
+        x = x + model.see("position_embedding", table)
+    x = model.see("embedded", x)
     words = tuple(run.task.vocabulary[k] for k in ids)
     places, features = numbers(a.context), numbers(a.width)
     points = {"embedded": Labelled(x, {"token": words, "position": places, "feature": features})}
     if a.attention != "off":
-        w = params["blocks"][0]
-        read = reference.normalise(x, w, "norm_1", a) if a.norm_place == "pre" else x
+        w = model.w["blocks"][0]
+        read = model.see("normed_1", reference.normalise(x, w, "norm_1", a), 0) if a.norm_place == "pre" else x
         axes = {"head": numbers(a.heads), "token": words, "position": places, "feature": numbers(a.per_head)}
         for point in ("query", "key", "value") if a.attention == "on" else ("value",):
             found = reference.split_heads(reference.linear(read, w, point), a.heads)  # (token, head, position, feature)
             if a.positions == "rotary" and point != "value":
                 found = reference.rotate(found)
-            points[point] = Labelled(np.moveaxis(found, 1, 0), axes)
+            points[point] = Labelled(np.moveaxis(model.see(point, found, 0), 1, 0), axes)
     scale = float((a.per_head if a.score_scale == "head" else a.width) ** -0.5)
     return Pairs(step=step, clock=text(run, step, member), points=points, scale=scale, causal=a.causal, ids=ids)
 

@@ -49,7 +49,7 @@ class Reel:
 
 def strip(run: Run, member: int | None = 0, axis: str = "auto") -> Strip:
     """The loss of a run for its films; without a member, of all members and their median."""
-    steps, losses = run.metrics["step"], run.metrics.get("validation_loss")
+    steps, losses = _clock.metrics(run)["step"], _clock.metrics(run).get("validation_loss")
     many = np.zeros((len(steps), 0)) if losses is None else losses if losses.ndim == 2 else losses[:, None]
     if member is not None:
         many = many[:, [member if many.shape[1] > 1 else 0]] if many.shape[1] else many

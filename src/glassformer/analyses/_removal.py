@@ -69,11 +69,12 @@ class Model:
 
     def __init__(self, run: Run, given: Examples, step: int, member: int = 0, precise: bool = False) -> None:
         self.run, self.given, self.a = run, _counted.only(run, given), run.architecture
-        self.w = _decide.params(run, step, member)
         self.tokens = given.windows[:, :-1]
+        self.model = _decide.model(run, self.tokens, step, member)
+        self.w = self.model.w
         self.wanted = _counted.came(run, given.windows).astype(np.int64)
         self.dtype = np.float64 if precise else np.float32  # of the scoring; the pass itself is as the weights are
-        self.whole, self.seen = reference.forward(self.w, self.tokens, self.a)
+        self.whole, self.seen = self.model.forward(self.tokens)
         self.logits = self._read(self.whole)  # (window, place, answer)
 
     def strongest(self, neurons: Sequence[Part], most: int) -> list[Part]:
@@ -139,7 +140,10 @@ class Model:
         for (kind, block), some in groupby(numbered, key=lambda each: (each[1].kind, each[1].block)):
             group = [each for each in some if kind != "neuron" or not self._silent(each[1])]
             for number, way in enumerate(ways):
-                if kind == "neuron":
+                if self.run.edits:
+                    for k, part in group:
+                        yield k, number, self._again(part, way)
+                elif kind == "neuron":
                     for begin in range(0, len(group), size := self._together(block)):
                         chunk = group[begin : begin + size]
                         neurons = np.array([part.index for _, part in chunk])
@@ -151,6 +155,21 @@ class Model:
     def _silent(self, neuron: Part) -> bool:
         """Whether a neuron is zero everywhere, so that nothing changes without it."""
         return not self.seen["hidden"][:, neuron.block, :, neuron.index].any()
+
+    def _again(self, part: Part, way: str) -> Array:
+        """(window, place, answer): the logits without a part, by a whole pass; edits may act anywhere after it."""
+        point = {"token": "token_embedding", "position": "position_embedding", "head": "mixed", "neuron": "hidden"}
+        place = {"head": (slice(None), part.index), "neuron": (..., part.index)}.get(part.kind, ...)
+
+        def remove(value: Array, block: int | None) -> Array:
+            if block not in (part.block, None):
+                return value
+            if part.kind == "position" and way == "resample":
+                return value[::-1]
+            value[place] = replaced(way, value[place])
+            return value
+
+        return self._read(self.model.forward(self.tokens, {point.get(part.kind, "fed"): remove})[0])
 
     def _one(self, part: Part, way: str) -> Array:
         """(window, place, answer): the logits without an embedding, a head or a feed-forward layer."""
@@ -169,7 +188,7 @@ class Model:
             middle = seen["middle"][:, part.block] + moved
             if part.block == a.blocks - 1:  # nothing after it looks at another position
                 middle = self._read(middle)
-            return self._from(part.block, _decide.fed(self.w["blocks"][part.block], middle, a))
+            return self._from(part.block, self.model.feed(part.block, middle))
         value = seen["fed"][:, part.block]
         return self._left(part.block, seen["out"][:, part.block] + (replaced(way, value) - value))
 
@@ -200,7 +219,7 @@ class Model:
     def _from(self, block: int, x: Array) -> Array:
         """From the stream that leaves a block (-1: the embedding) to the logits where answers are read."""
         if block == self.a.blocks - 1:
-            return _decide.from_stream(self.w, x, self.a)
+            return self.model.read_out(self.model.finish(x))
         rest = self.w["blocks"][block + 1 :]
         tokens = np.broadcast_to(self.tokens, x.shape[:-1])
         model = replace(self.a, blocks=len(rest))

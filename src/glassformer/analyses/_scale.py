@@ -57,7 +57,7 @@ def spaced(run: Run, axis: str = "auto", member: int = 0) -> Scale:
     """How to space the steps of a run, by its held-out loss, or by that in training where only this one falls."""
     losses = [_clock.metric(run, name, member) for name in ("validation_loss", "train_loss")]
     return by_losses(
-        run.metrics["step"], *(each for each in losses if each is not None), last=_clock.total(run), axis=axis
+        _clock.metrics(run)["step"], *(each for each in losses if each is not None), last=_clock.total(run), axis=axis
     )
 
 

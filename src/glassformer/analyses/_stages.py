@@ -1,6 +1,6 @@
 """The stages of one pass through the model, in order: what goes in, what comes out, and how."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +9,7 @@ from glassformer.analyses import _decide
 from glassformer.analyses._operands import inputs
 from glassformer.analyses._pairs import placed
 from glassformer.analyses._result import Array, Labelled, numbers
+from glassformer.architecture import nest
 from glassformer.run import Run
 from glassformer.trace import Trace
 
@@ -65,8 +66,23 @@ class Part:
 
 
 def parts(run: Run, seen: Trace, member: int) -> list[Part]:
-    """Every stage, from token to probability."""
-    a, w = run.architecture, _decide.params(run, seen.step, member)
+    """Every stage, from token to probability; a stage whose result an edit changes says so."""
+    found = _stages(run, seen, nest(run.unedited.weights(seen.step, member)))
+    edited = {(edit.point, block) for edit in run.edits for block in dict(edit.at).get("block", range(len(found)))}
+    edited |= {("hidden", block) for point, block in edited if point == "hidden_in"}
+    return [
+        replace(each, says=f"{each.says}, then edited") if _point(each.result) in edited else each for each in found
+    ]
+
+
+def _point(table: Table) -> tuple[str, int]:
+    """The point that a table shows, and its block: `attended, block 1`."""
+    name, _, rest = table.name.partition(", block ")
+    return name.partition(",")[0].replace(" ", "_"), int(rest.partition(",")[0] or 0)
+
+
+def _stages(run: Run, seen: Trace, w: _decide.Params) -> list[Part]:
+    a = run.architecture
     words = tuple(run.task.vocabulary)
     names = Names(tuple(words[token] for token in seen.tokens), words)
     embedding = names.table("token embedding", seen["token_embedding"])

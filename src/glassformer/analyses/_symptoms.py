@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from glassformer import editing, reference
+from glassformer import reference
 from glassformer.analyses import _clock, _counted, _decide, _judged
 from glassformer.analyses._result import Array
 from glassformer.architecture import nest, part
@@ -182,12 +182,11 @@ class Symptoms:
         first: Array | None = None
         for step in _clock.kept(run, LOOKS if windows == WINDOWS else 3) if len(run.steps) else []:
             try:
-                flat = run.unedited.weights(step, self.member)
+                flat = run.weights(step, self.member)
             except Error:  # a damaged step is another matter, and said elsewhere
                 continue
             with np.errstate(all="ignore"):
-                edits = editing.compiled(run, given.windows[:, :-1], step, self.member) or None
-                _, seen = reference.forward(nest(flat), given.windows[:, :-1], a, edits)
+                _, seen = reference.forward(nest(flat), given.windows[:, :-1], a)
                 final = seen["final"][:, _counted.read(run)].astype(np.float64)
                 signal = _between(final).mean() / max(np.sqrt((final**2).mean()), 1e-30)
                 found.setdefault("signal", []).append((step, float(signal)))

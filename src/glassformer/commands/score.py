@@ -22,6 +22,7 @@ def score(
     windows: Annotated[str, typer.Option(help="How many windows, spaced evenly; all is exact.")] = "all",
     step: _shared.Step = "last",
     member: _shared.Member = 0,
+    edit: _shared.Edits = None,
     together: Annotated[
         bool, typer.Option("--together", help="Ask all members of a population together: the mean of their chances.")
     ] = False,
@@ -29,23 +30,27 @@ def score(
 ) -> None:
     """Loss, perplexity and accuracy over all windows of a part, beside the price of simpler ways of guessing."""
     from glassformer import terminal
+    from glassformer.edits import written
     from glassformer.score import score as measure
 
     if together and member:
         raise CallError(f"--together asks all members, --member {member} one of them; leave one out")
-    opened = _shared.opened(run, say=not as_json)
+    opened = _shared.opened(run, say=not as_json).edited(edit)
     at = _shared.kept_step(opened, step, member)
     with terminal.counting("windows", show=not as_json) as progress:
         who = None if together else member
         found = measure(opened, part, step=at, member=who, windows=_number(windows), progress=progress)
     if as_json:
-        _shared.print_json({"run": str(opened.path), "together": together, **_table(found)})
+        edits = {"edits": [str(each) for each in opened.edits]} if opened.edits else {}
+        _shared.print_json({"run": str(opened.path), "together": together, **edits, **_table(found)})
     else:
         _shared.speaks_of(opened, at, None if together else member)
         if together:
             typer.echo(f"{_shared.counted(opened.members, 'member')} asked together: the mean of their chances")
+        if opened.edits:
+            typer.echo(f"edited: {written(opened.edits)}")
         typer.echo("\n".join(_lines(found, opened.task)))
-        if not together and isfinite(found.loss):
+        if not together and not opened.edits and isfinite(found.loss):
             for sentence in _beside(opened, member, found):
                 typer.echo(sentence)
 

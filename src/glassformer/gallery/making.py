@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer import catalogue, editing
+from glassformer import catalogue
 from glassformer.catalogue import Entry, Subject
 from glassformer.errors import CallError, Error, StorageError
 from glassformer.run import Run
@@ -160,9 +160,9 @@ def _written(
     from glassformer.figures import _draw
 
     began = time.perf_counter()
+    if wish.edits and not catalogue.shows_model(each):
+        raise CallError("edits change values inside the model, and this figure shows none of them")
     figure = plot(each, subject, wish, sequence, page)
-    if wish.edits and not (isinstance(subject, Run) and editing.reached(subject)):
-        raise CallError("edits change values on their way through the model, and this shows none of them")
     name = stem(each.name, detail, figure, wish)
     files = [_draw.save(figure, out / f"{name}.{kind}") for kind in wish.formats]
     about: dict[str, Any] = {"figure": each.name}

@@ -18,6 +18,7 @@ from glassformer.run import Run
 ORDER = 50
 ANSWERS = ("4.S9", "4.r11", "4.r11_1")
 COST = "c"
+BEFORE_SCORES = ("token_embedding", "position_embedding", "embedded", "normed_1", "query", "key")
 APPLIES = (_applies.asking,)
 MOST_PAIRS = 200
 MOST_DRAWN, MOST_CELLS = 1000, 3000  # pairs in one map; pairs whose scores are computed
@@ -88,6 +89,8 @@ def _too_many(run: Run, whole: bool) -> str | None:
 def _no_terms(run: Run) -> str:
     """Why a score is not the sum of four terms; empty: it is."""
     a = run.architecture
+    if any(edit.point in BEFORE_SCORES for edit in run.edits):
+        return "an edit acts between the embedding and the scores"
     if a.norm != "none" and a.norm_place == "pre":
         return "a norm stands between the embedding and the queries"
     return "this model adds no position to the token" if a.positions in ("none", "rotary") else ""
@@ -99,6 +102,8 @@ def pair_scores(
 ) -> PairScores:  # fmt: skip
     """Every pair with every pair in block 0."""
     must_ask(run)
+    if edit := next((edit for edit in run.edits if edit.point == "scores"), None):
+        raise CallError(f"{edit} decides scores, which are computed here from queries and keys alone")
     head = checked(run, 0, head, member=member)
     every, a = pairs(run, step=step, member=member), run.architecture
     words, context = every.tokens, every.context
@@ -165,7 +170,7 @@ def _mean(scores: Array, met: Array) -> float:
 
 def _parts(run: Run, head: int, step: int, member: int, ids: list[int]) -> dict[tuple[str, str], Array]:
     """Queries and keys of the tokens alone and of the positions alone; biases go with the positions."""
-    a, params = run.architecture, nest(run.weights(step, member))
+    a, params = run.architecture, nest(run.unedited.weights(step, member))
     table = params["position"] if a.positions == "learned" else sinusoids(a.context, a.width)
     columns = slice(head * a.per_head, (head + 1) * a.per_head)
     found = {}

@@ -17,6 +17,7 @@ from glassformer.run import Run
 ORDER = 10
 ANSWERS = ("4.08", "4.X", "4.D2")
 COST = "c"
+EDITS = "weights"
 APPLIES = (_applies.asking,)
 PARTS = ("query", "key", "value")
 ALMOST = 0.9  # share of a matrix's squared weights on one feature from which it reads almost only that

@@ -19,6 +19,7 @@ from glassformer.run import Run
 ORDER = 20
 ANSWERS = ("4.S7",)
 COST = "c"
+EDITS = "weights"
 APPLIES = (_applies.asking,)
 
 

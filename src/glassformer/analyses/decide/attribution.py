@@ -1,8 +1,9 @@
 """Who voted for the answer: one logit difference, split without rest into the parts that write to the stream."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from glassformer import reference
 from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Member, Position, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
@@ -16,6 +17,8 @@ COST = "a"
 APPLIES = (_applies.choice,)
 
 SLIGHT = 0.05  # of the largest vote: one that is smaller is not worth a name in the title
+EDITED = "edits"  # what the edits of a run put in place of what they found
+LAST = ("biases", EDITED)
 LITTLE = 0.005  # logits: a smaller vote is written as 0
 
 
@@ -43,7 +46,7 @@ class Attribution(Result):
         answer = f"{'the right answer ' if self.judged else ''}{shown(self.first)}"
         leads = f"leads {shown(self.second)}" if self.total > 0 else f"is behind {shown(self.second)}"
         votes = [
-            f"; {names[k]} {verb}{'' if names[k] == 'biases' else 's'} {signed(abs(values[k]))[1:]}"
+            f"; {names[k]} {verb}{'' if names[k] in LAST else 's'} {signed(abs(values[k]))[1:]}"
             f"{self._fetched(names[k])}"
             if abs(values[k]) >= SLIGHT * abs(values).max()
             else f"; no part {verb}s more than {signed(abs(values[k]))[1:]}"
@@ -84,20 +87,28 @@ def attribution(
     a = run.architecture
     step = _clock.resolve(run, step)
     ids = run.tokens(sequence)
-    w = _decide.params(run, step, member, precise=True)
-    logits, seen = reference.forward(w, ids, a)
+    model = _decide.model(run, ids, step, member, precise=True)
+    logits, seen = model.forward(ids)
     want = _decide.asked(run, ids)
     place = _decide.place(want, position)
     first, second, judged = _rivals(want, place, logits[place])
-    matrix = w["token"].T if a.tied_embedding else w["read_out"]
-    vote = matrix[:, first] - matrix[:, second]  # (feature,)
-    stream, keys = _parts(w, seen, a, place)
-    found = {name: float(vector @ vote) for name, vector in stream.items()}
+    stream, keys = _parts(model, seen, a)
+    matrix = model.w["token"].T if a.tied_embedding else model.w["read_out"]
+
+    def votes(logits: Array) -> Array:
+        """(..., position, token) → (...): by how much a summand of the logits favours the first token at the place."""
+        passed = model.through("logits", logits)[..., place, :]
+        found: Array = passed[..., first] - passed[..., second]
+        return found
+
+    found = {name: float(votes(vectors @ matrix)) for name, vectors in stream.items()}
     if "read_out" in a.biases:
-        found["read-out bias"] = float(w["read_out_bias"][first] - w["read_out_bias"][second])
+        found["read-out bias"] = float(votes(np.broadcast_to(model.w["read_out_bias"], logits.shape)))
+    if (added := model.see("logits", np.zeros_like(logits))[place]).any():
+        found[EDITED] = found.get(EDITED, 0.0) + float(added[first] - added[second])
     tokens = tuple(run.task.vocabulary[token] for token in ids)
     heads = tuple(keys)
-    by_key = np.array([[float(vector @ vote) for vector in keys[head]] for head in heads]).reshape(len(heads), len(ids))
+    by_key = np.array([votes(vectors @ matrix) for vectors in keys.values()]).reshape(len(heads), len(ids))
     return Attribution(
         step=step,
         clock=_clock.text(run, step, member),
@@ -126,72 +137,106 @@ def _rivals(want: _decide.Asked, place: int, logits: Array) -> tuple[int, int, b
 
 
 def _parts(
-    w: _decide.Params, seen: dict[str, Array], a: Architecture, place: int
-) -> tuple[dict[str, Array], dict[str, list[Array]]]:
-    """What each part has written to the stream at one position, as it arrives at the read-out."""
-    width = a.width
-    parts: dict[str, Array] = {"token embedding": seen["token_embedding"][place]}
-    if "position_embedding" in seen:
-        parts["position embedding"] = seen["position_embedding"][place]
-    keys: dict[str, list[Array]] = {}
-    length = len(seen["embedded"])
+    model: _decide.Model, seen: dict[str, Array], a: Architecture
+) -> tuple[dict[str, Array], dict[str, Array]]:  # fmt: skip
+    """What each part has written to the stream, as it arrives at the read-out: (position, feature).
 
-    def add(name: str, vector: Array) -> None:
-        parts[name] = parts.get(name, np.zeros(width)) + vector
+    Of heads also by key, (key_position, position, feature). An edit scales or removes what it finds, part by part; what
+    it puts there instead is a part of its own.
+    """
+    shape = seen["embedded"].shape
+    parts, keys = dict[str, Array](), dict[str, Array]()
+
+    def add(name: str, vectors: Array) -> None:
+        parts[name] = parts.get(name, np.zeros(shape)) + vectors
+
+    def add_edits(point: str, block: int | None = None) -> None:
+        if (added := model.see(point, np.zeros(shape), block)).any():
+            add(EDITED, added)
+
+    def pass_through(change: Callable[[Array], Array]) -> None:
+        for found in (parts, keys):
+            for name in found:
+                found[name] = change(found[name])
+
+    def pass_point(point: str, block: int | None = None) -> None:
+        """Every part through the edits of a point of the stream."""
+        pass_through(lambda vectors: model.through(point, vectors, block))
+        add_edits(point, block)
 
     def pass_norm(weights: _decide.Params, name: str, x: Array) -> None:
         """Every part through a norm whose size is held."""
         if a.norm == "none":
             return
-        centred = x - x.mean() if a.norm == "layer" else x
-        size = np.sqrt((centred * centred).mean() + a.norm_epsilon)
 
-        def through(vector: Array) -> Array:
-            moved: Array = (vector - vector.mean() if a.norm == "layer" else vector) / size * weights[name]
-            return moved
+        def centre(vectors: Array) -> Array:
+            return vectors - vectors.mean(-1, keepdims=True) if a.norm == "layer" else vectors
 
-        for part in parts:
-            parts[part] = through(parts[part])
-        for head in keys:
-            keys[head] = [through(vector) for vector in keys[head]]
+        size = np.sqrt((centre(x) ** 2).mean(-1, keepdims=True) + a.norm_epsilon)
+        pass_through(lambda vectors: centre(vectors) / size * weights[name])
         if f"{name}_bias" in weights:
             add("biases", weights[f"{name}_bias"])
 
-    x = seen["embedded"][place]
-    for block, mine in enumerate(w["blocks"]):
+    add("token embedding", seen["token_embedding"])
+    if "position_embedding" in seen:
+        add("position embedding", seen["position_embedding"])
+    pass_point("embedded")
+    x = seen["embedded"]
+    for block, mine in enumerate(model.w["blocks"]):
         many = f" {block}" if a.blocks > 1 else ""
         if a.attention != "off":
             if not a.residual:
                 parts.clear()
                 keys.clear()
-            for head in range(a.heads):
-                name = f"head{f' {block}.{head}' if a.blocks > 1 else f' {head}' if a.heads > 1 else ''}"
-                name = "attention" if name == "head" else name
-                weights = seen["attention"][block, head, place]  # (key_position,)
-                each = _decide.after(w, block, head, weights[:, None] * seen["value"][block, head], a)
-                keys[name] = [each[k] for k in range(length)]
-                add(name, each.sum(0))
+            for name, by_key in _heads(model, seen, a, block).items():
+                keys[name] = model.through("attended", by_key, block)
+                add(name, keys[name].sum(0))
+            nothing = model.see("mixed", np.zeros_like(seen["mixed"][block]), block)
+            if nothing.any():
+                added = sum(_decide.after(model.w, block, head, nothing[head], a) for head in range(a.heads))
+                add(EDITED, model.through("attended", added, block))
             if "output_bias" in mine:
-                add("biases", mine["output_bias"])
-        x = seen["middle"][block, place]
+                add("biases", model.through("attended", np.broadcast_to(mine["output_bias"], shape), block))
+            add_edits("attended", block)
+        pass_point("middle", block)
         if a.norm_place == "post" and a.attention != "off":
-            pass_norm(mine, "norm_1", x)
+            pass_norm(mine, "norm_1", seen["middle"][block])
+            pass_point("normed_1", block)
         if a.feed_forward:
             if not a.residual:
                 parts.clear()
                 keys.clear()
-            bias = mine.get("contract_bias", np.zeros(width))
-            add(f"feed-forward{many}", seen["fed"][block, place] - bias)
+            bias = model.through("fed", np.broadcast_to(mine.get("contract_bias", np.zeros(a.width)), shape), block)
+            always = model.see("fed", np.zeros(shape), block)
+            add(f"feed-forward{many}", seen["fed"][block] - bias - always)
             if "contract_bias" in mine:
                 add("biases", bias)
-        x = seen["out"][block, place]
+            add_edits("fed", block)
+        pass_point("out", block)
+        x = seen["out"][block]
         if a.norm_place == "post" and a.feed_forward:
             pass_norm(mine, "norm_2", x)
-            x = seen["normed_2"][block, place] if "normed_2" in seen else x
+            pass_point("normed_2", block)
+            x = seen["normed_2"][block] if "normed_2" in seen else x
     if a.final_norm:
-        pass_norm(w, "norm", x)
-    order = [name for name in parts if name != "biases"] + (["biases"] if "biases" in parts else [])
+        pass_norm(model.w, "norm", x)
+    pass_point("final")
+    order = [name for name in parts if name not in LAST] + [name for name in LAST if name in parts]
     return {name: parts[name] for name in order}, keys
+
+
+def _heads(model: _decide.Model, seen: dict[str, Array], a: Architecture, block: int) -> dict[str, Array]:
+    """(key_position, position, feature) of each head: what it writes at a position from each key."""
+    found = {}
+    for head in range(a.heads):
+        name = f"head{f' {block}.{head}' if a.blocks > 1 else f' {head}' if a.heads > 1 else ''}"
+        alone = np.zeros(
+            (len(seen["embedded"]), *seen["mixed"][block].shape)
+        )  # (key_position, head, position, feature)
+        alone[:, head] = seen["attention"][block, head].T[..., None] * seen["value"][block, head][:, None]
+        mixed = model.through("mixed", alone, block)[:, head]
+        found["attention" if name == "head" else name] = _decide.after(model.w, block, head, mixed, a)
+    return found
 
 
 def signed(value: float) -> str:

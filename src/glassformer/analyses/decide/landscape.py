@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
-from glassformer import reference
 from glassformer.analyses import _applies, _counted, _decide, _land
 from glassformer.analyses._land import Frame, Land, laid, most_telling, upper
 from glassformer.analyses._options import Features, Frames, Member, Option, Pace, Sequence, Shown, Step
@@ -116,8 +115,7 @@ def landscape(
     said = np.zeros((0, len(words)))
     if at == "middle" and points in PAIRS:
         pairs = {"pair": ground.fields["points"][points].axes["pair"]}
-        logits = _decide.onward(ground.ground.weights, ground.full[points], run.architecture)
-        said = reference.softmax(logits.astype(np.float64))
+        said = ground.ground.model.answer(ground.full[points][:, None])[:, 0]
     group, shown_words = dict(zip(run.task.vocabulary, groups(run), strict=True)), {"token": [words[k] for k in kept]}
     return Landscape(
         **ground.fields,

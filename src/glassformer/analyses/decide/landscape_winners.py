@@ -92,9 +92,9 @@ def closer(found: _land.Laid, names: tuple[str, ...]) -> Regions | None:
 
 def _edges(ground: _land.Ground) -> Labelled:
     """Where neurons switch; none where they do so along curves, or where the slice is bent."""
-    a, block, flat = ground.run.architecture, ground.weights["blocks"][-1], ground.plane
+    a, flat = ground.run.architecture, ground.plane
     lines = np.zeros((0, 3))
     if a.feed_forward and a.activation == "relu" and a.norm == "none" and flat.lossless:
-        matrix = block["expand"].astype(np.float64)  # (feature, neuron)
-        lines = np.column_stack([*(flat.basis.T @ matrix), flat.origin @ matrix + block.get("expand_bias", 0)])
+        matrix, bias = _decide.neuron_inputs(ground.model, a.blocks - 1)
+        lines = np.column_stack([*(flat.basis.T @ matrix), flat.origin @ matrix + bias])
     return Labelled(lines, {"neuron": numbers(len(lines)), "quantity": ("horizontal", "vertical", "constant")})

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from glassformer import reference
 from glassformer.analyses import _clock, _decide
 from glassformer.analyses._options import Member, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
@@ -99,7 +98,7 @@ def logit_lens(run: Run, *, sequence: Sequence = None, step: Step = -1, member: 
     """The most probable token at each point of the stream, on one input (the task's first showcase when None)."""
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
-    w = _decide.params(run, seen.step, member)
+    model = _decide.model(run, seen.tokens, seen.step, member)
     stream: dict[tuple[str, int | None], Array] = {("embedded", None): seen["embedded"]}
     post = a.norm_place == "post" and a.norm != "none"
     for block in range(a.blocks):
@@ -109,8 +108,7 @@ def logit_lens(run: Run, *, sequence: Sequence = None, step: Step = -1, member: 
         if a.feed_forward:
             name = "normed_2" if post else "out"
             stream[name, block] = seen[name][block]
-    logits = np.stack([_decide.from_stream(w, each, a) for each in stream.values()]).astype(np.float64)
-    chances = reference.softmax(logits)  # (point, position, token)
+    chances = np.stack([model.answer(each, "stream") for each in stream.values()])  # (point, position, token)
     guess = chances.argmax(-1)
     want = _decide.asked(run, seen.tokens)
     settled = want.constrained & want.answerable

@@ -10,6 +10,7 @@ from glassformer.analyses._operands import Index, Operation, Pass, Term, written
 from glassformer.analyses._options import Member, Option, Sequence, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Axis, Labelled, Result, listed, numbers, result
+from glassformer.edits import Edit
 from glassformer.errors import CallError, unknown
 from glassformer.glossary import axes
 from glassformer.run import Run
@@ -74,7 +75,9 @@ def operands(
     if seen.tokens.ndim != 1:
         raise CallError("a value is taken apart for one input at a time; give one sequence")
     point, index = _found(run, seen, value)
-    made = Pass(run.architecture, run.weights(seen.step, member), seen, seen.tokens).step(point, index)
+    if edit := _edit_there(run, point, index):
+        raise CallError(f"{edit} decides this value, so it is not made of others; ask for one before or after it")
+    made = Pass(run.architecture, run.unedited.weights(seen.step, member), seen, seen.tokens).step(point, index)
     again, size = made.again()
     kind = np.finfo(seen[point].dtype)
     rounding = (len(made.terms) + SPARE) * float(kind.eps) * size + float(kind.tiny)
@@ -95,6 +98,13 @@ def operands(
         recombined=again,
         rounding=rounding if size <= float(kind.max) else float("inf"),
     )
+
+
+def _edit_there(run: Run, point: str, index: Index) -> Edit | None:
+    """The edit that acts on a value itself."""
+    places = dict(zip(axes(point), index, strict=True))
+    here = (edit for edit in run.edits if edit.point == point)
+    return next((edit for edit in here if all(places[axis] in at for axis, at in edit.at)), None)
 
 
 def _found(run: Run, seen: Trace, value: str) -> tuple[str, Index]:

@@ -111,12 +111,12 @@ def patching(
     ids = run.tokens(sequence)
     want = _decide.asked(run, ids)
     place = _decide.place(want, position)
-    w = _decide.params(run, step, member, precise=True)
-    clean, seen = reference.forward(w, ids, a)
+    model = _decide.model(run, ids, step, member, precise=True)
+    clean, seen = model.forward(ids)
     rival = run.tokens(other) if other is not None else _rival(run, ids, want, place, clean[place])
     if rival.shape != ids.shape or (rival != ids).sum() != 1:
         raise CallError("the other input must have the same length and differ in exactly one token")
-    corrupt, there = reference.forward(w, rival, a)
+    corrupt, there = model.forward(rival)
     first, second, judged = _answers(want, _decide.asked(run, rival), place, clean[place], corrupt[place])
 
     def gap(logits: Array) -> Array:
@@ -134,7 +134,7 @@ def patching(
     for k, (name, block) in enumerate(points):
         for way, (source, base) in enumerate(((seen, rival), (there, ids))):
             given = source[name] if block is None else source[name][block]
-            logits, _ = reference.forward(w, np.broadcast_to(base, (n + 1, n)), a, {name: _put(given, block, n)})
+            logits, _ = model.forward(np.broadcast_to(base, (n + 1, n)), {name: _put(given, block, n)})
             moved = gap(logits) - float(gap(corrupt)) if way == 0 else float(gap(clean)) - gap(logits)
             found[way, k] = moved / whole if abs(whole) > LEAST else np.nan
     tokens = tuple(run.task.vocabulary[token] for token in ids)

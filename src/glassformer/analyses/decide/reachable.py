@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from glassformer import reference
 from glassformer.analyses import _applies, _clock, _decide, _land
 from glassformer.analyses._land import Frame, Ground, Regions, around, fitted, upper
 from glassformer.analyses._options import Member, Position, Sequence, Step
@@ -86,22 +85,22 @@ def reachable(
     """
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
-    w, block = _decide.params(run, seen.step, member), a.blocks - 1
+    model, block = _decide.model_anywhere(run, seen.step, member), a.blocks - 1
     want = _decide.asked(run, seen.tokens)
     place = _decide.place(want, position)
     held = _decide.entering(seen, block, a)[place] * (1 if a.residual else 0)
-    bias = w["blocks"][block].get("output_bias", 0)
     view = range(place + 1) if a.causal else range(len(seen.tokens))
-    pushes = _decide.pushes(w, seen, block, a)[:, list(view)]  # (head, key_position, feature)
+    pushes, always = _decide.pushes(run, seen, member)
+    pushes = pushes[:, list(view)]  # (head, key_position, feature)
     flat = fitted(run, sequence=sequence, step=step, member=member)
     drawn = flat.directions(pushes)
     push = flat.directions(seen["attended"][block][place])
-    corners = _decide.hull(_sums(drawn) + flat.directions(np.zeros(a.width) + bias))
+    corners = _decide.hull(_sums(drawn) + flat.directions(always))
     box = around([corners, drawn, push, np.zeros(2)], 0.08)
     fine = int(np.clip(np.sqrt(MOST_CHANCES / a.answers), COARSE, GRID))
     # off the plane, the held position keeps what attention does add there
     rest = held + (seen["attended"][block][place] - push @ flat.basis.T if not flat.lossless else 0)
-    ground = Ground(run, w, flat, rest)
+    ground = Ground(run, model, flat, rest)
     ticks, chances = ground.map(box, fine)
     regions = ground.regions(box, fine, mapped=(ticks, chances))
     within = _decide.inside(np.stack(np.meshgrid(ticks["horizontal"], ticks["vertical"]), -1), corners)
@@ -109,7 +108,7 @@ def reachable(
     tokens, words = tuple(run.task.vocabulary[token] for token in seen.tokens), regions.words
     keys: dict[str, Any] = {"head": numbers(a.heads), "key_position": Axis(tuple(view), tuple(tokens[k] for k in view))}
     directions: dict[str, Any] = {"direction": DIRECTIONS}
-    unmoved = reference.softmax(_decide.onward(w, held, a).astype(np.float64))
+    unmoved = model.answer(held[None])[0]
     said = seen["probabilities"][place]
     kept = _picked(said, reach, want.right[place])
     return Reachable(

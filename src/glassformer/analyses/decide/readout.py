@@ -75,9 +75,10 @@ def readout(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Mem
     """`final` · read-out + bias = logits → probabilities, on one input (the task's first showcase when None)."""
     a = run.architecture
     seen = run.trace(sequence, step=step, member=member)
-    w = _decide.params(run, seen.step, member)
-    matrix = (w["token"] if a.tied_embedding else w["read_out"].T)[: a.answers]  # (token, feature)
-    bias = w["read_out_bias"] if "read_out" in a.biases else np.zeros(len(matrix))
+    model = _decide.model_anywhere(run, seen.step, member, ("logits",))
+    w = model.w["token"].T if a.tied_embedding else model.w["read_out"]
+    matrix = model.through("logits", w[:, None])[:, 0, : a.answers].T  # (token, feature)
+    bias = model.read_out(np.zeros((1, a.width), w.dtype))[0, : a.answers]
     tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
     length = len(tokens)
     chances = seen["probabilities"]

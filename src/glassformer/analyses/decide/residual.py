@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
-from glassformer import reference
 from glassformer.analyses import _applies, _decide, _land
 from glassformer.analyses._land import Borders, Frame, Land, laid, upper
 from glassformer.analyses._options import Features, Frames, Member, Option, Pace, Sequence, Shown, Step
@@ -81,13 +80,13 @@ def residual(
         borders=borders,
     )  # fmt: skip
     seen = run.trace(sequence, step=step, member=member)
-    w, block, flat = found.ground.weights, a.blocks - 1, found.ground.plane
+    block, flat = a.blocks - 1, found.ground.plane
     points, near = found.fields.pop("points"), found.fields.pop("near")
     here: dict[str, Any] = {"position": points["end"].axes["position"]}
     features, directions = {"feature": numbers(a.width)}, {"direction": DIRECTIONS}
     before, attended = _decide.entering(seen, block, a), seen["attended"][block]
     held = before * a.residual  # without a residual nothing else is passed on
-    first = reference.softmax(_decide.onward(w, held, a).astype(np.float64))
+    first = _decide.model(run, seen.tokens, seen.step, member).answer(held)
     heads = {"head": numbers(a.heads), "key_position": here["position"]}
     return Residual(
         **found.fields,
@@ -101,7 +100,7 @@ def residual(
         attended=Labelled(attended, here | features),
         middle=Labelled(seen["middle"][block], here | features),
         out=Labelled(seen["out"][block], here | features),
-        value=Labelled(_decide.pushes(w, seen, block, a), heads | features),
+        value=Labelled(_decide.pushes(run, seen, member)[0], heads | features),
         first=Labelled(first, here | {"token": found.fields["words"]}, "probability"),
         style=style,
         feed_forward=feed_forward,

@@ -67,9 +67,9 @@ class Generalisation(Result):
 def generalisation(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Generalisation:
     """How far training and held-out loss part, how much of the test was seen in training, and who gets it right."""
     at = _clock.resolve(run, step)
-    steps = {"step": run.metrics["step"]}
+    steps = {"step": _clock.metrics(run)["step"]}
     excess = {part: values for part in PARTS if (values := _excess(run, part, member)) is not None}
-    nothing = np.full(len(run.metrics["step"]), np.nan)
+    nothing = np.full(len(_clock.metrics(run)["step"]), np.nan)
     gap = excess.get("validation", nothing) - excess.get("train", nothing)
     data = run.task.data(run.architecture.context)
     leaked = {part: _leaked(data, part, run.architecture.context + 1) for part in PARTS[1:] if getattr(data, part)}

@@ -13,6 +13,7 @@ from glassformer.run import Run
 ORDER = 10
 ANSWERS = ("1.P4", "1.P13")
 COST = "b"
+EDITS = "training"
 APPLIES = (_applies.logged,)
 
 __all__ = ["Finding", "Health", "diagnose", "health"]

@@ -16,6 +16,7 @@ from glassformer.run import Run
 ORDER = 40
 ANSWERS = ("2.§5.5",)
 COST = "a"
+EDITS = "training"
 APPLIES = (_applies.attention,)
 
 BYTES = 4  # of a number in single precision

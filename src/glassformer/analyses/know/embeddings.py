@@ -19,6 +19,7 @@ from glassformer.run import Run
 ORDER = 10
 ANSWERS = ("4.05", "4.06", "3.§3.1", "1.P3", "4.D1")
 COST = "b"
+EDITS = "weights"
 
 PARTS = ("groups", "within groups", "position")
 MAINLY = 0.8  # share of a part's variance that one feature must hold to be spoken of

@@ -15,6 +15,7 @@ from glassformer.run import Run
 ORDER = 25
 ANSWERS = ("3.§3.2", "new")
 COST = "a"
+EDITS = "weights"
 RANKS = {True: 15, False: 6}  # neighbours that are told: of one word, of each of many
 ROWS = 24  # tokens with a row where none is asked for, the most frequent
 TOLD = 3  # neighbours in a title

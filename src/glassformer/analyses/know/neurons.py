@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -339,10 +339,10 @@ def _boundaries(
     a = run.architecture
     if a.width != 2 or a.norm != "none":
         return None, None, None
-    weights = run.weights(step, member)
-    expand = weights[f"blocks.{block}.expand"].astype(np.float64)  # (feature, neuron)
-    bias = weights.get(f"blocks.{block}.expand_bias", np.zeros(expand.shape[1])).astype(np.float64)
-    parts = np.column_stack([expand.T, bias])[order]
+    if _decide.uneven_edit(run, ("normed_2", "hidden_in"), block):
+        return None, None, None
+    matrix, bias = _decide.neuron_inputs(_decide.model(run, np.zeros(1, np.int64), step, member), block)
+    parts = np.column_stack([matrix.T, bias])[order]
     points = seen["middle"][:, block].reshape(-1, 2).astype(np.float64)
     points = points[np.random.default_rng(0).permutation(len(points))[:POINTS]]
     return (

@@ -13,6 +13,7 @@ from glassformer.run import Run
 ORDER = 30
 ANSWERS = ("4.12", "4.r13")
 COST = "b"
+EDITS = "weights"
 
 
 @result

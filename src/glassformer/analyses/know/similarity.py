@@ -13,6 +13,7 @@ from glassformer.run import Run
 ORDER = 20
 ANSWERS = ("1.P3", "1.Q36", "1.Q45")
 COST = "a"
+EDITS = "weights"
 
 MOST_STEPS = 80
 WINDOWS = 64  # looked at for the groups whose tokens occur

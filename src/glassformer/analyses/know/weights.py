@@ -11,6 +11,7 @@ from glassformer.run import Run
 ORDER = 90
 ANSWERS = ("3.§3.1", "1.P1", "1.P7")
 COST = "b"
+EDITS = "weights"
 
 FEW = 1000  # parameters up to which every number is drawn
 MOST_SIDE = 64  # cells along an axis of a larger tensor; beyond, neighbours share one

@@ -69,7 +69,7 @@ class Accuracy(Result):
 def accuracy(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Accuracy:
     """Accuracy over the life of one member: as logged, and measured at some kept steps where it was not logged."""
     rule = run.task.measure == "rule_error"
-    lines = run.metrics["step"]
+    lines = _clock.metrics(run)["step"]
     name = "rule_error" if rule else "accuracy"
     curves: dict[str, Labelled] = {}
     if (values := _clock.metric(run, name, member)) is not None:

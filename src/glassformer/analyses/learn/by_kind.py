@@ -83,7 +83,7 @@ def logged(run: Run, member: int = 0) -> Labelled | None:
     found = [values for values in rows if values is not None]
     if not found or len(found) < len(rows):
         return None
-    return Labelled(np.array(found), {"kind": run.task.kinds, "step": run.metrics["step"]}, "share")
+    return Labelled(np.array(found), {"kind": run.task.kinds, "step": _clock.metrics(run)["step"]}, "share")
 
 
 def passed(accuracy: Labelled, *, lasting: bool = False) -> Labelled:

@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from glassformer import generation
 from glassformer.analyses import _clock, _passage
 from glassformer.analyses._options import Member, Seed, Sequence, Step, Temperature
 from glassformer.analyses._pairs import placed
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, thousands
-from glassformer.architecture import nest
 from glassformer.run import Run
 
 ORDER = 80
@@ -65,13 +63,13 @@ def continuation(
     prompt, follows = passage.tokens[: passage.first], passage.tokens[passage.first :]
     expected = _passage.expected(run, passage, now, member)
     chance = np.take_along_axis(expected, follows[:, None], axis=1)[:, 0]
-    params, long = nest(run.weights(now, member)), len(follows)
+    long = len(follows)
     if np.isfinite(expected).all():
         likeliest = expected.argmax(axis=1)
         lines = [follows, likeliest]
-        for choice in (generation.Choice(temperature=0), generation.Choice(temperature=temperature)):
-            rng = np.random.default_rng(seed)
-            lines.append(np.array(list(generation.go_on(params, run.architecture, prompt.tolist(), long, choice, rng))))
+        for heat in (0.0, temperature):
+            said = run.generate(prompt, long, heat, seed=seed, step=now, member=member)
+            lines.append(np.array(list(said)))
     else:
         lines, chance = [follows] * 4, np.full(long, np.nan)
     every = dict(zip(LINES, lines, strict=True))

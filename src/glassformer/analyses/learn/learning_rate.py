@@ -11,6 +11,7 @@ from glassformer.run import Run
 ORDER = 17
 ANSWERS = ("1.P4",)
 COST = "a"
+EDITS = "training"
 
 NEARLY = 0.99  # of the highest rate, from which it counts as reached
 APPLIES = (_applies.logged,)

@@ -77,9 +77,9 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
     """
     if unit not in UNITS:
         raise unknown(unit, "the units of a loss", UNITS)
-    at = run.metrics["step"]
+    at = _clock.metrics(run)["step"]
     names = {"train": "train_loss", "validation": "validation_loss", "train_excess": "train_excess", "excess": "excess"}
-    names |= {name: name for name in ("rule_error", "rule_error_answerable", "accuracy") if name in run.metrics}
+    names |= {name: name for name in ("rule_error", "rule_error_answerable", "accuracy") if name in _clock.metrics(run)}
     curves, smooth = {}, {}
     for shown, name in names.items():
         if (values := _clock.metric(run, name, member)) is None:

@@ -15,6 +15,7 @@ from glassformer.run import Run
 ORDER = 15
 ANSWERS = ("1.A", "3.§10")
 COST = "a"
+EDITS = "training"
 APPLIES = (_applies.logged,)
 ROWS = 12
 MOST_EPOCHS = 40

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import numpy as np
 
 from glassformer import glossary, reference
-from glassformer.analyses import _clock, _counted
+from glassformer.analyses import _applies, _clock, _counted, _decide
 from glassformer.analyses._options import Block, Member, Option, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared
-from glassformer.architecture import Architecture, nest
+from glassformer.architecture import Architecture
 from glassformer.errors import CallError
 from glassformer.glossary import POINTS, WHOLE
 from glassformer.run import Run
@@ -18,6 +18,7 @@ from glassformer.run import Run
 ORDER = 60
 ANSWERS = ("3.§3.1.4", "1.Q49")
 COST = "d"
+APPLIES = (_applies.logits_decide,)
 
 NUDGE = 1e-5  # how far a value is moved in the numerical check
 
@@ -77,14 +78,13 @@ def backward(
     age = _clock.resolve(run, step)
     tokens = run.tokens(sequence)
     asked, targets = _asked(run, tokens, position)
-    params = {name: value.astype(np.float64) for name, value in run.weights(age, member).items()}
-    logits, values = reference.forward(nest(params), tokens, run.architecture)
+    model = _decide.model(run, tokens, age, member, precise=True)
+    logits, values = model.forward(tokens)
     same = ("normed_1", "normed_2") if run.architecture.norm == "none" else ()  # what nothing normalises is shown once
     points = [name for name in POINTS if name in values and name not in ("probabilities", *same)]
-    gradients = _gradients(params, tokens, run.architecture, {name: values[name] for name in points}, asked, targets)
+    gradients = _gradients(model, tokens, {name: values[name] for name in points}, asked, targets)
     sizes = {name: float(np.linalg.norm(gradient)) for name, gradient in gradients.items()}
-    measured = {name: _measured(params, tokens, run.architecture, name, gradients[name], asked, targets)
-                for name in points}  # fmt: skip
+    measured = {name: _measured(model, tokens, name, gradients[name], asked, targets) for name in points}
     apart = [abs(measured[name] - sizes[name]) / sizes[name] for name in points if sizes[name] > 1e-12]
     words = tuple(run.task.vocabulary[token] for token in tokens)
     paths, cosine = _paths(run.architecture, gradients)
@@ -139,21 +139,24 @@ def _loss(logits: Array, asked: Array, targets: Array) -> float:
 
 
 def _gradients(
-    params: dict[str, Array], tokens: Array, a: Architecture, values: dict[str, Array], asked: Array, targets: Array
+    model: _decide.Model, tokens: Array, values: dict[str, Array], asked: Array, targets: Array
 ) -> dict[str, Array]:
-    """At every point: how the loss changes with what is added there, which is nothing."""
+    """At every point: how the loss changes with what is added there (after an edit), which is nothing."""
     import jax
     import jax.numpy as jnp
 
-    from glassformer import model
+    from glassformer import model as transformer
 
     def loss(added: dict[str, Any]) -> Any:
         def edit(name: str) -> Any:
-            return lambda value, block: value + (added[name] if name in WHOLE else added[name][block])
+            return lambda value, block: (
+                model.see(name, value, block) + (added[name] if name in WHOLE else added[name][block])
+            )
 
-        inside = nest({name: jnp.asarray(value) for name, value in params.items()})
-        logits, _ = model.forward(inside, jnp.asarray(tokens), a, {name: edit(name) for name in added})
-        return model.loss(logits[asked], jnp.asarray(targets)).mean()
+        inside = jax.tree.map(jnp.asarray, model.w)
+        changes = {**model.changes, **{name: edit(name) for name in added}}
+        logits, _ = transformer.forward(inside, jnp.asarray(tokens), model.run.architecture, changes)
+        return transformer.loss(logits[asked], jnp.asarray(targets)).mean()
 
     with jax.enable_x64(True):
         nothing = {name: jnp.zeros(value.shape, jnp.float64) for name, value in values.items()}
@@ -162,8 +165,8 @@ def _gradients(
 
 
 def _measured(
-    params: dict[str, Array], tokens: Array, a: Architecture, name: str, gradient: Array, asked: Array, targets: Array
-) -> float:
+    model: _decide.Model, tokens: Array, name: str, gradient: Array, asked: Array, targets: Array
+) -> float:  # fmt: skip
     """Slope of the loss along the gradient at a point, from two runs of the NumPy pass."""
     size = np.linalg.norm(gradient)
     if not np.isfinite(size) or size == 0:
@@ -171,8 +174,8 @@ def _measured(
     way = gradient / size
     losses = []
     for sign in (1, -1):
-        edits = {name: lambda value, block, s=sign: value + s * NUDGE * (way if name in WHOLE else way[block])}
-        losses.append(_loss(reference.forward(nest(params), tokens, a, edits)[0], asked, targets))
+        nudge = {name: lambda value, block, s=sign: value + s * NUDGE * (way if name in WHOLE else way[block])}
+        losses.append(_loss(model.forward(tokens, nudge)[0], asked, targets))
     return float((losses[0] - losses[1]) / (2 * NUDGE))
 
 

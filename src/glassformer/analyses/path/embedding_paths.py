@@ -14,6 +14,7 @@ from glassformer.run import Run
 ORDER = 80
 ANSWERS = ("4.D1", "1.P7")
 COST = "b"
+EDITS = "weights"
 
 MOST_STEPS = 32
 HALF = 2  # steps on both sides over which a trail is averaged

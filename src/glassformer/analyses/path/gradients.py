@@ -13,6 +13,7 @@ from glassformer.run import Run
 ORDER = 50
 ANSWERS = ("1.P2", "1.P4", "1.P13", "1.A")
 COST = "b"
+EDITS = "training"
 
 FADES = 0.01  # of its first size: a gradient that ends below is said to fall, and why
 

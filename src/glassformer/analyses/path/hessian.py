@@ -16,6 +16,7 @@ from glassformer.run import Run
 ORDER = 100
 ANSWERS = ("1.P8",)
 COST = "d"
+EDITS = "weights"
 
 EXACT = 2000  # parameters up to which the whole matrix is made
 TOP = 10

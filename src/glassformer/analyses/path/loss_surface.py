@@ -17,6 +17,7 @@ from glassformer.run import Run
 ORDER = 90
 ANSWERS = ("1.P8", "3.§3.1.4.1")
 COST = "c"
+EDITS = "weights"
 APPLIES = (_applies.choice,)
 
 MOST = 3_000_000  # parameters; the whole path is held at once

@@ -21,6 +21,7 @@ from glassformer.run import Run
 ORDER = 70
 ANSWERS = ("1.P2", "1.P8")
 COST = "d"
+EDITS = "training"
 
 SAID = {
     "gradient": "rate × gradient", "clipping": "clipping", "momentum": "momentum carried over",

@@ -16,6 +16,7 @@ from glassformer.run import Run
 ORDER = 82
 ANSWERS = ("1.P7", "3.§2")
 COST = "a"
+EDITS = "weights"
 
 
 @result

@@ -19,6 +19,7 @@ from glassformer.run import Run
 ORDER = 30
 ANSWERS = ("1.P7", "1.P2")
 COST = "b"
+EDITS = "weights"
 
 ALL = 1000  # parameters up to which every one is followed
 CHOSEN = 8  # tensors of a larger model of which one number is followed

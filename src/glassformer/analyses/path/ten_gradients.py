@@ -14,6 +14,7 @@ from glassformer.experiment import Training
 ORDER = 68  # before `one_update`, which shows the same with the gradients of a real batch
 ANSWERS = ("1.P2", "1.P8")
 COST = "a"
+EDITS = "training"
 NEEDS = "nothing"
 
 # The worked example of the source on training dynamics: ten gradients of one embedding number, its rate and start.

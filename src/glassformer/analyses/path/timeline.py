@@ -26,7 +26,7 @@ STILL, LONG, LEFT = 0.04, 0.05, 0.1  # plateau: fall under this share of the lad
 
 def applies(run: Run) -> str | None:
     """Why there is nothing to draw."""
-    return None if len(run.metrics["step"]) > 1 else "fewer than two lines were logged during this training"
+    return None if len(_clock.metrics(run)["step"]) > 1 else "fewer than two lines were logged during this training"
 
 
 @result
@@ -63,7 +63,7 @@ class Timeline(Result):
 @shared
 def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Timeline:
     """Every event of a training with its step; phases end where the loss curve bends."""
-    at, raw = run.metrics["step"], _clock.metric(run, "validation_loss", member)
+    at, raw = _clock.metrics(run)["step"], _clock.metric(run, "validation_loss", member)
     low = np.full(len(at), np.nan) if raw is None else _clock.smooth(raw)
     rungs = _clock.passed(run, member)
     levels, looked = _attention(run, member)
@@ -104,7 +104,7 @@ def _right(run: Run, member: int) -> float:
     rule = run.task.measure == "rule_error"
     values = _clock.metric(run, "rule_error_answerable" if rule else "accuracy", member)
     good = np.zeros(1, bool) if values is None else (1 - values if rule else values) >= PASSED
-    return float(run.metrics["step"][np.argmax(good)]) if good.any() else float("nan")
+    return float(_clock.metrics(run)["step"][np.argmax(good)]) if good.any() else float("nan")
 
 
 def _kinds(run: Run, member: int) -> Labelled:

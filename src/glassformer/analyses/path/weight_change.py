@@ -12,6 +12,7 @@ from glassformer.run import Run
 ORDER = 40
 ANSWERS = ("1.P7", "1.Q11")
 COST = "b"
+EDITS = "weights"
 APPLIES = (_applies.moved,)
 
 MOST_STEPS = 150

@@ -82,7 +82,7 @@ def comparison(
     names = _names(runs)
     curves, rows = {}, []
     for name, run in zip(names, runs, strict=True):
-        values = run.metrics.get(METRICS[metric])
+        values = _clock.metrics(run).get(METRICS[metric])
         if values is None or not len(values):
             raise CallError(f"{run.name} has logged no {METRICS[metric]}; it cannot be compared")
         every = values.reshape(len(values), -1)
@@ -92,7 +92,7 @@ def comparison(
         elif metric == "bits":
             every = every / _nats_per_bit(run)
         spread = np.stack([np.median(every, axis=1), every.min(axis=1), every.max(axis=1)], axis=1)
-        steps = run.metrics["step"]
+        steps = _clock.metrics(run)["step"]
         curves[name] = Labelled(spread, {"step": steps, "statistic": ("median", "lowest", "highest")}, UNITS[metric])
         middle = spread[:, 0]
         at = int(np.nanargmin(middle)) if np.isfinite(middle).any() else 0
@@ -140,7 +140,7 @@ def _nats_per_bit(run: Run) -> float:
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    names = [run.name for run in runs]
+    names = [f"{run.name}, edited" if run.edits else run.name for run in runs]
     return [name if names.count(name) == 1 else f"{name} ({k})" for k, name in enumerate(names)]
 
 

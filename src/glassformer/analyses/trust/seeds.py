@@ -48,10 +48,10 @@ class Seeds(Result):
 
 def seeds(run: Run, *, step: Step = -1) -> Seeds:
     """Every member's losses and its fate; a member that is never solved stays in the count."""
-    at = run.metrics["step"]
-    losses = run.metrics["validation_loss"]
+    at = _clock.metrics(run)["step"]
+    losses = _clock.metrics(run)["validation_loss"]
     metric, measure, threshold = summary.mark(run)
-    values = 1 - run.metrics[metric] if metric == "accuracy" else run.metrics[metric]
+    values = 1 - _clock.metrics(run)[metric] if metric == "accuracy" else _clock.metrics(run)[metric]
     values = np.where(np.isfinite(losses), values, np.nan)  # what has diverged is neither right nor wrong
     good = values < threshold
     first = np.full(run.members, np.nan)
@@ -62,7 +62,7 @@ def seeds(run: Run, *, step: Step = -1) -> Seeds:
     members = Axis(numbers(run.members), tuple(map(str, run.seeds)))
     ladder = [rung for rung in _clock.ladder(run) if rung.reachable]
     stands = []
-    for value, left in zip(losses[-1], run.metrics["excess"][-1], strict=True):
+    for value, left in zip(losses[-1], _clock.metrics(run)["excess"][-1], strict=True):
         reached = summary.rung(ladder, value, left if run.task.exact else np.inf)
         stands.append(DIVERGED if not np.isfinite(value) else reached.name if reached else "above the ladder")
     return Seeds(

@@ -16,6 +16,7 @@ from glassformer.run import Run
 ORDER = 30
 ANSWERS = ("1.Q40",)
 COST = "b"
+EDITS = "weights"
 APPLIES = (_applies.population,)
 NEEDS = "population"
 

@@ -11,6 +11,7 @@ from glassformer.run import Run
 ORDER = 10
 ANSWERS = ("4.01", "3.§3.4", "3.§3.5", "3.§8", "3.§9", "1.A")
 COST = "a"
+EDITS = "data"
 
 
 @dataclass(frozen=True)

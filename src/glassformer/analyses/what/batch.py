@@ -10,6 +10,7 @@ from glassformer.run import Run
 ORDER = 70
 ANSWERS = ("3.§4",)
 COST = "a"
+EDITS = "data"
 
 MOST = 6  # windows shown
 

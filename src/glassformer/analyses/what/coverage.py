@@ -13,6 +13,7 @@ from glassformer.tasks._text import Text
 ORDER = 50
 ANSWERS = ("2.§2.3",)
 COST = "b"
+EDITS = "data"
 
 WORDS, RANKS = 100, 1000  # words written out; words behind the curve
 WORD = re.compile(r"\w+|[^\w\s]+")  # runs of word characters, or of marks: "don't" is three of them

@@ -11,6 +11,7 @@ from glassformer.run import Run
 ORDER = 90
 ANSWERS = ("3.§3.3", "3.§6")
 COST = "a"
+EDITS = "weights"
 APPLIES = (_applies.attention,)
 
 

@@ -11,6 +11,7 @@ from glassformer.run import Run
 ORDER = 80
 ANSWERS = ("3.§5",)
 COST = "a"
+EDITS = "data"
 APPLIES = (_applies.attention,)
 
 

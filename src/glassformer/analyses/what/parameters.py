@@ -11,6 +11,7 @@ from glassformer.run import Run
 ORDER = 20
 ANSWERS = ("3.§3.4", "3.§12", "1.P12", "2.§3.4")
 COST = "a"
+EDITS = "data"
 
 PUBLISHED = (  # name, parameters, where the number is printed
     ("Transformer base", 65e6, "Vaswani et al. 2017, table 3"),

@@ -12,6 +12,7 @@ from glassformer.run import Run
 ORDER = 100
 ANSWERS = ("4.05", "2.§5.4", "1.P1")
 COST = "a"
+EDITS = "weights"
 
 NEARLY = 0.97  # cosine from which a direction is called a feature
 

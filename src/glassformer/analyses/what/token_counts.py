@@ -10,6 +10,7 @@ from glassformer.run import Run
 ORDER = 40
 ANSWERS = ("2.F1",)
 COST = "a"
+EDITS = "data"
 
 
 @result

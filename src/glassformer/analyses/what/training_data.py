@@ -13,6 +13,7 @@ from glassformer.run import Run
 ORDER = 60
 ANSWERS = ("4.03",)
 COST = "a"
+EDITS = "data"
 
 STRETCH = 40  # tokens of a text in a row
 JUDGED = 500  # windows behind the shares

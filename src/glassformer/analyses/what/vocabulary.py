@@ -10,6 +10,7 @@ from glassformer.run import Run
 ORDER = 30
 ANSWERS = ("3.§2.2",)
 COST = "a"
+EDITS = "data"
 
 
 @result
