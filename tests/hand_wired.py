@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from glassformer import reference
+from glassformer.architecture import nest
 from glassformer.experiment import from_tables
 from glassformer.record import Recorder
 from glassformer.run import Run
@@ -83,3 +85,12 @@ def previous_token(folder: Path, length: int = 8) -> Run:
     here = np.eye(length)  # positions are one-hot; key j answers to query j + 1
     block = {"query": here, "key": 100 * np.eye(length, k=1), "value": here}
     return write_run(folder, token=np.zeros((12, length)), position=here, blocks=[block])
+
+
+def logits_after(run: Run, middle: np.ndarray, step: int = 0) -> np.ndarray:
+    """`middle` of the last block, (..., feature) → logits, by whole passes into which it is put."""
+    last, flat = run.architecture.blocks - 1, middle.reshape(-1, 1, run.architecture.width)
+    put = {"middle": lambda value, block: flat.astype(np.float32) if block == last else value}
+    tokens = np.zeros((len(flat), 1), np.int64)
+    logits, _ = reference.forward(nest(run.weights(step, 0)), tokens, run.architecture, put)
+    return logits.reshape(*middle.shape[:-1], -1)

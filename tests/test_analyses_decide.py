@@ -21,6 +21,7 @@ from glassformer.analyses.decide.reachable import reachable
 from glassformer.analyses.decide.readout import readout
 from glassformer.analyses.decide.residual import residual
 from glassformer.analyses.learn.next_token import next_token
+from glassformer.architecture import nest
 from glassformer.errors import CallError
 from glassformer.run import Run
 from small_runs import MODULAR, run_of
@@ -71,7 +72,7 @@ def deep(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_onward_from_middle_gives_the_models_own_answer(name: str, request: pytest.FixtureRequest) -> None:
     run: Run = request.getfixturevalue(name)
     seen = run.trace(DEMO)
-    logits = _decide.onward(_decide.params(run, 0, 0), seen["middle"][-1], run.architecture)
+    logits = hand_wired.logits_after(run, seen["middle"][-1])
     np.testing.assert_allclose(logits, seen["logits"], atol=1e-4)
 
 
@@ -109,7 +110,7 @@ def test_a_closer_look_at_a_landscape_is_the_landscape_of_its_frame(plain: Run) 
 def test_landscape_edges_are_where_neurons_switch(plain: Run) -> None:
     a, b, c = landscape_winners(plain).edges.values[2]
     point = np.array([1.5, -(a * 1.5 + c) / b])
-    block = _decide.params(plain, 0, 0)["blocks"][0]
+    block = nest(plain.weights())["blocks"][0]
     assert abs((point @ block["expand"] + block["expand_bias"])[2]) < 1e-4
 
 
@@ -306,7 +307,7 @@ def test_undecided_is_where_no_token_has_half(plain: Run) -> None:
     seen = landscape(plain, sequence=DEMO, grid=9)
     x, y = np.meshgrid(*(seen.regions.winner.axes[axis].values for axis in ("horizontal", "vertical")))
     assert (x[0, 0], x[0, -1], y[0, 0], y[-1, 0]) == seen.frame
-    logits = _decide.onward(_decide.params(plain, 0, 0), np.stack([x, y], -1), plain.architecture).astype(float)
+    logits = hand_wired.logits_after(plain, np.stack([x, y], -1)).astype(float)
     top = np.exp(logits.max(-1)) / np.exp(logits).sum(-1)
     np.testing.assert_allclose(seen.regions.best.values, top, atol=1e-5)
     assert 0 < seen.undecided < 1
@@ -336,7 +337,7 @@ def test_fine_regions_are_what_the_model_says_there(name: str, request: pytest.F
     for row, column in zip(rows, rows[::-1], strict=True):
         point = np.array([won.axes["horizontal"].values[column], won.axes["vertical"].values[row]])
         stream = on_slice(seen, run, point)
-        logits = _decide.onward(_decide.params(run, 0, 0), stream, run.architecture).astype(float)
+        logits = hand_wired.logits_after(run, stream).astype(float)
         second, first = np.sort(logits)[-2:]
         assert won.values[row, column] == logits.argmax()
         here = np.s_[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
@@ -364,7 +365,7 @@ def test_a_slice_passes_through_the_points_of_the_input(tmp_path: Path) -> None:
         guess = trace["logits"].argmax(-1)
         np.testing.assert_array_equal(seen.under.values[-1], guess)
         flat = seen.plane.origin + seen.plane.points(trace["middle"][0]) @ seen.plane.basis.T
-        under = _decide.onward(_decide.params(run, 0, 0), flat.astype(np.float32), run.architecture).argmax(-1)
+        under = hand_wired.logits_after(run, flat.astype(np.float32)).argmax(-1)
         found |= set(under != guess)
     assert found == {True, False}, "a flat slice would show another token beneath some of them"
     assert landscape(random_run(tmp_path / "two"), sequence=DEMO).reach == 0, "two features: nothing is off the plane"

@@ -11,6 +11,7 @@ from glassformer import reference
 from glassformer.analyses import _decide, _removal
 from glassformer.analyses.decide.ablation import ablation
 from glassformer.analyses.path.birth import birth, for_good
+from glassformer.architecture import nest
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables
 from glassformer.record import Recorder
@@ -41,7 +42,7 @@ def full_pass(run, step, part, way):
 
     point = {"token": "token_embedding", "position": "position_embedding", "head": "mixed", "feed-forward": "fed"}
     name = point.get(part.kind, "hidden")
-    params, tokens = _decide.params(run, step, 0), given.windows[:, :-1]
+    params, tokens = nest(run.weights(step, 0)), given.windows[:, :-1]
     logits, _ = reference.forward(params, tokens, run.architecture, {name: edit})
     place = run.architecture.read_position
     logits = (logits if place is None else logits[:, [place]]).astype(np.float64)

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
+import hand_wired
 from glassformer import _discover, figures, reference
-from glassformer.analyses import _decide
 from glassformer.analyses.decide.logit_lens import logit_lens
 from glassformer.analyses.decide.mixing import mixing
 from glassformer.figures import (
@@ -110,7 +110,7 @@ def test_the_name_of_a_region_stands_in_it(name: str, request: pytest.FixtureReq
     run = request.getfixturevalue(name)
     for text in named:
         stream = on_slice(seen, run, np.array(text.get_position()))
-        chances = reference.softmax(_decide.onward(_decide.params(run, 0, 0), stream, run.architecture))
+        chances = reference.softmax(hand_wired.logits_after(run, stream))
         word = seen.words[int(chances.argmax())]
         assert text.get_text() == (word if chances.max() >= 0.5 else f"{word} likeliest")
 

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 
 import hand_wired
 from glassformer import reference
-from glassformer.analyses import _decide
 from glassformer.analyses.decide.one_answer import one_answer
 from small_runs import run_of
 from test_analyses_decide import random_run
@@ -57,7 +56,7 @@ def test_on_a_wider_model_the_map_under_both_points_is_what_the_model_says(tmp_p
     nothing = run.trace(DEMO, edits={"attended": lambda value, _: 0 * value})
     for point, says in ((seen.points.values[0], nothing), (seen.points.values[2], model)):
         stream = (seen.plane.origin + seen.plane.basis @ point).astype(np.float32)
-        logits = _decide.onward(_decide.params(run, 0, 0), stream, run.architecture)
+        logits = hand_wired.logits_after(run, stream)
         assert_allclose(reference.softmax(logits), says["probabilities"][seen.place], atol=1e-5)
     assert seen.plane.width == width
     assert_allclose(seen.points.values[0, 1], seen.points.values[2, 1], atol=1e-9)  # the push is the first axis

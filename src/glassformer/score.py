@@ -193,12 +193,14 @@ def _count(a: Architecture, came: slice, params: Any, tokens: Any, starts: Any) 
 
 def _count_edited(run: Run, step: int, members: list[int], tokens: Array, starts: Any) -> tuple[Any, Any]:
     """The same for an edited model, by the pass that knows its edits."""
+    import jax.numpy as jnp
+
     from glassformer.judge import fine_loss
 
     windows = tokens[np.asarray(starts)[:, None] + np.arange(run.architecture.context + 1)]
     read, came = counted(run.architecture, run.task.skip)
-    every = [run.trace(windows[:, :-1], step=step, member=each)["logits"][:, read] for each in members]
-    logits, targets = every[0] if len(every) == 1 else _together(every), windows[:, 1:][:, came]
+    every = [jnp.asarray(run.trace(windows[:, :-1], step=step, member=each)["logits"][:, read]) for each in members]
+    logits, targets = every[0] if len(every) == 1 else _together(every), jnp.asarray(windows[:, 1:][:, came])
     return fine_loss(logits, targets), logits.argmax(-1) == targets
 
 

@@ -73,7 +73,9 @@ def judged(run: Run, part: str = "validation") -> Array | None:
 def floors(run: Run, part: str) -> Array | None:
     """(line,): what the exact predictor pays on the windows behind each line; None where a run does not say."""
     if (table := metrics(run)) is not run.metrics:  # evaluated, each line on the same windows
-        return np.full(len(table["step"]), window_floor(run, part=part)) if part in ("train", "validation") else None
+        over = {"train": "train_excess", "validation": "excess"}.get(part, "")
+        losses, excess = (metric(run, name) for name in (f"{part}_loss", over))
+        return None if losses is None or excess is None else losses - excess
     every, before, many = (run.about.get(name) for name in ("floors", "floors_before", "judged"))
     if not isinstance(every, dict) or part not in every:
         return None
@@ -181,7 +183,7 @@ def nearest(run: Run, step: int) -> int:
 
 
 def moments(run: Run, most: int | None = None, member: int = 0) -> list[int]:
-    """Kept steps worth a panel: the first, each at which the training passed a rung of the ladder, the last."""
+    """Kept steps worth a panel: first, last, and where the training passed a rung."""
     first, last = resolve(run, int(run.steps[0])) if len(run.steps) else resolve(run), resolve(run)
     between = {nearest(run, step) for _, step in passed(run, member, run.metrics) if step is not None}
     inner = sorted(between - {first, last})

@@ -6,7 +6,7 @@ Only what follows the change is computed again. Neurons, of which there are many
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -159,7 +159,7 @@ class Model:
     def _again(self, part: Part, way: str) -> Array:
         """(window, place, answer): the logits without a part, by a whole pass; edits may act anywhere after it."""
         point = {"token": "token_embedding", "position": "position_embedding", "head": "mixed", "neuron": "hidden"}
-        place = {"head": (slice(None), part.index), "neuron": (..., part.index)}.get(part.kind, ...)
+        place: Any = {"head": (slice(None), part.index), "neuron": (..., part.index)}.get(part.kind, ...)
 
         def remove(value: Array, block: int | None) -> Array:
             if block not in (part.block, None):

@@ -193,8 +193,8 @@ def _parts(
                 add(name, keys[name].sum(0))
             nothing = model.see("mixed", np.zeros_like(seen["mixed"][block]), block)
             if nothing.any():
-                added = sum(_decide.after(model.w, block, head, nothing[head], a) for head in range(a.heads))
-                add(EDITED, model.through("attended", added, block))
+                for head in range(a.heads):
+                    add(EDITED, model.through("attended", _decide.after(model.w, block, head, nothing[head], a), block))
             if "output_bias" in mine:
                 add("biases", model.through("attended", np.broadcast_to(mine["output_bias"], shape), block))
             add_edits("attended", block)
