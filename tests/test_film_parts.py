@@ -188,7 +188,8 @@ def test_each_stage_of_any_architecture_follows_from_its_operands(architecture, 
     weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in a.shapes().items()}
     tokens = rng.integers(0, len(task.vocabulary), 8)
     values = reference.forward(nest(weights), tokens, a)[1]
-    run = SimpleNamespace(architecture=a, task=task, weights=lambda _step, _member: weights)
+    run = SimpleNamespace(architecture=a, task=task, edits=(), weights=lambda _step, _member: weights)
+    run.unedited = run
     assert follow(run, Trace(values, tokens, 0, task.vocabulary, run.architecture)) >= 2
 
 
