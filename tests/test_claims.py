@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import glassformer
 import made_up_claims
 from command import call
 from glassformer import catalogue, experiment
-from glassformer.claims import _digest, _page, _rows, _settle, _sources
+from glassformer.claims import _page, _rows, _settle, _sources
 from glassformer.claims._claim import HOW, Claim, Found, Spread, over_seeds, studied, trained, verdict, written
 from glassformer.errors import CallError, MissingError
 from glassformer.record import Recorder
@@ -34,7 +35,7 @@ EVERY = _sources.every()
 PHYSICS = _rows.PHYSICS
 FIELDS = {
     "id", "statement", "stated", "measured", "verdict", "place", "source", "how", "tolerance", "numbers", "truth",
-    "reason", "run", "figure", "train", "command", "report", "digest", "seconds", "settled", "note", "slow",
+    "reason", "run", "figure", "train", "command", "report", "version", "seconds", "settled", "note", "slow",
     "source_title",
 }  # fmt: skip
 
@@ -178,99 +179,86 @@ def test_numbers_over_seeds_are_the_median_and_its_interval():
     assert _settle.numbers(math.nan) == "NaN"
 
 
-# ---- what a result depends on ---------------------------------------------------------------------------------------
-
-
-def test_only_what_a_claim_depends_on_changes_its_digest(tmp_path, monkeypatch):
-    root, claims = made_up_claims.instead(monkeypatch, tmp_path)
-    before = {claim.id: _digest.digest(claim) for claim in claims}
-
-    def changed(*edits: tuple[str, str, str]) -> set[str]:
-        """The claims whose digest these edits change: in a file, a text by another."""
-        texts = {file: (root / file).read_text("utf-8") for file, _, _ in edits}
-        for file, old, new in edits:
-            assert old in texts[file], f"{old!r} is not in {file}"
-            (root / file).write_text(texts[file].replace(old, new, 1), "utf-8")
-        made_up_claims.forget()
-        after = {claim.id: _digest.digest(claim) for claim in claims}
-        for file, text in texts.items():
-            (root / file).write_text(text, "utf-8")
-        return {id for id in after if after[id] != before[id]}
-
-    mine, helper = "claims/made_up.py", "claims/_made_up_helper.py"
-    first, half, trained, known = "S9-01", "S9-02", "S9-03", "S9-04"
-    more = ("\n\n\n", "\nADDED = 1\n\n")
-    assert changed((mine, "LIMIT = 3.0", "LIMIT = 3.5"), ("experiments/lucky7.toml", "seed = ", "seed = 1")) == {
-        first, known,
-    }  # fmt: skip
-    assert changed((mine, "return number / LIMIT", "return number // LIMIT"), (helper, "PARTS = 2", "PARTS = 3")) == {
-        first, half,
-    }  # fmt: skip
-    assert changed((mine, 'append("S9-04")', 'append("S9-4")')) == {known}
-    for edit in (("tasks/mary.py", "RUN = 7", "RUN = 8"), ("experiments/mary.toml", "seed = ", "seed = 1"),
-                 ("engine.py", *more), ("analyses/learn/loss.py", *more)):  # fmt: skip
-        assert changed(edit) == {trained}, edit
-    assert changed(("corpora.py", '"86c4', '"96c4')) == {trained, known}  # the text behind a task, by its sha256
-    assert changed(("claims/_claim.py", "<= claim.tolerance", "< claim.tolerance")) == {first, half, trained, known}
-    assert changed(
-        (mine, "OTHER = 4.0", "OTHER = 5.0"), (helper, "UNUSED = 1", "UNUSED = 2"),
-        ("figures/learn/loss.py", *more), ("report/payload.py", *more), ("commands/claims.py", *more),
-        ("analyses/attend/attention.py", *more), ("engine.py", "\n\n\n", "\n# a remark\n\n\n"),
-        ("model.py", '"""', '"""Another first sentence. '), ("experiments/mary.toml", "\n", "  # why\n"),
-    ) == set()  # fmt: skip
-
-
-def test_what_is_said_and_what_is_trained_are_part_of_the_digest():
-    one = EVERY[0]
-    for field, value in (("statement", "else"), ("tolerance", 9.0), ("stated", {"x": 1.0}), ("reason", "else")):
-        made_up_claims.forget()
-        before = _digest.digest(one)
-        made_up_claims.forget()
-        assert _digest.digest(Claim(**{**vars(one), field: value})) != before, field
-    made_up_claims.forget()
-    for field, value in (("figure", "loss"), ("step", 3), ("edits", "zero(mixed)"), ("place", "elsewhere")):
-        assert _digest.digest(Claim(**{**vars(one), field: value})) == before, field
-
-
-def test_comments_and_docstrings_are_no_code():
-    text = (
-        '"""A file."""\n\nX = "# no comment"  # one\n\n\n'
-        'def f():\n    """What it does.\n\n    More.\n    """\n    return \'"""\'\n'
-    )
-    assert _digest.code(text) == 'X = "# no comment"\ndef f():\n    return \'"""\''
-
-
 # ---- settling -------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_settled_is_remembered_until_something_changes(tmp_path, monkeypatch):
-    root, claims = made_up_claims.instead(monkeypatch, tmp_path)
+def test_what_was_settled_is_remembered_until_its_terms_change(tmp_path, monkeypatch):
+    claims = made_up_claims.instead(monkeypatch, tmp_path)
     folder = tmp_path / "claims"
     done = _settle.settle(claims, folder, workers=1)
     assert made_up_claims.CALLS == ["S9-01", "S9-02", "S9-04", "S9-03"]  # what waits for a training comes last
     assert {id: each["verdict"] for id, each in done.items()} == {
         "S9-01": "reproduced", "S9-02": "corrected", "S9-03": "reproduced", "S9-04": "not checkable",
     }  # fmt: skip
+    assert {each["version"] for each in done.values()} == {glassformer.__version__}
     assert done["S9-02"]["truth"] == "half of six is 3"
     assert done["S9-02"]["numbers"] == {"half": 3.0}
     assert done["S9-03"]["numbers"]["loss"]["seeds"] == 3
     assert _settle.settle(claims, folder, workers=1) == done
     assert len(made_up_claims.CALLS) == 4
-    file = root / "claims" / "made_up.py"
-    file.write_text(file.read_text().replace("LIMIT = 3.0", "LIMIT = 3.001"))
-    made_up_claims.forget()
-    again = _settle.settle(claims, folder, workers=1)
-    assert made_up_claims.CALLS[4:] == ["S9-01"]
-    assert again["S9-01"]["digest"] != done["S9-01"]["digest"]
-    assert again["S9-03"] == done["S9-03"]
-    (folder / "settled" / "S9-02.json").write_text('{"digest": ')  # torn by somebody else
+    first, half, falls, _ = claims
+    for claim, field, value in (
+        (first, "statement", "a third of three is exactly one"), (first, "stated", {"third": 2.0}),
+        (first, "tolerance", 0.02), (falls, "needs", (trained("mary", seeds=2, steps=4),)),
+    ):  # fmt: skip
+        assert _settle.remembered(Claim(**{**vars(claim), field: value}), folder) is None, field
+    for field, value in (("figure", "loss"), ("step", 3), ("place", "elsewhere")):
+        assert _settle.remembered(Claim(**{**vars(half), field: value}), folder) == done["S9-02"], field
+    _settle.settle([half], folder, workers=1, again=True)
+    assert made_up_claims.CALLS[4:] == ["S9-02"]
+    (folder / "settled" / "S9-02.json").write_text('{"statement": ')  # torn by somebody else
     assert _settle.settle(claims, folder, workers=1)["S9-02"]["verdict"] == "corrected"
+
+
+def test_a_training_is_named_by_its_settings_and_its_experiment(tmp_path, monkeypatch):
+    """Other seeds, steps, settings or tables of the experiment have another folder; a comment changes nothing."""
+    need = trained("mary", seeds=3, steps=4, settings=["train.batch=2"])
+    others = [
+        trained("mary", seeds=4, steps=4, settings=["train.batch=2"]),
+        trained("mary", seeds=3, steps=5, settings=["train.batch=2"]),
+        trained("mary", seeds=3, steps=4, settings=["train.batch=3"]),
+        trained("mary", seeds=3, seed=1, steps=4, settings=["train.batch=2"]),
+        trained("mary_as_published", seeds=3, steps=4, settings=["train.batch=2"]),
+    ]
+    name = _settle.named(need)
+    assert re.fullmatch(r"mary-18x3-[0-9a-f]{8}", name)
+    assert len({name, *map(_settle.named, others)}) == 6
+    text = (_settle.EXPERIMENTS / "mary.toml").read_text("utf-8")
+    monkeypatch.setattr(_settle, "EXPERIMENTS", tmp_path)
+    (tmp_path / "mary.toml").write_text(f"# a remark\n{text}")
+    assert _settle.named(need) == name
+    assert "\nwidth = " in text
+    (tmp_path / "mary.toml").write_text(text.replace("\nwidth = ", "\nwidth = 1"))
+    assert _settle.named(need) != name
+
+
+def test_the_record_is_shown_where_the_folder_holds_nothing(tmp_path, monkeypatch):
+    """Nothing is computed for it unless it is asked for; a record of another statement is not shown."""
+    claims = made_up_claims.instead(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    rows = json.loads(call("claims", "--all", "--json", "--workers", 1).out)["claims"]
+    assert [row["version"] for row in rows] == 4 * [glassformer.__version__]
+    monkeypatch.setattr(_rows, "recorded", lambda: {row["id"]: {**row, "version": "0.0.1"} for row in rows})
+    made_up_claims.CALLS.clear()
+    shown = json.loads(call("claims", "--json", "--out", "new").out)["claims"]
+    assert [row["version"] for row in shown] == 4 * ["0.0.1"]
+    assert (made_up_claims.CALLS, Path("new").exists()) == ([], False)
+    (again,) = json.loads(call("claims", "S9-01", "--again", "--json", "--out", "new", "--workers", 1).out)["claims"]
+    assert (again["version"], made_up_claims.CALLS) == (glassformer.__version__, ["S9-01"])
+    versions = [row["version"] for row in json.loads(call("claims", "--json", "--out", "new").out)["claims"]]
+    assert versions == [glassformer.__version__, "0.0.1", "0.0.1", "0.0.1"]
+    call("claims", "S9-01", "S9-04", "--all", "--out", "new", "--workers", 1)  # goes on: what is there stays
+    assert made_up_claims.CALLS == ["S9-01", "S9-04"]
+    call("claims", "S9-03", "--again", "--workers", 1)  # named, it is settled although it is slow
+    assert made_up_claims.CALLS == ["S9-01", "S9-04", "S9-03"]
+    other = Claim(**{**vars(claims[2]), "statement": "the loss falls at once"})
+    assert _rows.known(other, Path("new")) == {"note": "slow: `glassformer claims S9-03 --all` settles it"}
 
 
 def test_what_cannot_be_settled_says_so_and_the_others_go_on(tmp_path, monkeypatch):
     from glassformer import corpora
 
-    _, claims = made_up_claims.instead(monkeypatch, tmp_path)
+    claims = made_up_claims.instead(monkeypatch, tmp_path)
     first, half, trained, known = claims
 
     def wrong() -> Found:
@@ -305,7 +293,7 @@ def test_a_training_that_ends_while_claims_are_handed_out_loses_none(tmp_path, m
     """Of two trainings the second is done in the very moment in which the claim of the first is handed out."""
     from concurrent.futures import Executor, Future
 
-    _, (first, second, *_) = made_up_claims.instead(monkeypatch, tmp_path)
+    first, second, *_ = made_up_claims.instead(monkeypatch, tmp_path)
     needs = [trained("plus_last_even", steps=steps) for steps in (2, 1)]  # the longer one is handed out first
     late, early = (Claim(**{**vars(each), "needs": (need,)}) for each, need in zip((first, second), needs, strict=True))
 
@@ -332,7 +320,7 @@ def test_the_cells_of_a_study_go_to_the_same_workers(tmp_path, monkeypatch):
     from glassformer import studies
 
     monkeypatch.setattr(studies.find("rate"), "FACTORS", (1, 10))
-    _, (first, *_) = made_up_claims.instead(monkeypatch, tmp_path)
+    first, *_ = made_up_claims.instead(monkeypatch, tmp_path)
     settings = ("train.judged=20", "train.batch=2")
     need = studied("rate", "plus_last_even", seeds=2, steps=6, settings=settings)
     seen = []
@@ -387,13 +375,13 @@ def test_a_claim_opens_in_the_report_of_its_run(tmp_path, monkeypatch):
 
 
 def test_the_guide_s_claims_settle_as_it_says(tmp_path, monkeypatch):
-    root, _ = made_up_claims.instead(monkeypatch, tmp_path)
+    made_up_claims.instead(monkeypatch, tmp_path)
     text = (ROOT / "docs/add-a-claim.md").read_text("utf-8")
     ((name, code),) = re.findall(
         r"^`src/glassformer/(claims/\w+\.py)`\n```python\n(.*?)```", text, re.DOTALL | re.MULTILINE
     )
-    (root / name).write_text(code)
-    made = made_up_claims.loaded(root, Path(name).stem)
+    (tmp_path / Path(name).name).write_text(code)
+    made = made_up_claims.load(tmp_path / Path(name).name)
     source = _sources.Source(made.SOURCE, Path(name).stem, made.TITLE, (made.size, made.half_learnt))
     monkeypatch.setattr(_sources, "sources", lambda: (source,))
     monkeypatch.chdir(tmp_path)
@@ -413,6 +401,7 @@ def test_the_guide_s_claims_settle_as_it_says(tmp_path, monkeypatch):
         (("--workers", 0), "workers = 0 settle nothing"),
         (("--workers", 1, "--scheduler", "tcp://here:1"), "leave one of them out"),
         (("--out", "a_file"), "a_file is not a folder"),
+        (("--again",), "--again settles the claims that are named anew"),
     ],
 )
 def test_a_wrong_call_is_answered(tmp_path, monkeypatch, words, said):
@@ -452,7 +441,7 @@ def test_what_needs_no_training_settles_once_through_a_kill(tmp_path):
     ids = [claim.id for claim in EVERY if not claim.needs and not claim.slow]
     assert len(ids) > 50
     folder = tmp_path / "claims" / "settled"
-    child = begun(tmp_path, "--json", *ids)
+    child = begun(tmp_path, "--all", "--json", *ids)
     until = time.monotonic() + 120
     while not (folder.is_dir() and any(folder.glob("*.json"))):
         assert child.poll() is None, child.communicate()
@@ -462,7 +451,7 @@ def test_what_needs_no_training_settles_once_through_a_kill(tmp_path):
     child.communicate()
     before = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
     assert all(json.loads(path.read_text("utf-8"))["verdict"] for path in before)
-    out, err = begun(tmp_path, "--json", *ids).communicate()
+    out, err = begun(tmp_path, "--all", "--json", *ids).communicate()
     rows = json.loads(out)["claims"]
     assert {path: path.stat().st_mtime_ns for path in before} == before
     there = bool(os.environ.get("GLASSFORMER_DATA"))
@@ -487,7 +476,7 @@ def test_what_needs_no_training_settles_once_through_a_kill(tmp_path):
 SECOND = """
 import sys
 from glassformer.cli import main
-sys.argv = ["glassformer", "claims", "--json", *sys.argv[1:]]
+sys.argv = ["glassformer", "claims", "--all", "--json", *sys.argv[1:]]
 try:
     main()
 except SystemExit as end:

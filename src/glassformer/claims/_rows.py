@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from glassformer import catalogue
-from glassformer.claims import _digest, _settle, _sources
+from glassformer.claims import _settle, _sources
 from glassformer.claims._claim import HOW, Claim, Need
 from glassformer.words import pasted
 
-RECORD = _digest.ROOT / "claims" / "settled.json"  # what `glassformer claims --all --json` printed
+RECORD = Path(__file__).with_name("settled.json")  # what `glassformer claims --json` printed after `--all`
 VERDICTS = ("reproduced", "corrected", "refuted", "illustrative", "not checkable")
-FOUND = ("measured", "verdict", "numbers", "truth", "seconds", "settled")
+FOUND = ("measured", "verdict", "numbers", "truth", "seconds", "settled", "version")
 MEMBERS = 8  # of a population that a figure needs and no claim does
 PHYSICS = ("one_layer", "boltzmann_memory")  # models that are no experiments
 Row = dict[str, Any]
@@ -29,14 +29,15 @@ def recorded() -> dict[str, Row]:
 
 
 def known(claim: Claim, folder: Path) -> Mapping[str, Any]:
-    """What is found for a claim without computing: in the folder, else in the record if nothing has changed since."""
-    found = _settle.remembered(claim, folder)
-    if found is None:
-        found = recorded().get(claim.id)
-        if found is None or found.get("digest") != _digest.digest(claim) or found.get("verdict") is None:
-            how = pasted(["glassformer", "claims", claim.id, *(["--all"] if claim.slow else [])])
-            return {"note": f"{'slow: ' if claim.slow else ''}`{how}` settles it"}
-    return found
+    """What is known of a claim without computing: the folder's result, otherwise the record's; a note if neither."""
+    if found := _settle.remembered(claim, folder):
+        return found
+    found = recorded().get(claim.id, {})
+    same = all(found.get(key) == value for key, value in _settle.terms(claim).items() if key in found)
+    if same and found.get("verdict"):
+        return found
+    how = pasted(["glassformer", "claims", claim.id, *(["--all"] if claim.slow else [])])
+    return {"note": f"{'slow: ' if claim.slow else ''}`{how}` settles it"}
 
 
 def row(claim: Claim, found: Mapping[str, Any]) -> Row:
@@ -49,6 +50,7 @@ def row(claim: Claim, found: Mapping[str, Any]) -> Row:
         "statement": claim.statement,
         "stated": dict(claim.stated),
         "measured": None, "verdict": None, "numbers": {}, "truth": "", "seconds": None, "settled": None,
+        "version": None,
         **{key: found[key] for key in FOUND if key in found},
         "note": note,
         "place": claim.place,
@@ -59,7 +61,6 @@ def row(claim: Claim, found: Mapping[str, Any]) -> Row:
         "reason": claim.reason,
         "slow": claim.slow,
         **commands(claim),
-        "digest": _digest.digest(claim),
     }  # fmt: skip
 
 

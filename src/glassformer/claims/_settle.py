@@ -1,4 +1,4 @@
-"""Settle claims: train what they need, compute, and remember each result by the digest of what it depends on.
+"""Settle claims: train what they need, compute, and keep each result with the terms under which it was found.
 
 A folder holds runs/ and studies/, trained once for all claims that need them, and settled/, a small file for each
 claim. Every file is written whole as soon as it is known: whoever is killed loses the claim in work and no other, and
@@ -14,19 +14,21 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from glassformer import __version__, storage
 from glassformer import folder as files
-from glassformer import storage
-from glassformer.claims import _digest, _sources
+from glassformer.claims import _sources
 from glassformer.claims._claim import Claim, Need, Number, OverSeeds, verdict, written
 from glassformer.errors import AbsentError, CallError, Error
 from glassformer.plain import plain
 from glassformer.study import Spread
 
 FOLDER = Path("claims")
+EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 RUNS, STUDIES, SETTLED = "runs", "studies", "settled"
 MOST_BYTES = 1_000_000  # of one result
 Outcome = dict[str, Any]
@@ -50,12 +52,22 @@ class Watch:
 # ---- what is known --------------------------------------------------------------------------------------------------
 
 
+def terms(claim: Claim) -> Outcome:
+    """What a result answers and what was trained for it; a result with other terms belongs to another question."""
+    return {
+        "statement": claim.statement,
+        "stated": dict(claim.stated),
+        "tolerance": claim.tolerance,
+        "needs": [named(need) for need in claim.needs],
+    }
+
+
 def remembered(claim: Claim, folder: Path) -> Outcome | None:
-    """What was found for a claim in this folder, if nothing that it depends on has changed since."""
+    """What was found for a claim in this folder, if its terms are still the same."""
     path = folder / SETTLED / f"{claim.id}.json"
     with suppress(Error, OSError):
         found: Outcome = files.table(files.content(path, most=MOST_BYTES), str(path))
-        if found.get("digest") == _digest.digest(claim):
+        if terms(claim).items() <= found.items():
             return found
     return None
 
@@ -68,17 +80,18 @@ def remember(folder: Path, found: Outcome) -> None:
 
 
 def settle(
-    claims: Sequence[Claim], folder: Path = FOLDER, *, workers: int | None = None, scheduler: str | None = None,
-    watch: Watch | None = None,
+    claims: Sequence[Claim], folder: Path = FOLDER, *, again: bool = False, workers: int | None = None,
+    scheduler: str | None = None, watch: Watch | None = None,
 ) -> dict[str, Outcome]:  # fmt: skip
     """What is found for each claim: remembered, or computed now by processes of this machine or a Dask cluster.
 
-    A claim that cannot be settled has a `problem`, in a sentence; one whose text is not on this machine, `missing`.
+    `again` computes every one of them, whatever the folder holds. A claim that cannot be settled has a `problem`, in a
+    sentence; one whose text is not on this machine, `missing`.
     """
     watch = watch or Watch()
     if workers is not None and workers < 1:
         raise CallError(f"workers = {workers} settle nothing; the least is 1")
-    known = {claim.id: found for claim in claims if (found := remembered(claim, folder))}
+    known = {claim.id: found for claim in claims if not again and (found := remembered(claim, folder))}
     todo = [claim for claim in claims if claim.id not in known]
     needs = list(dict.fromkeys(need for claim in todo for need in claim.needs))
     watch.begin(needs, todo)
@@ -170,7 +183,7 @@ class _Work:
                 self._settled(unit, lacking)
                 return
             places = [str(place(need, self.folder.resolve())) for need in unit.needs]
-            order |= {"id": unit.id, "digest": _digest.digest(unit), "places": places}
+            order |= {"id": unit.id, "places": places}
             self.waiting[self.executor.submit(measured, order)] = unit
         elif unit.kind == "study" and not self.here:
             self.waiting[self._in_thread(unit)] = unit
@@ -226,13 +239,14 @@ class _Work:
 
 
 def place(need: Need, folder: Path) -> Path:
-    """Where what a claim needs is kept; another version of the code that trains has another place."""
+    """Where what a claim needs is kept."""
     return folder / (RUNS if need.kind == "run" else STUDIES) / named(need)
 
 
 def named(need: Need) -> str:
-    """mary-18x16-1a2b3c4d: what is trained, and the beginning of the digest of all it depends on."""
-    return f"{begun(need)}-{_digest.trained(need)[:8]}"
+    """mary-18x16-1a2b3c4d: what is trained, and a short hash of its settings and of its experiment's tables."""
+    text = json.dumps([asdict(need), _recipe(need)], sort_keys=True)
+    return f"{begun(need)}-{sha256(text.encode()).hexdigest()[:8]}"
 
 
 def begun(need: Need) -> str:
@@ -253,7 +267,8 @@ def effort(need: Need) -> float:
 
 
 def _recipe(need: Need) -> dict[str, Any]:
-    return tomllib.loads((_digest.ROOT / "experiments" / f"{need.experiment}.toml").read_text("utf-8"))
+    """The tables of a ready-made experiment."""
+    return tomllib.loads((EXPERIMENTS / f"{need.experiment}.toml").read_text("utf-8"))
 
 
 def train(order: Mapping[str, Any]) -> Outcome:
@@ -315,7 +330,8 @@ def measured(order: Mapping[str, Any]) -> Outcome:
     if judged in ("corrected", "refuted") and not found.truth:
         raise Error(f"{claim.id} is {judged}, and its function does not say what is true instead")
     return {
-        "digest": order["digest"],
+        **terms(claim),
+        "version": __version__,
         "verdict": judged,
         "measured": found.measured or said(found.numbers),
         "numbers": {name: numbers(value) for name, value in found.numbers.items()},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glassformer.claims._settle import Watch
 
 ORDER = 85
-STOPPED = "stopped; what is settled is kept, and the same command goes on from there"
+STOPPED = "stopped; what is settled is kept, and the same command goes on from there; with --again it begins anew"
 COLOURS = {
     "reproduced": "green", "corrected": "yellow", "refuted": "red", "illustrative": "blue", "not checkable": "grey",
 }  # fmt: skip
@@ -38,7 +38,10 @@ def claims(
         ),
     ] = None,
     all_: Annotated[
-        bool, typer.Option("--all", help="Settle the slow ones, too, which takes an hour or more on two cores.")
+        bool, typer.Option("--all", help="Settle all that --out does not hold; takes an hour or more on two cores.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Settle the named claims anew, even if their results are known.")
     ] = False,
     out: Annotated[
         Path | None,
@@ -57,10 +60,10 @@ def claims(
     ] = False,
     as_json: _shared.Json = False,
 ) -> None:
-    """Settle what the sources claim, and say what is true.
+    """Show what the sources claim and what is true, and settle it on request.
 
-    Results are remembered, so that only what has changed is computed again. The slow ones are shown as they were
-    settled when this version was made; the same command again goes on where an interrupted one stopped.
+    A claim is shown as it was settled in the folder of --out, otherwise as the record says that comes with the package.
+    With --all or --again it is settled here. After an interruption, the same command with --all continues.
     """
     from glassformer.claims import _rows, _settle, _sources
 
@@ -70,12 +73,15 @@ def claims(
         raise CallError("--workers is for this machine and --scheduler for a cluster; leave one of them out")
     if open_ and len(chosen) != 1:
         raise CallError(f"--open is for one claim, and {len(chosen)} are named; name one, as in S3-05")
-    todo = [claim for claim in chosen if all_ or not claim.slow]
+    if again and not (names or all_):
+        raise CallError("--again settles the claims that are named anew; name some, as in S3-05, or add --all")
+    unknown = [claim for claim in chosen if not claim.slow and "verdict" not in _rows.known(claim, folder)]
+    todo = chosen if all_ or again else unknown
     with _watching(show=not as_json) as watch:
         from glassformer.commands.study import interruptible
 
         with interruptible(watch):
-            found = _settle.settle(todo, folder, workers=workers, scheduler=scheduler, watch=watch)
+            found = _settle.settle(todo, folder, again=again, workers=workers, scheduler=scheduler, watch=watch)
     rows = [_rows.row(claim, found[claim.id] if claim.id in found else _rows.known(claim, folder)) for claim in chosen]
     if markdown is not None:
         from glassformer import storage
@@ -193,18 +199,16 @@ def _in_full(row: "Row") -> None:
     from glassformer.claims import _rows, _settle
 
     _listed(row, NARROW)
-    seconds = None if row["seconds"] is None else f"{row['settled']}, in {row['seconds']:.1f} s"
     lines = {
         "source": f"{row['source']} {row['source_title']}, {row['place']}",
         "how": _rows.ways(row),
         "stated": f"{_settle.said(row['stated'])} (±{row['tolerance']:g})" if row["stated"] else "",
         "seeds": str(_rows.many_seeds(row) or ""),
-        "settled": seconds or "",
+        "settled": row["verdict"] and f"{row['settled']}, in {row['seconds']:.1f} s, by version {row['version']}",
         "run": row["run"],
         "train": row["train"],
         "figure": row["command"],
         "report": row["report"],
-        "digest": row["digest"],
     }
     for word, text in lines.items():
         if text:
