@@ -514,10 +514,10 @@ def test_a_page_of_claims_shows_each_once():
         {**base, "id": "S9-01", "statement": "a | b", "measured": "1", "verdict": "reproduced", "truth": ""},
         {**base, "id": "S9-02", "statement": "*c*", "measured": None, "verdict": None, "truth": "", "note": "slow"},
         {**base, "id": "S9-03", "statement": "d", "measured": "2 [1, 3]", "verdict": "refuted", "truth": "2",
-         "numbers": {"n": {"median": 2, "low": 1, "high": 3, "seeds": 16}}},
+         "numbers": {name: {"median": 2, "low": 1, "high": 3, "seeds": many} for name, many in (("m", 4), ("n", 16))}},
     ]  # fmt: skip
     page = _page.page(rows)
-    assert "3 claims: 1 reproduced, 1 refuted, 1 not settled. 1 of them over seeds, 16 to 16 each." in page
+    assert "3 claims: 1 reproduced, 1 refuted, 1 not settled. 1 of them over seeds, 4 to 16 each." in page
     lines = [line for line in page.splitlines() if line.startswith("| S9")]
     assert [len(re.split(r"(?<!\\)\|", line)) for line in lines] == [8, 8, 8]
     assert "a \\| b (9.1)" in lines[0]

@@ -21,9 +21,9 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def _about(rows: Sequence[Row]) -> list[str]:
-    seeds = [many for row in rows if (many := _rows.many_seeds(row))]
+    seeds = [found for row in rows if (found := _rows.seeds(row))]
     dates = sorted(row["settled"] for row in rows if row["settled"])
-    over = f" {len(seeds)} of them over seeds, {min(seeds)} to {max(seeds)} each." if seeds else ""
+    over = f" {len(seeds)} of them over seeds, {min(map(min, seeds))} to {max(map(max, seeds))} each." if seeds else ""
     span = f"from {dates[0]} to {dates[-1]}" if len(set(dates)) > 1 else f"on {dates[0]}" if dates else ""
     when = f" They were settled {span}." if span else ""
     return [
@@ -49,7 +49,7 @@ def _counted(rows: Sequence[Row]) -> str:
 def _line(row: Row) -> str:
     stated = _settle.said(row["stated"])
     says = f"{_cell(row['statement'])} ({row['place']})"
-    seeds = f" ({many} seeds)" if (many := _rows.many_seeds(row)) else ""
+    seeds = f" ({max(found)} seeds)" if (found := _rows.seeds(row)) else ""
     measured = f"{_cell(row['measured'] or '')}{seeds}"
     true = "; ".join(_cell(each) for each in (row["reason"], row["truth"], row["note"]) if each)
     shows = "; ".join(f"`{each}`" for each in dict.fromkeys((row["train"], row["command"])) if each)

@@ -135,7 +135,6 @@ def ways(row: Row) -> str:
     return ", ".join(HOW[each] for each in row["how"])
 
 
-def many_seeds(row: Row) -> int:
-    """Over how many seeds a claim was measured; 0 where none of its numbers is."""
-    found = [each.get("seeds", 0) for each in row["numbers"].values() if isinstance(each, dict)]
-    return max(found, default=0)
+def seeds(row: Row) -> list[int]:
+    """The number of seeds behind each number of a claim that is measured over seeds."""
+    return [each["seeds"] for each in row["numbers"].values() if isinstance(each, dict) and "seeds" in each]

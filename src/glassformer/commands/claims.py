@@ -203,7 +203,7 @@ def _in_full(row: "Row") -> None:
         "source": f"{row['source']} {row['source_title']}, {row['place']}",
         "how": _rows.ways(row),
         "stated": f"{_settle.said(row['stated'])} (±{row['tolerance']:g})" if row["stated"] else "",
-        "seeds": str(_rows.many_seeds(row) or ""),
+        "seeds": " and ".join(map(str, sorted(set(_rows.seeds(row))))),
         "settled": row["verdict"] and f"{row['settled']}, in {row['seconds']:.1f} s, by version {row['version']}",
         "run": row["run"],
         "train": row["train"],
