@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from glassformer.claims import _mary, _printed_mary, gpt_from_scratch
+from glassformer.claims._claim import verdict
 from glassformer.claims._torch import Generator
 from glassformer.experiment import load
 from glassformer.record import Recorder
@@ -78,3 +79,19 @@ def test_a_window_costs_what_the_chances_of_its_words_say(tmp_path):
     assert drawn.mean() == pytest.approx(float(losses.mean()), abs=6 * error)
     whole = _mary.window_losses(run, edits="zero(mixed, block=0, head=1)")
     assert np.abs(whole - losses).max() > 1e-3
+
+
+def test_the_mountain_is_read_by_its_columns(monkeypatch):
+    """Counted by hand in the source: 1 to 5 are in columns 15 to 47, the peak in 36, the arrow of the optimum in 27."""
+    rows = _printed_mary.MOUNTAIN.splitlines()
+    assert [(row.index("1"), row.index("5")) for row in rows if "1       2" in row] == [(15, 47)]
+    assert [row.index("●") for row in rows if "●" in row] == [36, 18]
+    found = gpt_from_scratch.mountain.measure()
+    assert found.numbers["peak"] == 1 + (36 - 15) / 8 == 3.625
+    assert found.numbers["arrow"] == 1 + (27 - 15) / 8 == 2.5
+    assert (found.numbers["left_foot"], found.numbers["right_foot"]) == (1 + (18 - 15) / 8, 1 + (52 - 15) / 8)
+    assert "the right flank, where uphill is to the left" in found.truth
+    assert verdict(gpt_from_scratch.mountain, found) == "corrected"
+    valley = [" ●               ●", "  ╲ go RIGHT    ╱", "         ●", "         ↑", " 1   2   3   4   5"]
+    monkeypatch.setattr(_printed_mary, "MOUNTAIN", "\n".join(valley))
+    assert verdict(gpt_from_scratch.mountain, gpt_from_scratch.mountain.measure()) == "reproduced"

@@ -1,11 +1,16 @@
 """What measures the claims of source S4, against truths found another way."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from glassformer.claims import _plane, two_dimensional
-from glassformer.claims._claim import OverSeeds
+from glassformer.claims._claim import OverSeeds, verdict
 from glassformer.claims._said import fixed, share, steps
+from glassformer.experiment import load
+from glassformer.record import Recorder
+from glassformer.run import Run
 
 
 def test_a_line_parts_points_exactly_if_some_direction_does() -> None:
@@ -65,3 +70,66 @@ def test_numbers_in_sentences() -> None:
     assert steps(OverSeeds(6700.0, 5700.0, float("nan"), 5)) == "6,700 [5,700, never]"
     assert steps(OverSeeds(500.0, 500.0, 500.0, 5)) == "500"
     assert fixed(OverSeeds(2.2134, 2.196, 2.249, 16)) == "2.213 [2.196, 2.249]"
+
+
+def plus_without_an_even() -> "tuple[list[float], list[float]]":
+    """By place in a window of eight: the chance of a '+', and of a '+' before which only odd numbers are in view.
+
+    Worked out from the rule: after '+' comes an even number, after a number '+' with 0.3, otherwise any of 11 numbers.
+    So a '+' without an even number in view has only odd numbers before it, each of which follows a number.
+    """
+    plus, odd = [0.0], [5 / 11]  # at the first place of a sequence; the chances of the later ones follow
+    for _ in range(50):
+        number = 1 - plus[-1]
+        plus, odd = [*plus, 0.3 * number], [*odd, 0.7 * 5 / 11 * number]
+    begins = [(start, 1 / 31 / (length - 8)) for length in range(20, 51) for start in range(length - 8)]
+    every = [sum(weight * plus[start + place] for start, weight in begins) for place in range(8)]
+    bare = [sum(weight * odd[start] for start, weight in begins) * (0.7 * 5 / 11) ** (place - 1) * 0.3
+            for place in range(1, 8)]  # fmt: skip
+    return every, [every[0], *bare]
+
+
+def test_how_many_answers_are_out_of_view() -> None:
+    every, bare = plus_without_an_even()
+    task = load("plus_last_even").task
+    assert 1 - task.shares(8).answerable == pytest.approx(sum(bare) / sum(every), rel=1e-9)
+    assert two_dimensional._hidden_in_full_view(task) == pytest.approx(bare[-1] / every[-1], rel=1e-9)
+    assert sum(bare) / sum(every) == pytest.approx(0.1825, abs=5e-5)
+    assert bare[-1] / every[-1] == pytest.approx(0.000345, abs=5e-7)
+
+
+def test_errors_with_eight_tokens_in_view_are_those_of_asking(tmp_path, monkeypatch) -> None:
+    """A model with random weights, asked window by window."""
+    made = load("plus_last_even_as_published", steps=1)
+    rng = np.random.default_rng(0)
+    shapes = made.architecture.shapes()
+    weights = {name: rng.normal(size=(2, *shape)).astype(np.float32) for name, shape in shapes.items()}
+    with Recorder.create(tmp_path / "run", made, [0, 1]) as recorder:
+        recorder.safe_point(0, [0], {name: value[None] for name, value in weights.items()}, [], {})
+        recorder.finish("finished")
+    run = Run(tmp_path / "run")
+    monkeypatch.setattr(two_dimensional, "LAST_WINDOWS", 150)
+    seen = run.task.examples(8, "validation", 150)
+    for member, error in enumerate(two_dimensional._last_errors(run)):
+        wrong = []
+        for window, allowed, asked in zip(seen.windows, seen.allowed[:, -1], seen.constrained[:, -1], strict=True):
+            if asked:
+                likeliest, _ = run.ask(window[:8], member=member)[0]
+                wrong.append(not allowed[run.task.vocabulary.index(likeliest)])
+        assert len(wrong) > 20
+        assert error == pytest.approx(np.mean(wrong))
+
+
+@pytest.mark.parametrize(
+    ("average", "last", "expected"), [(0.0, 0.0, "reproduced"), (0.434, 0.0, "corrected"), (0.434, 0.3, "refuted")]
+)
+def test_the_last_rule_error_is_judged_by_what_is_measured(monkeypatch, average, last, expected) -> None:
+    """Averaged over all positions, and with eight tokens in view, for the published settings."""
+    metrics = {"rule_error": np.full((1, 16), average), "rule_error_answerable": np.full((1, 16), last)}
+    run = SimpleNamespace(task=load("plus_last_even").task, metrics=metrics, members=16)
+    monkeypatch.setattr(two_dimensional, "_solved", lambda _: np.arange(16) < 5)
+    monkeypatch.setattr(two_dimensional, "_last_errors", lambda _: np.full(16, last))
+    found = two_dimensional.last_error.measure(run, run)
+    assert verdict(two_dimensional.last_error, found) == expected
+    assert "over one to eight tokens in view, 18.3 % of the constrained positions have no answer in view" in found.truth
+    assert "there 0.03 % of the constrained positions have no answer in view" in found.truth

@@ -16,7 +16,23 @@ HIDDEN = ((0.5, 0.3, 0.1), (-0.2, 0.8, -0.1))  # two weights and a bias of each 
 OUTPUT = (0.7, 0.4, 0.05)
 DESCENT = (0.0, 0.6, 1.08, 1.464, 1.7712, 2.0170, 2.2136, 2.3709, 2.4967)  # weights of eight steps from 0
 DESCENT_LOSS = (9.0, 5.76, 3.6864, 2.3593, 1.5099, 0.9664, 0.6185, 0.3958, 0.2533)
-MOUNTAIN = {1: 0.0, 3: 4.0, 5: 1.0}  # the height of the drawing above a weight, to its nearest row
+MOUNTAIN = """
+    Loss ↑                    You are here! 🧑
+         │                          ●
+      4  │                        ╱   ╲
+         │                      ╱       ╲
+      3  │                    ╱           ╲    Gradient says "go RIGHT"
+         │                  ╱               ╲   (points uphill)
+      2  │                ╱                   ╲
+         │              ╱                       ╲
+      1  │            ╱                           ╲
+         │          ╱         THE VALLEY           ╲
+      0  │        ●────────────(goal!)──────────────●────► Weight
+         └───────────────────────────────────────────────
+               1       2       3       4       5
+                           ↑
+                    Optimal weight = 3
+"""  # its drawing
 PREDICTIONS = {0: 0.5456, 2: 0.7946, 4: 0.9066, 6: 0.9579, 8: 0.9812, 9: 0.9874}  # by epoch
 ATTENTION = (
     ((0.228, 0.322, 0.450), (0.404, 0.254, 0.341), (0.344, 0.354, 0.302)),

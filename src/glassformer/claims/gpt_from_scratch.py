@@ -276,17 +276,31 @@ def parabola() -> Found:
 @claim("S3-12", "the mountain drawing has its lowest point at weight 3", place="3.§3.1.4.1", how="A",
        experiment=PUBLISHED, figure="descent")  # fmt: skip
 def mountain() -> Found:
-    """The drawing's heights, and those of the function that it is to show."""
-    highest = max(printed.MOUNTAIN, key=printed.MOUNTAIN.__getitem__)
-    lowest = min(printed.MOUNTAIN, key=printed.MOUNTAIN.__getitem__)
-    meant = min(range(7), key=lambda w: (w - 3) ** 2)
+    """The weights at which the drawing is highest and lowest, by the columns of its characters."""
+    rows = printed.MOUNTAIN.splitlines()
+    axis = next(row for row in rows if row.split() == ["1", "2", "3", "4", "5"])
+    beside = next(row for row in rows if "go RIGHT" in row)
+
+    def weights(mark: str) -> list[float]:
+        """The weights below a mark, in the order of the rows."""
+        apart = (axis.index("5") - axis.index("1")) / 4
+        return [1 + (at - axis.index("1")) / apart for row in rows for at, each in enumerate(row) if each == mark]
+
+    peak, *feet = weights("●")
+    arrow, meant = weights("↑")[-1], min(range(7), key=lambda w: (w - 3) ** 2)
+    wrong_way = beside.index("go RIGHT") > beside.index("╲")
     return Found(
-        {"lowest": lowest, "highest": highest, "of_the_function": meant},
-        holds=lowest == 3,
+        {"peak": peak, "left_foot": feet[0], "right_foot": feet[1], "arrow": arrow, "of_the_function": meant},
+        measured=f"by its columns the drawing is highest at weight {peak:.1f} and lowest at {feet[0]:.1f} and "
+        f"{feet[1]:.1f}; the arrow of the optimal weight is at {arrow:.1f}",
+        holds=any(abs(foot - 3) < 0.5 for foot in feet),
         idea=meant == 3,
-        truth=f"The drawing has its peak at weight {highest}, with its “you are here” on top. (w − 3)², which is "
-        f"meant, has its lowest point at {meant}.",
-    )
+        truth="The drawing is a hill where a valley is meant: by its columns the peak, with “You are here!” on top, "
+        f"is at weight {peak:.1f}, and the arrow of the optimal weight is at {arrow:.1f}. (w − 3)², which is meant, "
+        f"has its lowest point at {meant}."
+        + (" “Gradient says go RIGHT (points uphill)” is written beside the right flank, where uphill is to the left."
+           if wrong_way else ""),
+    )  # fmt: skip
 
 
 @claim("S3-13", "a small network learns .5456, .7946, .9066, .9579, .9812, .9874; two heads attend as printed",

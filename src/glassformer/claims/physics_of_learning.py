@@ -67,9 +67,12 @@ def temperature_of_the_curves() -> Found:
     taken, meant = (float(life.temperatures[k]) for k in (life.farthest_from_one, life.nearest_one))
     return Found(
         {"temperature": taken, "nearest": meant},
+        measured=f"the program as printed draws its curves at T = {taken:.2f}, and their titles say so; the nearest "
+        f"temperature it has is {meant:.4f}",
         idea=f"{meant:.2f}" == "1.00",
-        truth=f"The index takes the largest distance from 1 in place of the smallest, so that the curves are those of "
-        f"T = {taken:.2f}; the nearest temperature is {meant:.4f}, which would be printed as {meant:.2f}.",
+        truth=f"The program as printed takes the temperature farthest from 1 in place of the nearest and writes it "
+        f"into the titles: it draws T = {taken:.2f} and says so. The figures titled 1.00 come from another version of "
+        f"it. The nearest temperature is {meant:.4f}, which it would print as {meant:.2f}.",
     )
 
 
@@ -142,7 +145,7 @@ def loss_declines() -> Found:
 @claim("S0-07", "the path runs to lower entropy and lower loss together", place="0.5", how="P", experiment=LAYER,
        figure="phase")  # fmt: skip
 def together() -> Found:
-    """Before the collapse and after it, how many steps lower both; the way down is made in the second part only."""
+    """How many steps lower both, before the loss is largest and after it; and whether the whole path lowers both."""
     import numpy as np
 
     from glassformer.physics.models.one_layer import one_layer
@@ -151,15 +154,18 @@ def together() -> Found:
     h, losses = life.training_entropy, life.training_loss
     turn = int(losses.argmax())
     both = (np.diff(h) < 0) & (np.diff(losses) < 0)
-    before, after = float(both[:turn].mean()), float(both[turn:].mean())
+    before, after = (float(part.mean()) if part.size else 1.0 for part in (both[:turn], both[turn:]))
     return Found(
-        {"before": before, "after": after, "turn": turn, "loss_gained": float(losses[turn] - losses[0]),
-         "entropy_gained": float(h[turn] - h[0])},
-        measured=f"{100 * before:.0f} % of the first {turn} steps lower both, {100 * after:.0f} % of those after them",
+        {"before": before, "after": after, "whole": float(both.mean()), "turn": turn,
+         "loss_gained": float(losses[turn] - losses[0]), "entropy_gained": float(h[turn] - h[0])},
+        measured=f"{100 * both.mean():.0f} % of the {len(both)} steps lower both: {100 * before:.0f} % of the first "
+        f"{turn}, {100 * after:.0f} % of the others",
         holds=before >= 0.5 and after >= 0.5,
-        truth=f"For {turn} of {len(both)} steps the path goes sideways and up: the loss grows by "
-        f"{losses[turn] - losses[0]:.2f} nats while entropy changes by {h[turn] - h[0]:+.3f}, and {100 * before:.0f} % "
-        f"of the steps lower both. After that {100 * after:.0f} % do.",
+        idea=bool(h[-1] < h[0] and losses[-1] < losses[0]),
+        truth=f"The path ends at lower entropy and lower loss, {h[-1]:.2f} and {losses[-1]:.2f} nats in place of "
+        f"{h[0]:.2f} and {losses[0]:.2f}, but it does not go there directly: in the first {turn} of {len(both)} steps "
+        f"the loss grows by {losses[turn] - losses[0]:.2f} nats while entropy changes by {h[turn] - h[0]:+.3f}, and "
+        f"{100 * before:.0f} % of these steps lower both. Of the other steps {100 * after:.0f} % do.",
     )  # fmt: skip
 
 
