@@ -83,7 +83,7 @@ def test_the_printed_program_says_at_which_temperature_it_draws():
     assert f"Entropy vs Step at T={Tvec[k0]:.2f}" == "Entropy vs Step at T=3.50"
     found = claims.temperature_of_the_curves.measure()
     assert found.numbers["temperature"] == Tvec[k0]
-    assert "it draws T = 3.50 and says so. The figures titled 1.00 come from another version of it" in found.truth
+    assert "its titles say T=3.50. The figures titled 1.00 come from another version of it" in found.truth
     assert verdict(claims.temperature_of_the_curves, found) == "corrected"
 
 

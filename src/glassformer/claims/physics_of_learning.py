@@ -70,9 +70,9 @@ def temperature_of_the_curves() -> Found:
         measured=f"the program as printed draws its curves at T = {taken:.2f}, and their titles say so; the nearest "
         f"temperature it has is {meant:.4f}",
         idea=f"{meant:.2f}" == "1.00",
-        truth=f"The program as printed takes the temperature farthest from 1 in place of the nearest and writes it "
-        f"into the titles: it draws T = {taken:.2f} and says so. The figures titled 1.00 come from another version of "
-        f"it. The nearest temperature is {meant:.4f}, which it would print as {meant:.2f}.",
+        truth=f"The program as printed takes the temperature farthest from 1 in place of the nearest: it draws "
+        f"T = {taken:.2f}, and its titles say T={taken:.2f}. The figures titled 1.00 come from another version of it. "
+        f"The nearest temperature is {meant:.4f}, which it would print as {meant:.2f}.",
     )
 
 
