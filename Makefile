@@ -61,14 +61,14 @@ pictures: $(READY)
 	$(BIN)/python docs/pictures/make.py
 
 # Settles what the sources claim, the slow ones, too: an hour or more on two cores. Killed, it goes on where it was, since
-# results and trainings lie in CLAIMS until the record is written. IDS="S1-01 S1-02" settles only those anew.
+# results and trainings are in CLAIMS until the record is written. IDS="S1-01 S1-02" settles only those anew.
 # SETTLE="--workers 16" or SETTLE="--scheduler tcp://machine:8786" CLAIMS=FOLDER_ALL_SEE for more workers.
-CLAIMS ?= claims
+CLAIMS ?= build/claims
 claims: $(READY)
 	$(BIN)/glassformer claims $(if $(IDS),$(IDS) --again,--all) --out $(CLAIMS) $(SETTLE) > /dev/null
 	$(BIN)/glassformer claims --json --markdown docs/claims.md --out $(CLAIMS) > claims.json.part
 	mv claims.json.part src/glassformer/claims/settled.json
-	rm -rf $(CLAIMS)/settled $(if $(IDS),,$(CLAIMS)/runs $(CLAIMS)/studies)
+	rm -rf $(CLAIMS)/settled $(CLAIMS)/runs $(CLAIMS)/studies
 
 # Compares every number of the fixture runs with tests/snapshot/; WRITE=1 writes it anew. Some minutes on two cores.
 snapshot: $(READY)
