@@ -72,7 +72,7 @@ def judged(run: Run, part: str = "validation") -> Array | None:
 
 def floors(run: Run, part: str) -> Array | None:
     """(line,): what the exact predictor pays on the windows behind each line; None where a run does not say."""
-    if (table := metrics(run)) is not run.metrics:  # evaluated, each line on the same windows
+    if metrics(run) is not run.metrics:  # evaluated, each line on the same windows
         over = {"train": "train_excess", "validation": "excess"}.get(part, "")
         losses, excess = (metric(run, name) for name in (f"{part}_loss", over))
         return None if losses is None or excess is None else losses - excess
