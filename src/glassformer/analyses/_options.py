@@ -21,6 +21,7 @@ STEP_AXES = ("auto", "linear", "log", "learning")
 
 Step = Annotated[int, Option("a kept step of the training; -1 is the last", least=-1)]
 Steps = Annotated[tuple[int, ...] | None, Option("kept steps, one panel each; none: those worth a look", least=-1)]
+CurveSteps = Annotated[tuple[int, ...] | None, Option("kept steps of the curves; none: a few", least=-1)]
 StepAxis = Annotated[
     Literal["auto", "linear", "log", "learning"],
     Option("steps spaced evenly, by their logarithm, or by what the loss gains; auto: what leaves learning room"),

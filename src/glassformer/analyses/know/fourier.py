@@ -1,10 +1,12 @@
 """Waves in a model that adds on a clock: frequencies of its embedding, its neurons and its answers."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from glassformer import editing, reference
 from glassformer.analyses import _clock
-from glassformer.analyses._options import Frames, Member, Pace, Shown, Step
+from glassformer.analyses._options import CurveSteps, Frames, Member, Pace, Shown, Step
 from glassformer.analyses._reel import Reel, frames_of, glance, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result, shared, thousands
 from glassformer.architecture import nest
@@ -15,7 +17,7 @@ ANSWERS = ("new",)
 COST = "c"
 
 KEY = 3.0  # times the share of an even spectrum, from where a frequency is a key one
-MOST_STEPS = 4  # at which all questions are asked
+FIRST_STEPS, MOST_STEPS = 6, 20  # at which all questions are asked: to begin with, and in all
 TOGETHER = 1500  # questions asked side by side
 MOST_LIFE = 60  # steps at which only the embedding is looked at
 GLANCE = 40  # steps of a film looked at for its limit
@@ -29,7 +31,7 @@ class Fourier(Result):
     spectrum: Labelled  # (frequency,): share of the embedding's variance over the numbers
     over_life: Labelled  # (step, frequency): the same at some kept steps
     answers: Labelled  # (frequency, other_frequency): share of the logits' variance, in the first and second number
-    losses: Labelled  # (part, step): training, test; all questions from key frequencies alone, and without them
+    losses: Labelled  # (part, step): training, test, restricted and excluded loss, see `_losses`
     logged: Labelled  # (part, step): training and test loss, as logged
     neurons: Labelled  # (frequency,): neurons that this frequency explains best
     explained: Labelled  # (frequency,): mean share of their variance that it explains; NaN where there are none
@@ -66,19 +68,21 @@ def applies(run: Run) -> str | None:
 
 
 @shared
-def fourier(run: Run, *, step: Step = -1, member: Member = 0) -> Fourier:
+def fourier(run: Run, *, step: Step = -1, member: Member = 0, steps: CurveSteps = None) -> Fourier:
     """Spectra at a kept step, and over life what the key frequencies of that step can and cannot do."""
     step = _clock.resolve(run, step)
     shares = spectrum(_numbers(run, step, member))
     keys = tuple(int(k) + 1 for k in np.flatnonzero(shares >= KEY / len(shares)))
     life = sorted({*_clock.looks(run, MOST_LIFE, member), step})
-    asked = sorted({*_clock.kept(run, MOST_STEPS), step})
-    losses, logits, hidden = [], np.zeros(0), None
-    for each in asked:
-        found, inner = _ask(run, each, member, each == step)
-        losses.append(_losses(run, found, keys))
-        if each == step:
-            logits, hidden = found, inner
+    logits, hidden = _ask(run, step, member, inner=True)
+
+    def measure(at: int) -> list[float]:
+        return _losses(run, logits if at == step else _ask(run, at, member, inner=False)[0], keys)
+
+    first = _clock.looks(run, FIRST_STEPS, member) if steps is None else _clock.chosen(run, steps)
+    losses = refine(run.steps, {*first, step}, measure, MOST_STEPS if steps is None else 0)
+    names = {"training": "train_loss", "test": "validation_loss"}
+    lines = {part: line for part, name in names.items() if (line := _clock.metric(run, name, member)) is not None}
     many, explained = neurons(hidden) if hidden is not None else (np.zeros(len(shares)), np.full(len(shares), np.nan))
     waves, folded = range(1, len(shares) + 1), range(len(shares) + 1)
     return Fourier(
@@ -91,10 +95,10 @@ def fourier(run: Run, *, step: Step = -1, member: Member = 0) -> Fourier:
             "share",
         ),
         answers=Labelled(plane_power(logits), {"frequency": folded, "other_frequency": folded}, "share"),
-        losses=Labelled(np.array(losses).T, {"part": PARTS, "step": asked}, "nats per token"),
+        losses=Labelled(np.array(list(losses.values())).T, {"part": PARTS, "step": tuple(losses)}, "nats per token"),
         logged=Labelled(
-            np.array([_clock.metric(run, name, member) for name in ("train_loss", "validation_loss")], dtype=float),
-            {"part": PARTS[:2], "step": run.metrics["step"]},
+            np.array(list(lines.values()), dtype=float).reshape(len(lines), len(run.metrics["step"])),
+            {"part": tuple(lines), "step": run.metrics["step"]},
             "nats per token",
         ),
         neurons=Labelled(many, {"frequency": waves}, "neurons"),
@@ -104,8 +108,25 @@ def fourier(run: Run, *, step: Step = -1, member: Member = 0) -> Fourier:
         held=float(shares[[k - 1 for k in keys]].sum()) if keys else 0.0,
         summed=summed_share(logits, keys),
         modulus=run.architecture.answers,
-        steps=tuple(asked),
+        steps=tuple(losses),
     )
+
+
+def refine(kept: Array, first: set[int], measure: Callable[[int], list[float]], most: int) -> dict[int, list[float]]:
+    """Step → what is measured there: at the first steps, then, up to `most`, halfway across the largest change.
+
+    The change of each quantity counts as a share of its range.
+    """
+    found = {step: measure(step) for step in sorted(first)}
+    while True:
+        values = np.nan_to_num(np.array(list(found.values())), posinf=0.0)  # what is no number is a change too
+        change = (np.abs(np.diff(values, axis=0)) / np.maximum(np.ptp(values, axis=0), 1e-12)).max(axis=1)
+        places = np.searchsorted(kept, list(found))
+        change[np.diff(places) < 2] = -1  # no kept step lies between
+        if len(found) >= most or change.max(initial=-1) < 0:
+            return found
+        middle = int(kept[places[change.argmax() :][:2].sum() // 2])
+        found = dict(sorted({**found, middle: measure(middle)}.items()))
 
 
 @result
@@ -177,12 +198,13 @@ def plane_power(logits: Array) -> Array:
 
 def only(logits: Array, keys: tuple[int, ...]) -> Array:
     """The part of (first, second, answer) that is waves of the sum of both numbers, at these frequencies."""
-    power = np.fft.fft2(logits, axes=(0, 1))
-    kept = np.zeros_like(power)
-    for k in keys:
-        for at in (k, -k):  # cos and sin of k (a + b) live where both indices are k
-            kept[at, at] = power[at, at]
-    return np.real(np.fft.ifft2(kept, axes=(0, 1)))
+    p = len(logits)
+    one, other = np.ogrid[:p, :p]
+    waves = np.fft.rfft(logits[one, (other - one) % p].mean(axis=0), axis=0)  # of the mean over all pairs of each sum
+    kept = np.zeros_like(waves)
+    kept[list(keys)] = waves[list(keys)]
+    found: Array = np.fft.irfft(kept, p, axis=0)[(one + other) % p]
+    return found
 
 
 def summed_share(logits: Array, keys: tuple[int, ...]) -> float:
@@ -236,14 +258,18 @@ def _ask(run: Run, step: int, member: int, inner: bool) -> tuple[Array, Array | 
 
 
 def _losses(run: Run, logits: Array, keys: tuple[int, ...]) -> list[float]:
-    """Mean losses: on training and on test questions; on all, with the key waves of the sum alone and without them."""
+    """Mean losses: training, test, restricted and excluded, as in Nanda et al., Progress measures for grokking.
+
+    Restricted: all questions, from the mean logits and the key waves alone; excluded: training ones, without the waves.
+    """
     p = len(logits)
     known = run.task.data(run.architecture.context).train.tokens.reshape(-1, run.architecture.context + 1)
     train = np.zeros((p, p), dtype=bool)
     train[known[:, 0], known[:, 1]] = True
     whole = _nats(logits)
     wave = only(logits, keys)
-    return [float(whole[train].mean()), float(whole[~train].mean()), float(_nats(wave).mean()),
+    restricted = _nats(logits.mean(axis=(0, 1)) + wave)
+    return [float(whole[train].mean()), float(whole[~train].mean()), float(restricted.mean()),
             float(_nats(logits - wave)[train].mean())]  # fmt: skip
 
 

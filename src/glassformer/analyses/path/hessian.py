@@ -1,14 +1,13 @@
 """How curved the loss is around the weights: the eigenvalues of its second derivatives, at a step and over life."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
 import numpy as np
 
 from glassformer.analyses import _clock
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses._life import flat
-from glassformer.analyses._options import Member, Option, Step, StepAxis
+from glassformer.analyses._options import CurveSteps, Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared, thousands
 from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
@@ -62,7 +61,7 @@ def hessian(
     run: Run,
     *,
     step: Step = -1,
-    steps: Annotated[tuple[int, ...] | None, Option("kept steps of the curves; none: a few", least=-1)] = None,
+    steps: CurveSteps = None,
     member: Member = 0,
     axis: StepAxis = "auto",
 ) -> Hessian:
