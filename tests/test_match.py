@@ -1,5 +1,6 @@
 """Heads and neurons paired by what they do: a copy with its parts in another order must be recognised."""
 
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import numpy as np
 import pytest
 
 from glassformer.analyses import _match
-from glassformer.analyses.trust.seeds_aligned import seeds_aligned
+from glassformer.analyses._result import Labelled
+from glassformer.analyses.trust import seeds_aligned as alignment
+from glassformer.analyses.trust.seeds_aligned import balanced_pairs, seeds_aligned
 from glassformer.experiment import from_tables, load
 from glassformer.figures import _draw, plot_seeds_aligned
 from glassformer.record import Recorder
@@ -172,3 +175,75 @@ def test_one_seed_that_is_left_cannot_be_compared(run: Run, tmp_path: Path) -> N
     assert seen.diverged == 7
     assert "7 of the 8 seeds have diverged" in seen.title
     plot_seeds_aligned(Run(tmp_path / "alone")).canvas.draw()
+
+
+def crowd(run: Run, folder: Path, seeds: int) -> Run:
+    """Seed 0 is the stranger of the three; all other seeds are one model, every second one in another order."""
+    every = run.weights(0)
+    order = [2, *(k % 2 for k in range(seeds - 1))]
+    weights = {name: value[order][None] for name, value in every.items()}
+    with Recorder.create(folder, run.experiment, list(range(seeds))) as recorder:
+        recorder.safe_point(0, [0], weights, [], {})
+        recorder.finish()
+    return Run(folder)
+
+
+def test_one_odd_seed_does_not_speak_for_all(run: Run, tmp_path: Path) -> None:
+    """Of 780 pairs only 39 hold seed 0, and in all others heads and neurons are the same."""
+    many = crowd(run, tmp_path / "run", 40)
+    seen = seeds_aligned(many)
+    assert seen.pairs_compared == (780, 780)
+    assert seen.title.endswith("; heads and neurons agree more than by chance")
+    for each in seen.matched.values():
+        assert np.isfinite(each.values).all()
+        np.testing.assert_allclose(each.values[1:, 1:], 0, atol=1e-5)
+        assert (each.values[0, 1:] > 0.2).all()
+        assert np.median(each.values[np.triu_indices(40, 1)]) < 1e-5
+    figure = plot_seeds_aligned(seen)
+    assert "for all 780 pairs of seeds" in _draw.of(figure).words.caption
+    assert "all pairs of seeds; grey: by chance" in [ax.get_title("left") for ax in figure.axes]
+
+
+def test_a_sample_of_pairs_is_balanced_and_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = crowd(run, tmp_path / "run", 9)
+    both = _match.cost(_match.looks(many, 0, 0)) + _match.cost(_match.fires(many, 0, 0))
+    monkeypatch.setattr(alignment, "WORK", 20 * both)
+    seen = seeds_aligned(many)
+    assert seen.pairs_compared == (18, 36)  # twenty are affordable, and a seed takes part in four
+    for each in seen.matched.values():
+        assert (np.isfinite(each.values).sum(axis=0) - 1 == 4).all()
+    assert "(18 of 36 pairs of seeds compared)" in seen.title
+    figure = plot_seeds_aligned(seen)
+    caption = _draw.of(figure).words.caption
+    assert "for 18 of the 36 pairs of seeds, in which every seed takes part equally often" in caption
+    assert "parts: 18 of 36 pairs of seeds; grey: by chance" in [ax.get_title("left") for ax in figure.axes]
+
+
+@pytest.mark.parametrize("members", [2, 3, 8, 9, 64])
+@pytest.mark.parametrize("most", [0, 1, 10, 70, 2016])
+def test_every_member_takes_part_equally_often(members: int, most: int) -> None:
+    names = list(range(100, 100 + members))
+    found = balanced_pairs(names, most)
+    assert len({frozenset(pair) for pair in found}) == len(found)
+    assert all(one != other for one, other in found)
+    often = {name: sum(name in pair for pair in found) for name in names}
+    assert len(set(often.values())) == 1
+    assert len(found) <= max(most, members)
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        ({"heads": 0.9, "neurons": 0.9}, "heads and neurons agree more than by chance"),
+        ({"heads": 0.9, "neurons": 0.1}, "heads agree more than by chance, neurons agree no more than by chance"),
+        ({"heads": 0.1, "neurons": 0.1}, "heads and neurons agree no more than by chance"),
+        ({"heads": 0.1}, "heads agree no more than by chance"),
+        ({"neurons": 0.9}, "neurons agree more than by chance"),
+    ],
+)
+def test_the_title_speaks_of_the_parts_that_were_compared(run: Run, chance: dict[str, float], said: str) -> None:
+    plain = seeds_aligned(run)
+    half = Labelled(np.where(np.eye(3), 0, 0.5), plain.matched["heads"].axes, "distance")
+    limits = {kind: Labelled(np.full(3, value), alignment.QUANTILES, "distance") for kind, value in chance.items()}
+    seen = replace(plain, matched=dict.fromkeys(chance, half), by_chance=limits)
+    assert seen.title == f"{plain.title_of('At')}; {said}"

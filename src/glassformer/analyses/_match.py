@@ -29,10 +29,9 @@ def looks(run: Run, step: int, member: int) -> Array:
 
 
 def fires(run: Run, step: int, member: int) -> Array:
-    """(block, neuron, place): activation of every neuron at every position of held-out inputs."""
+    """(block, neuron, place): activation of every neuron at every position of held-out inputs, standardised."""
     seen = run.trace(inputs(run), step=step, member=member)["hidden"].astype(np.float64)  # (input, block, position, n)
-    found: Array = np.moveaxis(seen, (0, 3), (2, 1)).reshape(seen.shape[1], seen.shape[3], -1)
-    return found
+    return standardise(np.moveaxis(seen, (0, 3), (2, 1)).reshape(seen.shape[1], seen.shape[3], -1))
 
 
 def inputs(run: Run) -> Array:
@@ -57,15 +56,16 @@ def same_looks(one: Array, other: Array) -> Array:
 
 
 def same_fires(one: Array, other: Array) -> Array:
-    """(neuron, neuron): correlation of two neurons' activations; 0 for one that never changes."""
-    found: Array = _scaled(one) @ _scaled(other).T
+    """(neuron, neuron): correlation of two neurons' standardised activations; 0 for one that never changes."""
+    found: Array = one @ other.T
     return found
 
 
-def _scaled(values: Array) -> Array:
+def standardise(values: Array) -> Array:
+    """Along the last axis: mean 0 and length 1, so that products are correlations; 0 where nothing changes."""
     centred = values - values.mean(axis=-1, keepdims=True)
     size = np.sqrt((centred**2).sum(axis=-1, keepdims=True))
-    return np.where(size > 1e-9, centred / np.maximum(size, 1e-300), 0.0)
+    return np.where(size <= 1e-9, 0.0, centred / np.maximum(size, 1e-300))
 
 
 def agreement(alike: list[Array], idle: list[int]) -> float:
@@ -87,6 +87,11 @@ def unlike_heads(one: Array, other: Array) -> float:
 def unlike_neurons(one: Array, other: Array) -> float:
     """Of two models' `fires`: 1 minus the mean correlation of paired neurons; silent pairs are not counted."""
     tables = [same_fires(a, b) for a, b in zip(one, other, strict=True)]
-    idle = [int(min((np.ptp(a, axis=-1) <= 1e-9).sum(), (np.ptp(b, axis=-1) <= 1e-9).sum()))
-            for a, b in zip(one, other, strict=True)]  # fmt: skip
+    idle = [int(min((~a.any(axis=-1)).sum(), (~b.any(axis=-1)).sum())) for a, b in zip(one, other, strict=True)]
     return 1 - agreement(tables, idle)
+
+
+def cost(parts: Array) -> float:
+    """Operations, roughly, of comparing two models' parts (block, part, place), and of pairing these."""
+    blocks, many, places = parts.shape
+    return float(blocks * many**2 * (places + 20 * many))

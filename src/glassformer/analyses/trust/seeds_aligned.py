@@ -22,7 +22,7 @@ NEEDS = "population"
 
 RANDOM = 200  # pairs of random embeddings
 ROUNDS = 20  # of turning all members onto their mean
-MOST_PAIRS = 66  # of seeds whose heads and neurons are paired: all of twelve seeds
+WORK = 1.5e11  # operations, roughly, of comparing heads and neurons; all pairs of 64 seeds of a small model take 5e9
 GLANCE = 25  # steps of a film looked at for its limits
 QUANTILES = {"statistic": ("5 %", "50 %", "95 %")}
 
@@ -37,7 +37,7 @@ class SeedsAligned(Result):
     distance: Labelled  # (member, other_member): 0 the same shape, 1 nothing in common; in clustered order
     median: float  # distance of two members that are numbers; NaN where there are not two
     random: Labelled  # (statistic,): of the same distance between random embeddings of this size
-    matched: dict[str, Labelled]  # heads, neurons: (member, other_member): 1 - agreement after the best pairing
+    matched: dict[str, Labelled]  # heads, neurons: (member, other_member): 1 - agreement of the best pairing, or NaN
     by_chance: dict[str, Labelled]  # heads, neurons: (statistic,): the same if each seed saw other inputs
     groups: dict[str, tuple[int, ...]]
     plane: Plane
@@ -53,17 +53,24 @@ class SeedsAligned(Result):
         return [kind for kind, each in self.matched.items() if middle(pairs(each)) < self.by_chance[kind].values[0]]
 
     @property
+    def pairs_compared(self) -> tuple[int, int]:
+        """Pairs of seeds whose heads and neurons were compared, and all pairs of seeds that did not diverge."""
+        known = next((np.isfinite(each.values) for each in self.matched.values()), np.zeros((0, 0), bool))
+        seeds = int(known.trace())
+        return int(np.triu(known, 1).sum()), seeds * (seeds - 1) // 2
+
+    @property
     def title(self) -> str:
         """Closer than random, or not; and what of the parts."""
         said = self.title_of("At")
         if np.isfinite(self.median):
             if self.matched and np.isfinite([self.by_chance[kind].values[0] for kind in self.matched]).all():
-                agree = (
-                    f"{listed(self.alike)} agree too"
-                    if self.alike
-                    else "heads and neurons agree no more than by chance"
-                )
-                said += f"; {agree}"
+                others = [kind for kind in self.matched if kind not in self.alike]
+                agree = [f"{listed(self.alike)} agree more than by chance"] if self.alike else []
+                agree += [f"{listed(others)} agree no more than by chance"] if others else []
+                said += f"; {', '.join(agree)}"
+                some, whole = self.pairs_compared
+                said += f" ({thousands(some)} of {thousands(whole)} pairs of seeds compared)" if some < whole else ""
             said += f"; {self._lost}" if self.diverged else ""
         return said
 
@@ -129,25 +136,36 @@ def _members(run: Run, order: list[int] | None = None) -> Axis:
 
 
 def _paired(run: Run, step: int) -> tuple[dict[str, Labelled], dict[str, Labelled]]:
-    """How unlike the heads and the neurons of every two seeds are, paired as fits best; and by chance."""
+    """How unlike the heads and the neurons of two seeds are, paired as fits best; and by chance."""
     kinds = {"heads": (_match.looks, _match.unlike_heads)} if run.architecture.attention != "off" else {}
     if run.architecture.feed_forward:
         kinds["neurons"] = (_match.fires, _match.unlike_neurons)
-    two = list(combinations(range(run.members), 2))[:MOST_PAIRS]
     sides = {"member": _members(run), "other_member": _members(run)}
     matched, by_chance, many = {}, {}, len(_match.inputs(run))
-    for kind, (parts, unlike) in kinds.items():
-        each = [parts(run, step, member) for member in range(run.members)]
-        there = [bool(np.isfinite(part).all()) for part in each]
+    every = {kind: [parts(run, step, k) for k in range(run.members)] for kind, (parts, _) in kinds.items()}
+    there = [k for k in range(run.members) if all(np.isfinite(each[k]).all() for each in every.values())]
+    two = balanced_pairs(there, int(WORK / max(sum(_match.cost(each[0]) for each in every.values()), 1)))
+    for kind, (_, unlike) in kinds.items():
+        each = every[kind]
         found = np.full((run.members, run.members), np.nan)
-        np.fill_diagonal(found, 0)
+        found[there, there] = 0
         for i, j in two:
-            found[i, j] = found[j, i] = unlike(each[i], each[j]) if there[i] and there[j] else np.nan
-        other = [unlike(each[i], _match.elsewhere(each[j], 1 + i, many)) for i, j in two if there[i] and there[j]]
+            found[i, j] = found[j, i] = unlike(each[i], each[j])
+        other = [unlike(each[i], _match.elsewhere(each[j], 1 + i, many)) for i, j in two]
         matched[kind] = Labelled(found, sides, "distance")
         chance = np.quantile(other, [0.05, 0.5, 0.95]) if len(other) else np.full(3, np.nan)
         by_chance[kind] = Labelled(chance, QUANTILES, "distance")
     return matched, by_chance
+
+
+def balanced_pairs(members: list[int], most: int) -> list[tuple[int, int]]:
+    """All pairs of members, or about `most` of them, in which every member takes part equally often, at least twice."""
+    every = list(combinations(members, 2))
+    most = max(most, len(members))
+    if len(every) <= most:
+        return every
+    ring, gaps = [*members, *members], range(1, most // len(members) + 1)
+    return [(one, ring[place + gap]) for gap in gaps for place, one in enumerate(members)]
 
 
 @lru_cache(maxsize=8)

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Array, listed, percent
+from glassformer.analyses._result import Array, listed, percent, thousands
 from glassformer.analyses.trust.seeds_aligned import RANDOM, SeedsAligned, middle, pairs
 from glassformer.figures import _draw, _style
 
@@ -25,16 +25,8 @@ def draw(seen: SeedsAligned, look: _draw.Look) -> Figure:
     marks = _style.markers(seen.groups)
     _plane(left, seen, sheet, marks)
     members = seen.distance.axes["member"]
-    _draw.heat(
-        heat,
-        seen.distance.values,
-        kind="error",
-        theme=sheet.theme,
-        rows=members,
-        columns=members,
-        row_name="seed",
-        column_name="seed",
-    )
+    _draw.heat(heat, seen.distance.values, kind="error", theme=sheet.theme, rows=members, columns=members,
+               row_name="seed", column_name="seed")  # fmt: skip
     heat.set_title("distance of every two seeds")
     _draw.bar(sheet, "error", (0, 1), "distance", beside=heat)
     _strip(strip, seen, sheet)
@@ -44,21 +36,17 @@ def draw(seen: SeedsAligned, look: _draw.Look) -> Figure:
 
 def _caption(seen: SeedsAligned) -> str:
     """How to read plane, table and strip."""
+    drawn_share = f"All {seen.width} features are aligned, {percent(seen.plane.kept)} of the variance is drawn. "
     return (
         f"Left: token embeddings of all {seen.members} seeds, centred, then rotated, mirrored and scaled onto "
         "their common mean; small marks are single seeds (shape by token group), labels stand at the mean, ellipses "
         "show one standard deviation. "
-        + (
-            ""
-            if seen.plane.lossless
-            else f"All {seen.width} features are aligned, {percent(seen.plane.kept)} of the variance is drawn. "
-        )
-        + "Right: distance of every seed from every other after the best turn, 0 the same shape, 1 nothing in "
+        f"{'' if seen.plane.lossless else drawn_share}"
+        "Right: distance of every seed from every other after the best turn, 0 the same shape, 1 nothing in "
         "common, similar seeds side by side. Below: all those distances (the diamond is their median) against those "
         f"of random embeddings of the same size (grey: the middle 90 % of {RANDOM} pairs, dashed: their median), "
-        "which alignment also makes look alike. "
-        + _parts_told(seen)
-        + "If the seeds’ distances were not below the grey, agreement would be an effect of the alignment."
+        f"which alignment also makes look alike. {_parts_told(seen)}"
+        "If the seeds’ distances were not below the grey, agreement would be an effect of the alignment."
     )
 
 
@@ -66,9 +54,8 @@ def _parts_told(seen: SeedsAligned) -> str:
     """How heads and neurons were paired, and what that found."""
     told = []
     if "heads" in seen.matched:
-        one = (
-            "the one head of each block" if seen.heads == 1 else f"the {seen.heads} heads of each block, in any order,"
-        )
+        many = f"the {seen.heads} heads of each block, in any order,"
+        one = "the one head of each block" if seen.heads == 1 else many
         told.append(f"{one} by the share of attention on the same places")
     if "neurons" in seen.matched:
         told.append("neurons, in any order, by the correlation of their activations")
@@ -80,11 +67,13 @@ def _parts_told(seen: SeedsAligned) -> str:
         if np.isfinite(seen.by_chance[kind].values).all()
     ]
     pairing = "there is only one head to a block, so heads need no pairing; " if seen.heads == 1 else ""
+    some, whole = seen.pairs_compared
+    which = f"all {thousands(whole)}" if some == whole else f"{thousands(some)} of the {thousands(whole)}"
     return (
-        f"Two seeds’ parts are compared on {seen.inputs} {seen.whose} inputs: {listed(told)}, paired so that they "
-        "agree "
-        f"best ({pairing}1 minus the mean agreement is drawn); grey is what the same pairing finds when the two seeds "
-        f"are shown different inputs. {'; '.join(found)}{'. ' if found else ''}"
+        f"The parts of two seeds are compared on {seen.inputs} {seen.whose} inputs, for {which} pairs of seeds"
+        f"{'' if some == whole else ', in which every seed takes part equally often'}: {listed(told)}, paired so that "
+        f"they agree best ({pairing}1 minus the mean agreement is drawn); grey is what the same pairing finds when the "
+        f"two seeds are shown different inputs. {'; '.join(found)}{'. ' if found else ''}"
     )
 
 
@@ -93,14 +82,8 @@ def _plane(ax: Axes, seen: SeedsAligned, sheet: _draw.Sheet, marks: dict[str, st
     points = points[np.isfinite(points).all(axis=(1, 2))]  # seeds that diverged have no place
     if len(points) < 2:
         _draw.bare(ax)
-        ax.text(
-            0.5,
-            0.5,
-            "embeddings that are not numbers\ncannot be aligned",
-            transform=ax.transAxes,
-            ha="center",
-            va="center",
-        )
+        lost = "embeddings that are not numbers\ncannot be aligned"
+        ax.text(0.5, 0.5, lost, transform=ax.transAxes, ha="center", va="center")
         return
     _draw.plane_axes(ax, seen.plane, points, theme=t)
     ax.set_xlabel("aligned axis 1" if seen.plane.lossless else seen.plane.labels[0])
@@ -108,18 +91,9 @@ def _plane(ax: Axes, seen: SeedsAligned, sheet: _draw.Sheet, marks: dict[str, st
     for group, tokens in seen.groups.items():
         _draw.dots(ax, points[:, list(tokens)], colour=t.masked, marker=marks[group], scale=0.8)
     for token, (long, short, angle) in enumerate(seen.spread.values):
-        ax.add_patch(
-            Ellipse(
-                tuple(mean[token]),
-                2 * long,
-                2 * short,
-                angle=angle,
-                fill=False,
-                edgecolor=t.rung,
-                linewidth=0.5 * sheet.size.line,
-                zorder=1,
-            )
-        )
+        width = 0.5 * sheet.size.line
+        ax.add_patch(Ellipse(tuple(mean[token]), 2 * long, 2 * short, angle=angle, fill=False, edgecolor=t.rung,
+                             linewidth=width, zorder=1))  # fmt: skip
     where, names = _together(mean, drawn(seen.mean.axes["token"]), 0.03 * float(np.ptp(points)))
     _draw.labels(ax, where, names, colours=t.ink, scale=1.25)
     _draw.dots(ax, mean, colour=t.ink, scale=0.6, zorder=4)
@@ -148,7 +122,9 @@ def _strip(ax: Axes, seen: SeedsAligned, sheet: _draw.Sheet) -> None:
     ax.set_yticks(range(len(rows)), list(rows))
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("distance of two seeds (0: alike)")
-    ax.set_title("every two seeds; grey: by chance")
+    some, whole = seen.pairs_compared
+    which = "all pairs of seeds" if some == whole else f"parts: {thousands(some)} of {thousands(whole)} pairs of seeds"
+    ax.set_title(f"{which}; grey: by chance")
 
 
 def _row(ax: Axes, at: int, found: Array, chance: tuple[float, float, float], sheet: _draw.Sheet) -> None:
@@ -158,6 +134,5 @@ def _row(ax: Axes, at: int, found: Array, chance: tuple[float, float, float], sh
         ax.plot([half, half], [at - 0.36, at + 0.36], color=t.quiet, linestyle="--", linewidth=sheet.size.line)
     ax.plot(found, np.full(len(found), at), linestyle="", marker="|", color=t.ink, markersize=0.9 * sheet.size.text)
     if len(found):
-        ax.plot(
-            [np.median(found)], [at], marker="D", color=t.ink, markersize=0.6 * sheet.size.text, markeredgecolor=t.paper
-        )
+        size = 0.6 * sheet.size.text
+        ax.plot([np.median(found)], [at], marker="D", color=t.ink, markersize=size, markeredgecolor=t.paper)

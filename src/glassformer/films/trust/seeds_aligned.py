@@ -30,13 +30,9 @@ def scene(stage: Stage, reel: Reel) -> Update:
     ax.set_xlabel("aligned axis 1" if end.plane.lossless else end.plane.labels[0])
     ax.set_ylabel("aligned axis 2" if end.plane.lossless else end.plane.labels[1])
     marks = _style.markers(end.groups)
+    look = {"linestyle": "", "color": t.masked, "markersize": 0.5 * stage.size.text}
     seeds = [
-        (
-            list(tokens),
-            stage.moving(
-                ax.plot([], [], linestyle="", marker=marks[group], color=t.masked, markersize=0.5 * stage.size.text)[0]
-            ),
-        )
+        (list(tokens), stage.moving(ax.plot([], [], marker=marks[group], **look)[0]))
         for group, tokens in end.groups.items()
     ]
     shapes = [_draw.handle((group, marks[group], t.masked), t) for group in end.groups]
