@@ -245,9 +245,12 @@ def ask(kind: str, name: str, *subjects: Subject, **options: Any) -> Any:
     `ask("analyses", "attention", run, step=5000).plain()` are numbers to send. Options may come as people write them;
     a wrong one is refused, and so is what the piece does not apply to, with the reason that `overview` gives.
     """
-    each = entry(kind, name)
+    from glassformer.run import Run
+    from glassformer.study import Study
+
+    each, subject = entry(kind, name), subjects[0] if subjects else None
     given = chosen(each, options)
-    if why := why_not(each, subjects[0] if subjects else None):
+    if isinstance(subject, Run | Study | None) and (why := why_not(each, subject)):  # the piece refuses all others
         raise CallError(why)
     asked = () if each.needs == "nothing" else (subjects,) if each.needs == "runs" else subjects
     return getattr(import_module(f"glassformer.{kind}"), PREFIXES[kind] + name)(*asked, **given)

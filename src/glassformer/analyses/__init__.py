@@ -6,7 +6,6 @@ A folder is a section of the story that they tell together.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, wraps
-from pathlib import PurePath
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -21,18 +20,15 @@ ORIGINAL = "the original training, without the edits"
 @cache
 def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
     """The public function of an analysis, which refuses what it does not apply to with the reason."""
-    from glassformer.analyses._applies import reason
+    from glassformer.analyses._applies import take_subject
     from glassformer.analyses._lost import quietly
-    from glassformer.errors import CallError
-    from glassformer.run import Run
 
     file = _discover.file(folder, name)
     analyse: Callable[..., Result] = getattr(file, name)
 
     @wraps(analyse)
     def asked(*subject: Any, **options: Any) -> "Result":
-        if subject and isinstance(subject[0], Run) and (why := reason(file, subject[0])):
-            raise CallError(why)
+        subject = take_subject(file, subject, options)
         with quietly(subject[0] if subject else None):
             options = meant(analyse, subject, options)
             if not (hasattr(file, "EDITS") and subject and isinstance(subject[0], Run) and subject[0].edits):
@@ -45,13 +41,9 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
 
 def meant(analyse: "Callable[..., Any]", subject: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as Python gives them, their numbers checked: `step=1.5` and `member=True` are refused, not rounded."""
-    from glassformer import given
     from glassformer.catalogue import choices
-    from glassformer.errors import CallError
     from glassformer.run import Run
 
-    if subject and isinstance(subject[0], str | PurePath):
-        raise CallError(f"{given.written(str(subject[0]))} is a name, not a run; gf.open(...) opens the run")
     known = {each.name: each for each in choices(analyse)}
     found = {name: known[name].meant(value) if name in known else value for name, value in options.items()}
     if "member" in found and subject and isinstance(subject[0], Run):

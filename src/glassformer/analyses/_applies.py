@@ -6,9 +6,55 @@ it shows the edited model of an edited run. `EDITS = "weights"`: it reads the we
 `EDITS = "data"`: it shows nothing of the model.
 """
 
+from inspect import signature
+from pathlib import PurePath
 from types import ModuleType
+from typing import Any
 
+from glassformer import given
+from glassformer.errors import CallError
 from glassformer.run import Run
+
+NEEDED = {  # what an analysis needs: how it is called, and where it comes from
+    "run": ("a run", "gf.open(...) opens one"),
+    "population": ("a run of several seeds", "gf.train(..., seeds=8) makes one"),
+    "runs": ("a run or a list of runs", "gf.open(...) opens one"),
+    "study": ("a study", "gf.studies.run(...) makes one, gf.catalogue.opened(...) opens it again"),
+    "nothing": ("options only", "leave it out"),
+}
+
+
+def take_subject(
+    analysis: ModuleType, subjects: tuple[Any, ...], options: dict[str, Any], *, film: bool = False
+) -> tuple[Any, ...]:
+    """The subject of a call, given by position or by name; refuse what the analysis, given as its file, cannot take."""
+    name, needs = analysis.__name__.rpartition(".")[2], getattr(analysis, "NEEDS", "run")
+    first = next(iter(signature(getattr(analysis, name)).parameters.values()))
+    if needs != "nothing" and not subjects and first.name in options:
+        subjects = (options.pop(first.name),)
+    several = needs == "runs" and len(subjects) == 1 and isinstance(subjects[0], list | tuple)
+    every, kind = (subjects[0], Run) if several else (subjects, first.annotation if needs != "runs" else Run)
+    wrong = [each for each in every if needs == "nothing" or not isinstance(each, kind)]
+    if wrong or len(subjects) != (needs != "nothing"):
+        (needed, where), many = NEEDED[needs], len(subjects)
+        found = f"{many} were given" if many > 1 else _describe(wrong[0], needed) if many else "nothing was given"
+        raise CallError(f"{name} needs {needed}, and {found}; {where}")
+    if why := next((why for each in every if isinstance(each, Run) and (why := reason(analysis, each, film=film))), ""):
+        raise CallError(why)
+    if needs == "study" and name != "study_cells":  # which shows any study
+        from glassformer.catalogue import figure_of
+
+        if (own := figure_of(subjects[0].name)) != name:
+            raise CallError(f"{name} needs another study; the study {subjects[0].name} is shown by {own}")
+    return subjects
+
+
+def _describe(subject: Any, needed: str) -> str:
+    """What was given in place of what is needed."""
+    if isinstance(subject, str | PurePath):
+        return f"{given.written(str(subject))} is a name, not {needed}"
+    kind = type(subject).__name__
+    return f"{f'a {kind.lower()}' if kind in ('Run', 'Study') else given.written(subject)} was given"
 
 
 def reason(analysis: ModuleType, run: Run, *, film: bool = False) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from math import isfinite
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -98,6 +98,7 @@ class Uncertainty(Result):
         return ""
 
 
+@runtime_checkable
 class Lived(Protocol):
     """A life that is no run's, and says of itself how sure it was: that of a physics model."""
 

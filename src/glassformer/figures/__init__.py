@@ -24,6 +24,7 @@ def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
     from glassformer import analyses
     from glassformer.analyses._lost import quietly
     from glassformer.analyses._result import Result
+    from glassformer.errors import CallError
     from glassformer.figures import _draw
 
     file = _discover.file(folder, name)
@@ -32,11 +33,10 @@ def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
 
     def plot(*subject: Any, **options: Any) -> "Figure":
         look = {key: options.pop(key, default) for key, default in LOOK.items()}
-        if subject and isinstance(subject[0], Result):
-            seen = subject[0]
-        else:
-            asked.bind(*subject, **options)
-            seen = analyse(*subject, **options)
+        given = len(subject) == 1 and isinstance(subject[0], Result)
+        if given and not isinstance(subject[0], asked.return_annotation):
+            raise CallError(f"plot_{name} draws what analyses.{name} gives, not a {type(subject[0]).__name__}")
+        seen = subject[0] if given else analyse(*subject, **options)
         with quietly(subject[0] if subject else None):
             return _draw.drawn(file.draw, seen, _draw.Look(**look, options=options))
 

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
     """The public function of a film: the reel of its analysis, then its scene."""
     from glassformer import analyses, own
-    from glassformer.analyses._applies import reason
+    from glassformer.analyses._applies import take_subject
     from glassformer.analyses._lost import quietly
-    from glassformer.errors import CallError
     from glassformer.films._film import FPS, Film
     from glassformer.run import Run
 
@@ -31,12 +30,11 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
     reel = analysis.reel
     rate = getattr(file, "FPS", FPS)  # a film may have a pace of its own
 
-    def film(subject: Any, *, theme: str = "light", fps: int | None = None, **options: Any) -> "Film":
+    def film(*given: Any, theme: str = "light", fps: int | None = None, **options: Any) -> "Film":
+        (subject,) = take_subject(analysis, given, options, film=True)
         options = analyses.meant(reel, (subject,), options)
         recipe = None  # what is no run cannot be opened in a second process
         if isinstance(subject, Run):
-            if why := reason(analysis, subject, film=True):
-                raise CallError(why)
             recipe = {"film": name, "run": str(subject.path.resolve()), "theme": theme, "options": options,
                       "edits": [str(edit) for edit in subject.edits]}  # fmt: skip
             recipe = recipe if own.portable(type(subject.task)) else None

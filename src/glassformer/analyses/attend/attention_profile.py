@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -70,6 +70,7 @@ class AttentionProfile(Result):
         return said[0].upper() + said[1:]
 
 
+@runtime_checkable
 class Lived(Protocol):
     """A life that is no run's, and says of itself how far back it looked: that of a physics model."""
 
