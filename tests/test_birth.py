@@ -14,6 +14,7 @@ from glassformer.analyses.path.birth import birth, for_good
 from glassformer.architecture import nest
 from glassformer.errors import CallError
 from glassformer.experiment import from_tables
+from glassformer.figures import _draw, plot_birth
 from glassformer.record import Recorder
 from glassformer.run import Run
 from small_runs import POPULATION, TEXT, run_of
@@ -234,3 +235,22 @@ def test_the_same_edit_costs_the_same_wherever_it_is_told(name):
         costs = at_end.loss.values[at_end.loss.axes["part"].labels.index(part)]
         last = over_life.effect.values[over_life.born.axes["part"].labels.index(part), :, -1]
         np.testing.assert_allclose(costs, last, atol=2e-5, err_msg=part)
+
+
+def test_the_births_of_other_seeds_are_looked_for_where_the_loss_falls(life, tmp_path):
+    """The read-out wakes at step 7 of 2,400; of 24 evenly spaced looks the second would come after a hundred steps."""
+    table = bigram(life.experiment.task)
+    steps = sorted({*range(LAST), *range(LAST, 2401, LAST)})
+    every = [weights_at(step, table) for step in steps]
+    stacks = {name: np.stack([[at[name]] * 2 for at in every]).astype(np.float32) for name in every[0]}
+    lines = [{"step": step, "validation_loss": [2.5 - (step >= READ) - 0.2 * (step >= HEAD)] * 2} for step in steps]
+    with Recorder.create(tmp_path / "run", life.experiment, [0, 1]) as recorder:
+        recorder.safe_point(2400, steps, stacks, lines, {})
+        recorder.finish("finished")
+    run = Run(tmp_path / "run")
+    table = birth(run, checkpoints=3, windows=200, neurons=0).members["born"]
+    born = dict(zip(table.axes["part"].labels, table.values.tolist(), strict=True))
+    assert born["token embedding"] == [READ, READ]
+    assert born["attention"] == [HEAD, HEAD]
+    caption = _draw.of(plot_birth(run, checkpoints=3, neurons=0)).words.caption
+    assert "the median over the first 2 seeds, at up to 24 kept steps of each" in caption

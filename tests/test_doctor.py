@@ -387,3 +387,16 @@ def test_a_finding_comes_back_as_it_was():
 def test_numbers_on_the_command_line_have_commas():
     said = _checks.Finding("late", f"at step {thousands(13_600)}", "x", f"stop at {thousands(1_013_600)}").told()
     assert (said["evidence"], said["try"]) == ("at step 13,600", "stop at 1,013,600")
+
+
+def test_a_model_is_looked_at_where_its_loss_falls(tmp_path):
+    """Everything is learnt between steps 100 and 200; six evenly spaced looks would come at 0, 400, 800, ..."""
+    told = made(tmp_path / "told", np.interp(STEPS, [0, 100, 200, 2000], [2.6, 2.6, 1.0, 1.0]))
+    weights = {name: np.repeat(value[None], len(STEPS), axis=0) for name, value in told.weights(0).items()}
+    with Recorder.create(tmp_path / "run", told.experiment, [0]) as recorder:
+        recorder.safe_point(int(STEPS[-1]), STEPS.tolist(), weights, told.lines, {})
+        recorder.finish("finished")
+    steps = health(Run(tmp_path / "run")).curves["signal reach"].axes["step"].values
+    assert len(steps) <= 6
+    assert (steps[0], steps[-1]) == (0, 2000)
+    assert sum(100 < step <= 200 for step in steps) >= 2

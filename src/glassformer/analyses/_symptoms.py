@@ -180,7 +180,7 @@ class Symptoms:
         given = _decide.examples(run, windows)
         found: dict[str, list[tuple[int, float]]] = {"": []}
         first: Array | None = None
-        for step in _clock.kept(run, LOOKS if windows == WINDOWS else 3) if len(run.steps) else []:
+        for step in _clock.looks(run, LOOKS if windows == WINDOWS else 3, self.member) if len(run.steps) else []:
             try:
                 flat = run.weights(step, self.member)
             except Error:  # a damaged step is another matter, and said elsewhere

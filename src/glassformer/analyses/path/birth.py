@@ -226,9 +226,9 @@ def _members(run: Run, given: Examples, parts: list[Part], threshold: float) -> 
     """Births in the members of a population, at a coarse grain and without single neurons."""
     if run.members == 1:
         return {}
-    steps = _clock.kept(run, COARSE)
     found = []
     for member in range(min(run.members, MEMBERS)):
+        steps = _clock.looks(run, COARSE, member)
         with np.errstate(all="ignore"):
             effect = np.stack([_look(run, given, at, member, parts, ("mean",))[0][:, 0] for at in steps], -1)
         first = for_good(effect >= threshold)

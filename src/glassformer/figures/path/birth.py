@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 
 from glassformer.analyses._removal import WAYS, nats
 from glassformer.analyses._result import percent, power, thousands
-from glassformer.analyses.path.birth import CANDIDATES, SHARE, STAY, Birth
+from glassformer.analyses.path.birth import CANDIDATES, COARSE, SHARE, STAY, Birth
 from glassformer.figures import _draw
 from glassformer.figures.decide.ablation import _look as marked
 
@@ -83,7 +83,8 @@ def _caption(seen: Birth) -> str:
     if seen.members:
         many = len(seen.members["born"].axes["member"])
         said += (
-            f" The last column is the median over {many} members, with the range of those in which it was ever needed."
+            f" The last column is the median over the first {many} seeds, at up to {COARSE} kept steps of each, with "
+            "the range of those in which it was ever needed."
         )
     return said
 
