@@ -167,15 +167,9 @@ def _look(
 
 
 def _births(
-    run: Run,
-    given: Examples,
-    member: int,
-    parts: list[Part],
-    ways: tuple[str, ...],
-    steps: list[int],
-    effect: Array,
+    run: Run, given: Examples, member: int, parts: list[Part], ways: tuple[str, ...], steps: list[int], effect: Array,
     threshold: float,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """(part, way) each: the first kept step from which a part is needed for good, and the latest one known before."""
     at = np.searchsorted(run.steps, steps)
     first = for_good(effect >= threshold)
@@ -203,14 +197,9 @@ def _halves(low: dict[tuple[int, ...], int], high: dict[tuple[int, ...], int]) -
 
 
 def _asked(
-    run: Run,
-    given: Examples,
-    step: int,
-    member: int,
-    parts: list[Part],
-    ways: tuple[str, ...],
+    run: Run, given: Examples, step: int, member: int, parts: list[Part], ways: tuple[str, ...],
     keys: list[tuple[int, ...]],
-) -> dict[tuple[int, ...], float]:
+) -> dict[tuple[int, ...], float]:  # fmt: skip
     """What each of some parts, each in its way, costs at a step."""
     model = _removal.Model(run, given, step, member)
     base = model.loss(model.logits)
