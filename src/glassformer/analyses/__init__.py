@@ -22,6 +22,7 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
     """The public function of an analysis, which refuses what it does not apply to with the reason."""
     from glassformer.analyses._applies import take_subject
     from glassformer.analyses._lost import quietly
+    from glassformer.run import Run
 
     file = _discover.file(folder, name)
     analyse: Callable[..., Result] = getattr(file, name)

@@ -83,7 +83,7 @@ def fourier(run: Run, *, step: Step = -1, member: Member = 0, steps: CurveSteps 
     losses = refine(run.steps, {*first, step}, measure, MOST_STEPS if steps is None else 0)
     names = {"training": "train_loss", "test": "validation_loss"}
     lines = {part: line for part, name in names.items() if (line := _clock.metric(run, name, member)) is not None}
-    logged = np.array(list(lines.values()), dtype=float).reshape(len(lines), len(run.metrics["step"]))
+    logged = np.array(list(lines.values()), dtype=float).reshape(len(lines), len(_clock.metrics(run)["step"]))
     spectra = [spectrum(_numbers(run, at, member)) for at in life]
     many, explained = neurons(hidden) if hidden is not None else (np.zeros(len(shares)), np.full(len(shares), np.nan))
     waves, folded = range(1, len(shares) + 1), range(len(shares) + 1)
@@ -94,7 +94,7 @@ def fourier(run: Run, *, step: Step = -1, member: Member = 0, steps: CurveSteps 
         over_life=Labelled(np.array(spectra), {"step": life, "frequency": waves}, "share"),
         answers=Labelled(plane_power(logits), {"frequency": folded, "other_frequency": folded}, "share"),
         losses=Labelled(np.array(list(losses.values())).T, {"part": PARTS, "step": tuple(losses)}, "nats per token"),
-        logged=Labelled(logged, {"part": tuple(lines), "step": run.metrics["step"]}, "nats per token"),
+        logged=Labelled(logged, {"part": tuple(lines), "step": _clock.metrics(run)["step"]}, "nats per token"),
         neurons=Labelled(many, {"frequency": waves}, "neurons"),
         explained=_by_frequency(explained),
         keys=keys,
@@ -142,8 +142,9 @@ def _by_frequency(shares: Array) -> Labelled:
 
 
 def _numbers(run: Run, step: int, member: int) -> Array:
-    """(number, feature): the embedding of the numbers."""
-    found: Array = run.weights(step, member)["token"][: run.architecture.answers].astype(np.float64)
+    """(number, feature): the embedding of the numbers, as it is at the first position."""
+    every = np.arange(run.architecture.answers)[:, None]
+    found: Array = run.trace(every, step=step, member=member)["token_embedding"][:, 0].astype(np.float64)
     return found
 
 
