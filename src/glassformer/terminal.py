@@ -4,10 +4,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from glassformer.notes import Progress
 
+W = TypeVar("W")  # a class of watches
 COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "grey": 90}
 
 
@@ -49,6 +50,25 @@ def bars(*columns: "str | ProgressColumn") -> Iterator["Bars"]:
             yield made
         finally:
             sys.stderr = outer
+
+
+@contextmanager
+def watching(
+    watch: Callable[..., W], show: bool, lines: Mapping[str, Any], draw: "Callable[[Bars], Mapping[str, Any]]"
+) -> Iterator[W]:
+    """A watch over many trainings: bars on a terminal, lines elsewhere, only notices when nothing is to be shown."""
+    from rich import progress as rich
+
+    notice = lambda sentence: typer.echo(f"notice: {sentence}", err=True)  # noqa: E731
+    if not (show and sys.stderr.isatty()):
+        yield watch(notice=notice, **(lines if show else {}))
+        return
+    columns = (
+        rich.TextColumn("{task.fields[cell]}", markup=False), rich.BarColumn(), rich.MofNCompleteColumn(),
+        rich.TextColumn("{task.description}"), rich.TimeRemainingColumn(),
+    )  # fmt: skip
+    with bars(*columns) as bar:
+        yield watch(notice=notice, **draw(bar))
 
 
 @contextmanager

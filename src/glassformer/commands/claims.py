@@ -14,6 +14,8 @@ from glassformer.commands import _complete, _shared
 from glassformer.errors import CallError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from glassformer.claims._claim import Claim, Need
     from glassformer.claims._rows import Row
     from glassformer.claims._settle import Watch
@@ -220,24 +222,17 @@ def _watching(show: bool) -> Iterator["Watch"]:
     """Bars on a terminal, a line for each training and claim elsewhere, nothing when not shown."""
     from glassformer.claims._settle import Watch
 
-    notice = lambda sentence: typer.echo(f"notice: {sentence}", err=True)  # noqa: E731
-    if not show:
-        yield Watch(notice=notice)
-    elif sys.stderr.isatty():
-        with _bars() as watch:
-            watch.notice = notice
-            yield watch
-    else:
+    def begin(needs: "list[Need]", todo: "list[Claim]") -> None:
+        if todo:
+            first = f", {_shared.counted(len(needs), 'training')} first" if needs else ""
+            typer.echo(f"{_shared.counted(len(todo), 'claim')} to settle{first}", err=True)
 
-        def begin(needs: "list[Need]", todo: "list[Claim]") -> None:
-            if todo:
-                first = f", {_shared.counted(len(needs), 'training')} first" if needs else ""
-                typer.echo(f"{_shared.counted(len(todo), 'claim')} to settle{first}", err=True)
-
-        yield Watch(
-            begin=begin, trained=lambda name, lacking: typer.echo(_trained(name, lacking), err=True),
-            done=lambda claim, found: typer.echo(_settled(claim, found), err=True), notice=notice,
-        )  # fmt: skip
+    lines = {
+        "begin": begin, "trained": lambda name, lacking: typer.echo(_trained(name, lacking), err=True),
+        "done": lambda claim, found: typer.echo(_settled(claim, found), err=True),
+    }  # fmt: skip
+    with terminal.watching(Watch, show, lines, _bars) as watch:
+        yield watch
 
 
 def _trained(name: str, lacking: dict[str, Any]) -> str:
@@ -250,36 +245,28 @@ def _settled(claim: "Claim", found: dict[str, Any]) -> str:
     return f"{claim.id}: {found.get('missing') or 'failed: ' + found['problem']}"
 
 
-@contextmanager
-def _bars() -> Iterator["Watch"]:
-    from rich import progress as rich
-
-    from glassformer.claims._settle import Watch
+def _bars(bar: "Progress") -> dict[str, Any]:
+    """One bar for all claims, and one for each training."""
     from glassformer.words import shown
 
-    columns = (
-        rich.TextColumn("{task.fields[cell]}", markup=False), rich.BarColumn(), rich.MofNCompleteColumn(),
-        rich.TextColumn("{task.description}"), rich.TimeRemainingColumn(),
-    )  # fmt: skip
-    with terminal.bars(*columns) as bar:
-        tasks: dict[str, Any] = {}
+    tasks: dict[str, Any] = {}
 
-        def begin(needs: "list[Need]", todo: "list[Claim]") -> None:  # noqa: ARG001
-            if todo:
-                tasks[""] = bar.add_task("", total=len(todo), cell="claims")
+    def begin(needs: "list[Need]", todo: "list[Claim]") -> None:  # noqa: ARG001
+        if todo:
+            tasks[""] = bar.add_task("", total=len(todo), cell="claims")
 
-        def step(message: dict[str, Any]) -> None:
-            cell = message["cell"]
-            if cell not in tasks:
-                tasks[cell] = bar.add_task("", total=None, cell=shown(cell))
-            words = f"loss {message['loss']:.4f}"
-            bar.update(tasks[cell], completed=message["step"], total=message["steps"], description=words)
-            if message["step"] >= message["steps"]:
-                bar.remove_task(tasks.pop(cell))
+    def step(message: dict[str, Any]) -> None:
+        cell = message["cell"]
+        if cell not in tasks:
+            tasks[cell] = bar.add_task("", total=None, cell=shown(cell))
+        words = f"loss {message['loss']:.4f}"
+        bar.update(tasks[cell], completed=message["step"], total=message["steps"], description=words)
+        if message["step"] >= message["steps"]:
+            bar.remove_task(tasks.pop(cell))
 
-        def done(claim: "Claim", found: dict[str, Any]) -> None:
-            bar.advance(tasks[""])
-            if "verdict" not in found:
-                bar.console.print(shown(_settled(claim, found)), highlight=False, markup=False)
+    def done(claim: "Claim", found: dict[str, Any]) -> None:
+        bar.advance(tasks[""])
+        if "verdict" not in found:
+            bar.console.print(shown(_settled(claim, found)), highlight=False, markup=False)
 
-        yield Watch(begin=begin, progress=step, done=done)
+    return {"begin": begin, "progress": step, "done": done}

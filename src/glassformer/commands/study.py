@@ -1,7 +1,6 @@
 """Answer a question that takes many trainings: a table over seeds, a figure, and a conclusion."""
 
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glassformer import terminal
 from glassformer.commands import _complete, _shared
 from glassformer.errors import CallError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from glassformer.studies._run import Watch
     from glassformer.study import Study
 
@@ -146,24 +148,17 @@ def _watching(show: bool) -> Iterator["Watch"]:
     """A bar per cell on a terminal, a line per cell elsewhere, nothing when not shown."""
     from glassformer.studies._run import Watch
 
-    notice = lambda sentence: typer.echo(f"notice: {sentence}", err=True)  # noqa: E731
-    if not show:
-        yield Watch(notice=notice)
-    elif sys.stderr.isatty():
-        with _bars() as watch:
-            watch.notice = notice
-            yield watch
-    else:
+    def begin(study: "Study", todo: list[Any]) -> None:  # noqa: ARG001
+        done = len(study.trained)
+        again = f", {done} of them done before" if done else ""
+        typer.echo(f"{study.path}: {_shared.counted(len(study.cells), 'cell')}{again}", err=True)
 
-        def begin(study: "Study", todo: list[Any]) -> None:  # noqa: ARG001
-            done = len(study.trained)
-            again = f", {done} of them done before" if done else ""
-            typer.echo(f"{study.path}: {_shared.counted(len(study.cells), 'cell')}{again}", err=True)
-
-        yield Watch(
-            begin=begin, done=lambda study, cell: typer.echo(_line(study, cell), err=True),
-            failed=lambda cell, sentence: typer.echo(f"{cell.name}: failed: {sentence}", err=True), notice=notice,
-        )  # fmt: skip
+    lines = {
+        "begin": begin, "done": lambda study, cell: typer.echo(_line(study, cell), err=True),
+        "failed": lambda cell, sentence: typer.echo(f"{cell.name}: failed: {sentence}", err=True),
+    }  # fmt: skip
+    with terminal.watching(Watch, show, lines, _bars) as watch:
+        yield watch
 
 
 def _line(study: "Study", cell: Any) -> str:
@@ -176,35 +171,26 @@ def _line(study: "Study", cell: Any) -> str:
     )
 
 
-@contextmanager
-def _bars() -> Iterator["Watch"]:
-    from rich import progress as rich
-
-    from glassformer import terminal
-    from glassformer.studies._run import Watch
+def _bars(bar: "Progress") -> dict[str, Any]:
+    """One bar for each cell."""
     from glassformer.words import shown
 
-    columns = (
-        rich.TextColumn("{task.fields[cell]}", markup=False), rich.BarColumn(), rich.MofNCompleteColumn(),
-        rich.TextColumn("{task.description}"), rich.TimeRemainingColumn(),
-    )  # fmt: skip
-    with terminal.bars(*columns) as bar:
-        tasks: dict[str, Any] = {}
+    tasks: dict[str, Any] = {}
 
-        def begin(study: "Study", todo: list[Any]) -> None:  # noqa: ARG001
-            for cell in todo:
-                tasks[cell.name] = bar.add_task("waiting", total=None, cell=shown(cell.name))
+    def begin(study: "Study", todo: list[Any]) -> None:  # noqa: ARG001
+        for cell in todo:
+            tasks[cell.name] = bar.add_task("waiting", total=None, cell=shown(cell.name))
 
-        def step(message: dict[str, Any]) -> None:
-            words = f"loss {message['loss']:.4f}, excess {message['excess']:.4f}"
-            bar.update(tasks[message["cell"]], completed=message["step"], total=message["steps"], description=words)
+    def step(message: dict[str, Any]) -> None:
+        words = f"loss {message['loss']:.4f}, excess {message['excess']:.4f}"
+        bar.update(tasks[message["cell"]], completed=message["step"], total=message["steps"], description=words)
 
-        def done(study: "Study", cell: Any) -> None:
-            bar.remove_task(tasks[cell.name])
-            bar.console.print(shown(_line(study, cell)), highlight=False, markup=False)
+    def done(study: "Study", cell: Any) -> None:
+        bar.remove_task(tasks[cell.name])
+        bar.console.print(shown(_line(study, cell)), highlight=False, markup=False)
 
-        def failed(cell: Any, sentence: str) -> None:
-            bar.remove_task(tasks[cell.name])
-            bar.console.print(shown(f"{cell.name}: failed: {sentence}"), highlight=False, markup=False)
+    def failed(cell: Any, sentence: str) -> None:
+        bar.remove_task(tasks[cell.name])
+        bar.console.print(shown(f"{cell.name}: failed: {sentence}"), highlight=False, markup=False)
 
-        yield Watch(begin=begin, progress=step, done=done, failed=failed)
+    return {"begin": begin, "progress": step, "done": done, "failed": failed}
