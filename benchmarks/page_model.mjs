@@ -30,7 +30,7 @@ const models = {
   }],
   mary: [16, {
     ...plain, vocabulary: 35, outputs: 35, context: 6, width: 32, blocks: 2, heads: 2, head_width: 16,
-    feed_forward: 128, norm: "layer", final_norm: true, score_scale: "width", biases: [...plain.biases, "projection"],
+    feed_forward: 128, norm: "layer", final_norm: true, biases: [...plain.biases, "projection"],
   }],
   five_operations: [32, {
     ...plain, vocabulary: 20, outputs: 20, context: 8, width: 64, blocks: 2, heads: 4, head_width: 16,

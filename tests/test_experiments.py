@@ -11,7 +11,7 @@ import glassformer
 import glassformer.run
 from command import call
 from glassformer import experiment, model, reference, tasks
-from glassformer.architecture import nest
+from glassformer.architecture import Architecture, nest
 from glassformer.tasks import Task
 from small_runs import MODULAR, STEPS
 
@@ -74,6 +74,14 @@ def _extra(name: str, folder: Path) -> list[object]:
         (folder / "mine.txt").write_text("one potato two potato three potato four\n" * 200)
         return ["--set", f"data.file={folder / 'mine.txt'}", "--set", "data.tokenizer=words"]
     return []
+
+
+def test_scores_are_divided_by_the_root_of_the_head_width_except_where_a_source_does_otherwise():
+    """The program of one source (the rhyme) divides by the root of the whole width; its own settings keep that."""
+    standard = Architecture.__dataclass_fields__["score_scale"].default
+    assert standard == "head"
+    given = {name: tomllib.loads(experiment.text(name))["architecture"].get("score_scale", standard) for name in TASKS}
+    assert {name for name, scale in given.items() if scale != "head"} == {"mary_as_published"}
 
 
 def test_what_show_prints_trains_to_the_same_bits(tmp_path, monkeypatch):

@@ -212,22 +212,13 @@ seen, learnt, a = run.trace(text), run.weights(), run.architecture
 read = seen["normed_1"][0]  # block 0: (position, feature)
 head = slice(0, a.per_head)  # the columns of head 0
 its_query, its_key, its_value = (learnt[f"blocks.0.{name}"][:, head] for name in ("query", "key", "value"))
-shares, mixes = attend(read, its_query, its_key, its_value, np.sqrt(a.width))
+shares, mixes = attend(read, its_query, its_key, its_value, np.sqrt(a.per_head))
 expect(np.allclose(shares[-1], seen["attention"][0, 0, -1], atol=1e-5), "our program gives the model's own attention")
 expect(np.allclose(mixes[-1], seen["mixed"][0, 0, -1], atol=1e-4), "and the model's own mix")
-narrow, _ = attend(read, its_query, its_key, its_value, np.sqrt(a.per_head))
-table(
-    ["*a* looks at", *(f"*{w}*" for w in words)],
-    [
-        [f"divided by √{a.width}, as in the model", *(f"{x:.1%}" for x in shares[-1])],
-        [f"divided by √{a.per_head}", *(f"{x:.1%}" for x in narrow[-1])],
-    ],
-)
+table(["*a* looks at", *(f"*{w}*" for w in words)], [["share", *(f"{x:.1%}" for x in shares[-1])]])
 say(
-    "By which root? S3, one of the texts that this laboratory checks (`glassformer claims S3`), says: of the "
-    f"{a.per_head} features of a head. Its program, which this model follows, divides by the root of the whole width, "
-    f"{a.width}. Scores are {np.sqrt(a.per_head / a.width):.2f} times as large that way, and attention is somewhat "
-    "more even. Training can make up for either."
+    f"The model has {a.width} features, but each of its {a.heads} heads makes queries and keys of {a.per_head}: a dot "
+    f"product adds {a.per_head} terms, and so the scores are divided by √{a.per_head}."
 )
 lab(run, f"`{text}`: the row of the last word. Choose a score to see its products.",
     input=text, head=0, block=0, panels=("scores", "attention", "values"))  # fmt: skip

@@ -304,8 +304,8 @@ discuss(
     "If attention were made sharper from the first step on, by a low temperature, would the model learn faster?",
     "A very sharp softmax has almost no slope: what was not chosen gets no gradient, so that an early wrong choice "
     "is hard to mend. Flat attention looks everywhere and learns from everything.",
-    "Train the rhyme with scores divided by less, `glassformer train mary --set architecture.score_scale=head`, "
-    "beside the usual one, over several seeds: does the loss fall sooner?",
+    "With the `softmax` and the scores of this lesson: nudge one score a little at a temperature of one, and again at "
+    "a tenth of it. How far do the shares move each time?",
 )
 choice(
     "Exit question. At a very high temperature, what is left of the scores?",

@@ -96,7 +96,7 @@ def attention(x: np.ndarray, block: str) -> np.ndarray:
     mixes = []
     for head in range(a.heads):
         own = slice(head * a.per_head, (head + 1) * a.per_head)
-        scores = query[:, own] @ key[:, own].T / np.sqrt(a.width)
+        scores = query[:, own] @ key[:, own].T / np.sqrt(a.per_head)
         mixes.append(softmax(np.where(seen, scores, -np.inf)) @ value[:, own])
     return np.asarray(np.concatenate(mixes, axis=1) @ learnt[f"{block}.output"] + learnt[f"{block}.output_bias"])
 
