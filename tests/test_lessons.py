@@ -5,17 +5,23 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import zipfile
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from html.parser import HTMLParser
+from itertools import permutations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import glassformer as gf
 from browsing import Watched, browsing, found_by_axe
 from command import call
-from glassformer import session
+from glassformer import session, tensors
+from glassformer.report.events import events
 from glassformer.teaching import arithmetic, as_notebook, page, running, telling, worksheet
 from glassformer.teaching import script as scripts
 from glassformer.teaching.items import Beat, Choice, Discuss, Look, Number, Picture, Point, Said, plain
@@ -298,6 +304,99 @@ def test_another_seed_gives_other_numbers_and_other_questions():
         one, other = taken(name), taken(name, seed=3)
         assert [beat.title for beat in one.beats] == [beat.title for beat in other.beats]
         assert [texts(item) for item in one.items] != [texts(item) for item in other.items]
+
+
+def beats(name, *titles):
+    """A lesson cut down to its head and the beats with these titles."""
+    lesson, kept, inside = scripts.script(name), [], True
+    for cell in lesson.cells:
+        inside = cell.title in titles if cell.title else inside
+        kept += [cell] if inside else []
+    return replace(lesson, cells=tuple(kept))
+
+
+@pytest.fixture(name="of_questions")
+def run_of_questions(tmp_path, monkeypatch):
+    """A copy of the small run of questions that every lesson is given in place of the one it trains."""
+    folder = tmp_path / "of_questions"
+    shutil.copytree(ROOT / "tests/fixtures/v0.2.0/runs/questions", folder)
+    monkeypatch.setattr(session, "train", lambda *_, **__: gf.open(folder))
+    return folder
+
+
+def cells(stage, head):
+    """The rows of the table with this first column."""
+    (found,) = [item.text for item in stage.items if isinstance(item, Said) and item.text.startswith(f"| {head} |")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in found.splitlines()[2:]]
+
+
+OPENING = ("A model, and many small changes", "Before the first step", "Down the ladder")
+
+
+def test_two_lessons_give_one_step_for_half_right(of_questions):
+    """The lessons on dynamics read one log, in which kinds have exactly half right, and exactly 95 %, at some lines."""
+    shares = {"First": [0, 0.3, 0.4, 0.49, 0.5, 0.5], "Second": [0, 0.5, 0.4, 0.4, 0.49, 0.5],
+              "Last": [0, 0.1, 0.2, 0.3, 0.48, 0.6], "Max": [0, 0.49, 0.5, 0.5, 0.6, 0.6],
+              "Min": [0, 0.5, 0.49, 0.5, 0.6, 0.6]}  # fmt: skip
+    ends = {"First": 0.95, "Second": 0.94, "Last": 0.96, "Max": 0.95, "Min": 1.0}
+    lines = [json.loads(line) for line in (of_questions / "metrics.jsonl").read_text("utf-8").splitlines()]
+    for k, line in enumerate(lines[:-1]):
+        line["accuracy_by_kind"] = {kind: ([*shares[kind], 0.6, 0.6, 0.6] + [ends[kind]] * 9)[k] for kind in shares}
+    lines[-1]["accuracy_by_kind"] = dict.fromkeys(shares, 1.0)
+    (of_questions / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    steps = [line["step"] for line in lines]
+    half = {"First": steps[4], "Second": steps[5], "Last": steps[5], "Max": steps[2], "Min": steps[3]}
+    most = {kind: steps[9] if share >= 0.95 else steps[-1] for kind, share in ends.items()}
+    for lesson in (
+        beats("training_dynamics", *OPENING, "Five operations, five speeds"),
+        beats("questions_dynamics", "Why look at the way, not only at the end"),
+    ):
+        rows = [row[:3] for row in cells(taken(lesson), "operation")]
+        assert rows == [[kind, str(half[kind]), str(most[kind])] for kind in shares], lesson.name
+    seen = gf.analyses.by_kind(gf.open(of_questions))
+    assert seen.lasting.values.tolist() == list(most.values()), "the picture beside the tables tells the same steps"
+
+
+def test_a_rung_is_reached_at_the_step_that_the_page_marks(of_questions):
+    told = cells(taken(beats("training_dynamics", *OPENING)), "what a model at this rung knows")
+    marked = {each.text: each.step for each in events(gf.open(of_questions)) if each.kind == "rung"}
+    assert len(marked) > 4
+    assert {f"reaches: {row[0]}": row[2] for row in told} == {text: str(step) for text, step in marked.items()}
+
+
+@pytest.mark.parametrize(("blind", "says"), [(False, "So it can"), (True, "That is not most of them")])
+def test_what_is_said_of_the_first_block_follows_from_the_run(of_questions, blind, says):
+    """Its heads find the largest digit in this run; without queries, they look everywhere alike."""
+    if blind:
+        (file,), index = (of_questions / "weights").iterdir(), of_questions / "index.jsonl"
+        (arrays, about), names = tensors.read(file), gf.open(of_questions).architecture.shapes()
+        arrays["blocks.0.query"] = 0 * arrays["blocks.0.query"]
+        file.write_bytes(tensors.pack(arrays, about))
+        kept = [json.loads(line) for line in index.read_text("utf-8").splitlines()]
+        for each in kept:
+            each["sha256"] = tensors.digest({name: arrays[name][each["row"]] for name in names})
+        index.write_text("".join(f"{json.dumps(each)}\n" for each in kept), "utf-8")
+    stage = taken(beats("training_dynamics", *OPENING, "Five operations, five speeds", "Where it looks"))
+    (told,) = [item.text for item in stage.items if isinstance(item, Said) and item.text.startswith("Can a head look")]
+    run = gf.open(of_questions)
+    weights, places, size = run.weights(), run.trace("Max(1,2,3)")["position_embedding"], run.architecture.per_head
+    new = {tuple(window[:-1]) for window in run.task.examples(8, "validation", 9999).windows.tolist()}
+    looks = []  # (question, head, [whether the largest digit gets most, its share])
+    for digits in permutations(range(10), 3):
+        window = run.tokens(f"Max({','.join(map(str, digits))})")
+        if tuple(window.tolist()) not in new:
+            continue
+        embedded, place = weights["token"][window] + places, 2 + 2 * digits.index(max(digits))
+        query, key = (np.reshape(embedded @ weights[f"blocks.0.{name}"], (8, -1, size)) for name in ("query", "key"))
+        scores = np.einsum("hf,khf->hk", query[0], key) / np.sqrt(size)
+        shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        looks.append(np.stack([shares.argmax(axis=1) == place, shares[:, place]], axis=1))
+    by_head = np.mean(looks, axis=0)
+    most, share = by_head[by_head[:, 0].argmax()]
+    assert f"the {len(looks)} `Max` questions" in told
+    assert f"in {most:.0%} of them head {by_head[:, 0].argmax()} " in told
+    assert f"gives it {share:.0%} of its attention, where looking everywhere alike would give 12%" in told
+    assert says in told
 
 
 SHEEP = "baa baa black sheep\nhave you any wool\nyes sir yes sir\nthree bags full\none for the master\none for the dame"

@@ -41,6 +41,7 @@ from itertools import pairwise
 import numpy as np
 
 import glassformer as gf
+from glassformer.analyses.learn.by_kind import PASSED, passed
 from glassformer.tasks import five_operations
 
 run = train("five_operations", steps=1000)
@@ -52,27 +53,29 @@ discuss(
     "what was learnt first, what depends on what, and where a training went wrong.",
     "Stop two trainings at the same loss, one early and one overfitted, and compare them on new questions.",
 )
-half = {kind: steps[np.argmax(run.metrics[f"accuracy_by_kind.{kind}"] >= 0.5)] for kind in run.task.kinds}
-done = {kind: steps[np.argmax(run.metrics[f"accuracy_by_kind.{kind}"] >= 0.95)] for kind in run.task.kinds}
-soonest = min(half, key=half.__getitem__)
+kinds, curves = run.task.kinds, gf.analyses.by_kind(run).accuracy  # (operation, logged step)
+half, done = (passed(curves, share, lasting=True).values for share in (0.5, PASSED))  # (operation,): from which step on
+sized, placed = ([half[kinds.index(kind)] for kind in group] for group in (("Max", "Min"), ("First", "Second", "Last")))
+expect(max(sized) < min(placed), "Max and Min are half right before the three that need positions")
 choice(
-    "Which operation is the first that the model gets half right?",
-    soonest,
-    f"It is there at step {half[soonest]:,}. For the largest and the smallest digit the order of the digits does not "
-    "matter; for the other three the model must first find out how to use positions.",
+    "Which operations are the first of which the model gets at least half of the answers right, from then on?",
+    "`Max` and `Min`",
+    f"They are so from step {max(sized):,.0f} on, the others from step {min(placed):,.0f} on. For the largest and the "
+    "smallest digit the order of the digits does not matter; for the other three the model must first find out how "
+    "to use positions.",
     {
-        kind: f"It is half right at step {half[kind]:,}; `{soonest}` was so at step {half[soonest]:,}."
-        for kind in run.task.kinds
-        if kind != soonest
+        "`First`, `Second` and `Last`": f"None of these stays half right before step {min(placed):,.0f}; `Max` and "
+        f"`Min` both do from step {max(sized):,.0f} on.",
+        "all five together": f"`Max` and `Min` stay half right from step {max(sized):,.0f} on, the others from step "
+        f"{min(placed):,.0f} on.",
     },
 )
 table(
-    ["operation", "half right at step", "nearly always right at step"],
-    [[kind, f"{half[kind]:,}", f"{done[kind]:,}"] for kind in run.task.kinds],
-)
-expect(
-    max(half["Max"], half["Min"]) <= min(half["First"], half["Second"], half["Last"]),
-    "Max and Min are half right before the three that need positions",
+    ["operation", "at least half right from step", f"at least {PASSED:.0%} right from step"],
+    [
+        [kind, *(f"{step[k]:,.0f}" if step[k] >= 0 else "not yet" for step in (half, done))]
+        for k, kind in enumerate(kinds)
+    ],
 )
 say(
     "The source expects the opposite: that the first digit is easiest. It is, for somebody who reads from left to "
@@ -236,7 +239,8 @@ choice(
     },
 )
 expect(late < early, "the gradient is smaller at the end than at the beginning")
-firing = [float(np.mean(run.trace(questions[::50], step=int(s))["hidden"] > 0)) for s in (0, run.steps[-1])]
+new = run.task.examples(run.architecture.context, "validation", len(questions)).windows[:, :-1]
+firing = [float(np.mean(run.trace(new, step=int(s))["hidden"] > 0)) for s in (0, run.steps[-1])]
 say(
     f"And the neurons: before training {firing[0]:.0%} of them fire at a position, at the end {firing[1]:.0%}. A "
     "neuron that fired for half of all questions by chance has weights like any other: they move wherever firing "

@@ -86,12 +86,12 @@ def logged(run: Run, member: int = 0) -> Labelled | None:
     return Labelled(np.array(found), {"kind": run.task.kinds, "step": _clock.metrics(run)["step"]}, "share")
 
 
-def passed(accuracy: Labelled, *, lasting: bool = False) -> Labelled:
-    """(kind,): the first step of a curve with 95 % right, or the first from which it stays there; NaN: none."""
+def passed(accuracy: Labelled, level: float = PASSED, *, lasting: bool = False) -> Labelled:
+    """(kind,): the first step at which at least `level` are right, or from which that stays so; NaN: none."""
     at = np.array(accuracy.axes["step"].values)
     found = np.full(len(accuracy.values), np.nan)
     for k, row in enumerate(accuracy.values):
-        good = row >= PASSED
+        good = row >= level
         if lasting:
             good = np.logical_and.accumulate(good[::-1])[::-1]
         found[k] = at[np.argmax(good)] if good.any() else np.nan
