@@ -105,7 +105,7 @@ choice(
     {
         "by about its length": "That is what one expects; look at the picture below.",
         "many times its length": "Then nothing of its beginning would be left. Nearly all of it is.",
-        "not at all": "Every step moves it, if the word or a word it competes with comes up.",
+        "not at all": "Every step moves it in which the word is in view, and weight decay shrinks it a little in all.",
     },
 )
 expect(0.01 < moved / length < 0.5, "the row moves, but not far")
@@ -345,8 +345,8 @@ table(
 )
 expect(np.allclose(cosines(turned), after, atol=1e-4), "turning changes every feature and no cosine")
 discuss(
-    "Of large models it is told that `king` − `man` + `woman` lands near `queen`. Could the model of this rhyme do "
-    "such a thing?",
+    "Of word vectors that were learnt from very much text (`word2vec`) it is told that `king` − `man` + `woman` lands "
+    "near `queen`. Could the model of this rhyme do such a thing?",
     "It would need many texts in which pairs of words differ in use by the same thing; the rhyme has no such pairs. "
     "Mind also that the three words of the question are usually left out of the search, which helps a lot.",
     f"`glassformer figures {run.name} neighbours --set token=school --set minus=day --set plus=play` computes such a "

@@ -153,7 +153,7 @@ expect(same == samples[0], "and the same seed to the same text")
 show(plot_unrolled(run, seed=seed()), "unrolled",
      "A text as it grows: left what is in view, right what was likely. Where did chance decide?")  # fmt: skip
 say(
-    "`glassformer generate mary mary --seed 5` does the same from the command line. Try it: other seeds, other "
+    f"`glassformer generate {run.name} mary --seed 5` does the same from the command line. Try it: other seeds, other "
     "first words."
 )
 lab(run, f"These chances are the sectors of the wheel. Type the word at which it stopped after `{start}`, and so on.",
@@ -255,8 +255,8 @@ choice(
 # %% [markdown]
 # ## What it cannot say
 #
-# Some things no temperature will bring. Predict each before you read the answer: a word that is not in the rhyme; *I
-# do not know*; a sentence that means something new.
+# Some things it does not say. Predict each before you read the answer: a word that is not in the rhyme; *I do not
+# know*, which would be an even answer, after nonsense; a sentence that means something new.
 
 # %%
 from glassformer.errors import Error
@@ -274,7 +274,8 @@ top = run.ask(nonsense)[0]
 expect(nonsense not in " ".join(TEXT), "nonsense does not occur in the rhyme")
 say(
     f"Nonsense, `{nonsense}`, which never occurs: it goes on with `{top[0]}` and gives it {top[1]:.0%}, "
-    f"{top[1] * len(words):.0f} times as much as an even guess. It has no way to say that it does not know."
+    f"{top[1] * len(words):.0f} times as much as an even guess. An even answer would say that it does not "
+    "know; nothing in its training gave it a reason to answer so."
 )
 expect(top[1] > 2 / len(words), "on nonsense it still has a favourite, far above an even guess")
 copies = found[1.0][1]
@@ -311,10 +312,10 @@ point(
 # - the *loop* of this lesson: from chances to text.
 #
 # The large models that people talk to are built of the same parts. What would bring ours closer to them? More text
-# first of all, then pieces of words in place of whole ones, a larger model, a longer window, and *dropout*, which
-# switches off neurons by chance during training, against learning by heart. `glassformer train --text FILE` does the
-# first with a text of yours, and the lesson on Shakespeare shows the next steps. One improvement is in place already:
-# the rate of this training falls towards its end.
+# first of all, then pieces of words in place of whole ones, a larger model and a longer window; and afterwards
+# *instruction tuning*, more training on questions with good answers, so that it answers in place of merely going on.
+# `glassformer train --text FILE` does the first with a text of yours, and the lesson on Shakespeare shows the next
+# steps. One improvement is in place already: the rate of this training falls towards its end.
 
 # %%
 discuss(

@@ -21,12 +21,15 @@ OF_RULE = (
     "floor of the same windows). {beyond}Dotted lines named "
     "floor, where they can be told from it, are what the exact predictor pays on the very windows that are judged, or "
     "on those of training, which differ a little from the average. Middle: what is left above the floor of the very "
-    "same windows, on a logarithmic axis; values below zero, where the model knows these windows better than the rule "
-    "does, are memorising and are drawn in the shaded band. "
+    "same windows, on a logarithmic axis{below}. "
     "Bottom: the share of wrong answers on the judged windows{least}. Losses are measured on a fixed sample of "
     "windows; the ladder is exact. A curve that stays above a rung refutes that the model has understood so much."
 )
 BEYOND = "A dotted line below the floor is what a model would pay that sees further back than the window. "
+BELOW = (
+    "; values below zero, where the model knows these windows better than the rule does, are memorising and are drawn "
+    "in the shaded band"
+)
 LEAST = "; the least possible error is that over all windows there are, and a sample may lie a little below it"
 HEART = ", which are those of training: nothing is held back"
 OF_TEXT = (
@@ -65,7 +68,8 @@ def draw(seen: Loss, look: _draw.Look) -> Figure:
 def caption(seen: Loss) -> str:
     """How to read the three charts."""
     least, beyond = LEAST if "rule_error" in seen.curves else "", "" if all(seen.reachable) else BEYOND
-    rest = OF_RULE.format(least=least, beyond=beyond) if seen.truth_known else OF_TEXT
+    below = BELOW if seen.held_out else ""
+    rest = OF_RULE.format(least=least, beyond=beyond, below=below) if seen.truth_known else OF_TEXT
     return (
         f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
         f"(thick), in training (solid) and on {seen.whose} windows (dashed){'' if seen.held_out else HEART}; dots are "
@@ -183,7 +187,9 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
     bottom = -2 * LINEAR if low > -LINEAR else 1.6 * low
     ax.set_ylim(bottom, max(1.6 * high, 10 * LINEAR))
-    ax.axhspan(bottom, 0, color=t.unconstrained, alpha=0.5, zorder=0, linewidth=0)
+    shaded = seen.held_out or not seen.truth_known  # else the floor is counted on these windows: nothing gets below it
+    if shaded:
+        ax.axhspan(bottom, 0, color=t.unconstrained, alpha=0.5, zorder=0, linewidth=0)
     ax.axhline(0, color=t.ink, linestyle="--", linewidth=1.1 * sheet.size.line, zorder=1)
     ax.set_yticks([v for v in (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10) if bottom <= v <= 1.6 * high])
     ax.yaxis.set_major_formatter(lambda value, _: _draw.number(value, 3).rstrip("0").rstrip(".") or "0")
@@ -191,7 +197,7 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     zero, below = ("floor of these windows", "below: memorising") if seen.truth_known else (
         "best table of counts", "below: knows more than counts"
     )  # fmt: skip
-    _draw.beside(ax, [(0.0, zero, t.ink), (bottom / 2, below, t.quiet)], most=wide)
+    _draw.beside(ax, [(0.0, zero, t.ink), *([(bottom / 2, below, t.quiet)] if shaded else [])], most=wide)
 
 
 def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
