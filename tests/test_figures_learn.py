@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import glassformer as gf
+import hand_wired
 from glassformer import analyses, figures
 from glassformer.analyses.learn.by_kind import by_kind
 from glassformer.analyses.learn.every_question import every_question
@@ -13,6 +14,7 @@ from glassformer.errors import Error
 from glassformer.experiment import load
 from glassformer.figures import _draw
 from glassformer.optimiser import schedule
+from glassformer.tasks import find
 from small_runs import TEXT, run_of
 from small_studies import study_of
 from small_texts import noise
@@ -131,3 +133,19 @@ def test_the_table_of_a_study_fits_a_terminal_and_loses_nothing():
     for k, name in enumerate(["cell", *(row.cell.name for row in found.rows())]):
         told = [word for block in blocks for word in block[k].removeprefix(name).split()]
         assert told == whole[k].removeprefix(name).split()
+
+
+def test_nothing_is_called_memorising_where_no_model_gets_below_the_floor(tmp_path):
+    """Of a rhyme the floor is counted on the very windows that are judged; of a rule it is not."""
+    lines = [{"step": 10 * k, "train_loss": 0.3 - k / 10, "validation_loss": 0.3 - k / 10, "train_excess": 0.1 - k / 10,
+              "excess": 0.1 - k / 10} for k in range(2)]  # fmt: skip
+    for task, below in (("mary", False), ("plus_last_even", True)):
+        size = len(find(task).vocabulary)
+        run = hand_wired.write_run(
+            tmp_path / task, token=np.zeros((size, 2)), blocks=[{}], context=6, task=task, lines=lines
+        )
+        drawn = figures.plot_loss(run)
+        told = [text.get_text() for panel in drawn.axes for text in panel.texts]
+        assert any("floor of these windows" in text for text in told), "the picture reaches down to the floor"
+        assert any("memorising" in text for text in told) == below
+        assert ("memorises" in _draw.of(drawn).words.caption) == below

@@ -393,8 +393,8 @@ def test_what_is_said_of_the_first_block_follows_from_the_run(of_questions, blin
         looks.append(np.stack([shares.argmax(axis=1) == place, shares[:, place]], axis=1))
     by_head = np.mean(looks, axis=0)
     most, share = by_head[by_head[:, 0].argmax()]
-    assert f"the {len(looks)} `Max` questions" in told
-    assert f"in {most:.0%} of them head {by_head[:, 0].argmax()} " in told
+    assert f"In {most:.0%} of the {len(looks)} `Max` questions with three different digits" in told
+    assert f"head {by_head[:, 0].argmax()} of the first block looks at the largest digit more than" in told
     assert f"gives it {share:.0%} of its attention, where looking everywhere alike would give 12%" in told
     assert says in told
 

@@ -274,8 +274,7 @@ top = run.ask(nonsense)[0]
 expect(nonsense not in " ".join(TEXT), "nonsense does not occur in the rhyme")
 say(
     f"Nonsense, `{nonsense}`, which never occurs: it goes on with `{top[0]}` and gives it {top[1]:.0%}, "
-    f"{top[1] * len(words):.0f} times as much as an even guess. An even answer would say that it does not "
-    "know; nothing in its training gave it a reason to answer so."
+    f"{top[1] * len(words):.0f} times as much as in an even answer, which would say that it does not know."
 )
 expect(top[1] > 2 / len(words), "on nonsense it still has a favourite, far above an even guess")
 copies = found[1.0][1]

@@ -227,8 +227,7 @@ choice(
     f"Two students train the same model with two seeds: {one:.0%} and {other:.0%} on {asked:,} questions. Is the first "
     "better?",
     "nobody can say from these numbers: chance alone makes such gaps",
-    f"The difference is {z:.2f} standard errors; below about two, chance is enough to explain it. That does not show "
-    "that they are equally good: many seeds have to be compared.",
+    f"The difference is {z:.2f} standard errors; below about two, chance can explain it. Compare many seeds to know.",
     {
         "yes: one per cent is one per cent": f"The luck of {asked:,} questions alone moves the gap by "
         f"{100 * error:.2f} %.",

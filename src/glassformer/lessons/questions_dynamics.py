@@ -57,26 +57,17 @@ kinds, curves = run.task.kinds, gf.analyses.by_kind(run).accuracy  # (operation,
 half, done = (passed(curves, share, lasting=True).values for share in (0.5, PASSED))  # (operation,): from which step on
 sized, placed = ([half[kinds.index(kind)] for kind in group] for group in (("Max", "Min"), ("First", "Second", "Last")))
 expect(max(sized) < min(placed), "Max and Min are half right before the three that need positions")
+when = f"`Max` and `Min` are so from step {max(sized):,.0f} on, the others from step {min(placed):,.0f} on or later."
 choice(
     "Which operations are the first of which the model gets at least half of the answers right, from then on?",
     "`Max` and `Min`",
-    f"They are so from step {max(sized):,.0f} on, the others from step {min(placed):,.0f} on. For the largest and the "
-    "smallest digit the order of the digits does not matter; for the other three the model must first find out how "
-    "to use positions.",
-    {
-        "`First`, `Second` and `Last`": f"None of these stays half right before step {min(placed):,.0f}; `Max` and "
-        f"`Min` both do from step {max(sized):,.0f} on.",
-        "all five together": f"`Max` and `Min` stay half right from step {max(sized):,.0f} on, the others from step "
-        f"{min(placed):,.0f} on.",
-    },
+    f"{when} For the largest and the smallest digit the order of the digits does not matter; for the other three the "
+    "model must first find out how to use positions.",
+    {"`First`, `Second` and `Last`": f"It is the other way round. {when}", "all five together": when},
 )
-table(
-    ["operation", "at least half right from step", f"at least {PASSED:.0%} right from step"],
-    [
-        [kind, *(f"{step[k]:,.0f}" if step[k] >= 0 else "not yet" for step in (half, done))]
-        for k, kind in enumerate(kinds)
-    ],
-)
+table(["operation", "at least half right from step", f"at least {PASSED:.0%} right from step"],
+      [[kind, *(f"{step[k]:,.0f}" if step[k] >= 0 else "not yet" for step in (half, done))]
+       for k, kind in enumerate(kinds)])  # fmt: skip
 say(
     "The source expects the opposite: that the first digit is easiest. It is, for somebody who reads from left to "
     "right. This model sees all tokens at once, and *where* is what it must learn."
@@ -97,7 +88,6 @@ thirds = [loss[a] - loss[b] for a, b in pairwise(cuts)]
 ends = [steps[k] for k in cuts]
 names = [f"steps {a:,} to {b:,}" for a, b in pairwise(ends)]
 most = int(np.argmax(thirds))
-_rows = [[f"{fall:.2f}"] for fall in thirds]
 point(
     "Point at the third of the training in which most of the loss is lost.",
     names,
@@ -107,7 +97,7 @@ point(
     otherwise="Less is lost there.",
     cells=[["?"]] * len(names),
 )
-table(["part", "falls by"], [[name, row[0]] for name, row in zip(names, _rows, strict=True)])
+table(["part", "falls by"], [[name, f"{fall:.2f}"] for name, fall in zip(names, thirds, strict=True)])
 known = run.trace(
     run.task.examples(run.architecture.context, "validation", 200).windows[:, :-1],
     step=int(run.steps[len(run.steps) // 4]),

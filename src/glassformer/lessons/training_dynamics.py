@@ -127,31 +127,29 @@ say(
 steps = run.metrics["step"]
 ladder = run.task.ladder(run.architecture.context)
 events = gf.analyses.timeline(run)
-rungs = dict(zip(events.rungs.axes["rung"].values, events.rungs.values.tolist(), strict=True))
-reached = {name: int(step) for name, step in rungs.items() if np.isfinite(step)}
+rungs = zip(events.rungs.axes["rung"].values, events.rungs.values, strict=True)
+reached = {name: int(step) for name, step in rungs if step >= 0}  # nothing is in it that is not reached
 table(["what a model at this rung knows", "its loss", "reached by step"],
       [[rung.name, f"{rung.nats:.3f}", reached.get(rung.name, "not yet")] for rung in ladder])  # fmt: skip
 expect("operation only" in reached and run.metrics["accuracy"][-1] > PASSED, "nearly all new questions come right")
-say("A rung counts as reached when the loss is on it or less than a fiftieth of the ladder's height above it.")
+say("A rung counts as reached when the loss is less than a fiftieth of the ladder's height above it.")
 show(gf.figures.plot_timeline(run), "timeline", "Rungs, operations and parts on one axis: what happened when.")
 early, late = reached["operation only"], int(events.right)
-at = {s: float(loss[list(steps).index(s)]) for s in (0, early, late, int(steps[-1]))}
-fallen = [at[0] - at[early], at[early] - at[late], at[late] - at[int(steps[-1])]]
+at = [float(loss[list(steps).index(step)]) for step in (0, early, late, int(steps[-1]))]
+falls = -np.diff(at) / (at[0] - at[-1])  # in each phase, as a share of the whole
 say(
     f"That makes three phases. **Early**, to step {early}: statistics. Some tokens are never an answer, some digits "
     "are likelier for `Max`; a model needs no digit of the question to come so far. "
     f"**Middle**, to step {late}, when nearly all answers are right: structure. It finds out which digits there are, "
     "then that their places count. **Late**: refinement. What is right becomes surer, and the last odd cases, such as "
-    f"equal digits, come right. Of everything the loss falls, {fallen[0] / sum(fallen):.0%} falls early, "
-    f"{fallen[1] / sum(fallen):.0%} in the middle and {fallen[2] / sum(fallen):.0%} late. (The picture goes by the "
-    "shape of the curve, not by what is known: its phases end where the loss bends.)"
+    f"equal digits, come right. Of everything the loss falls, {falls[0]:.0%} falls early, {falls[1]:.0%} in the "
+    f"middle and {falls[2]:.0%} late. (The phases of the picture are others: they end where the curve bends.)"
 )
 say(
     f"Think of the loss as a landscape with {run.parameters:,} directions, one for each parameter. Nobody sees more of "
     "it than the slope underfoot, and still the walk ends low: with so many directions there is nearly always one that "
     "leads on down. Why it works so well is not fully understood."
 )
-expect(list(reached.values()) == sorted(reached.values()), "the rungs are reached from the top to the bottom")
 lab(run, "Stand on the long rung: here it knows what kind of token an answer is, and little about which.",
     step=int(run.steps[np.searchsorted(run.steps, reached["answer frequencies"])]), input="Max(5,3,9)",
     panels=("curves", "output", "updates"))  # fmt: skip
@@ -275,17 +273,17 @@ say(
 )
 of_max = np.array([each for each in sample if names[each[0]] == "Max" and len(set(each[2::2].tolist())) == 3])
 at_first = run.trace(of_max)["attention"][:, 0, :, 0]  # first block, answering place: (question, head, place looked at)
-largest = 2 + 2 * of_max[:, 2::2].argmax(1)  # where the largest digit stands
-there = (at_first.argmax(-1) == largest[:, None]).mean(0)  # (head,): share of the questions in which it gets most
-keenest = int(there.argmax())
-given = float(np.take_along_axis(at_first[:, keenest], largest[:, None], axis=1).mean())
+largest = 2 + 2 * of_max[:, 2::2].argmax(1)  # the place of the largest digit
+most_there = (at_first.argmax(-1) == largest[:, None]).mean(0)  # (head,): in this share of the questions
+keenest = int(most_there.argmax())
+given = float(at_first[np.arange(len(of_max)), keenest, largest].mean())
 say(
-    "Can a head look at the largest digit before anything has been compared? Before the first block nothing has. Take "
-    f"the {len(of_max)} `Max` questions with three different digits among those kept from it: in {there[keenest]:.0%} "
-    f"of them head {keenest} of the first block looks at the largest digit more than at anything else. On average it "
-    f"gives it {given:.0%} of its attention, where looking everywhere alike would give {1 / len(at_first[0, 0]):.0%}. "
+    "Can a head look at the largest digit before anything has been compared? Before the first block nothing has. In "
+    f"{most_there[keenest]:.0%} of the {len(of_max)} `Max` questions with three different digits that were kept from "
+    f"it, head {keenest} of the first block looks at the largest digit more than at anything else; on average it gives "
+    f"it {given:.0%} of its attention, where looking everywhere alike would give {1 / len(at_first[0, 0]):.0%}. "
     + ("So it can: each key tells how large its own digit is, the query of `Max` asks for large ones, and softmax "
-       "gives most to the highest score." if there[keenest] > 0.5 else
+       "gives most to the highest score." if most_there[keenest] > 0.5 else
        "That is not most of them: with this seed the largest digit is found by a later block.")
 )  # fmt: skip
 expect(spread(end) < spread(0), "attention at the answering place is sharper after training")

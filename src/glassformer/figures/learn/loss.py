@@ -26,10 +26,7 @@ OF_RULE = (
     "windows; the ladder is exact. A curve that stays above a rung refutes that the model has understood so much."
 )
 BEYOND = "A dotted line below the floor is what a model would pay that sees further back than the window. "
-BELOW = (
-    "; values below zero, where the model knows these windows better than the rule does, are memorising and are drawn "
-    "in the shaded band"
-)
+BELOW = "; below zero, in the shaded band, the model knows these windows better than the rule does: it memorises them"
 LEAST = "; the least possible error is that over all windows there are, and a sample may lie a little below it"
 HEART = ", which are those of training: nothing is held back"
 OF_TEXT = (
@@ -68,8 +65,7 @@ def draw(seen: Loss, look: _draw.Look) -> Figure:
 def caption(seen: Loss) -> str:
     """How to read the three charts."""
     least, beyond = LEAST if "rule_error" in seen.curves else "", "" if all(seen.reachable) else BEYOND
-    below = BELOW if seen.held_out else ""
-    rest = OF_RULE.format(least=least, beyond=beyond, below=below) if seen.truth_known else OF_TEXT
+    rest = OF_RULE.format(least=least, beyond=beyond, below=BELOW * seen.held_out) if seen.truth_known else OF_TEXT
     return (
         f"Top: loss in {UNITS[seen.unit]} by training step, raw (thin) and as a running median over five logged lines "
         f"(thick), in training (solid) and on {seen.whose} windows (dashed){'' if seen.held_out else HEART}; dots are "
