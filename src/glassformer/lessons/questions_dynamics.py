@@ -73,8 +73,8 @@ say(
     "right. This model sees all tokens at once, and *where* is what it must learn."
 )
 show(gf.figures.plot_by_kind(run), "by_kind", "One curve for each operation: two come first, three follow together.")
-lab(run, "Stop the clock where the two curves are high and the three are low, and ask.",
-    step=int(run.steps[len(run.steps) // 3]), input="First(5,3,9)", panels=("curves", "output"))  # fmt: skip
+lab(run, "The clock is where two of the curves are high and three are low. Ask.",
+    step=run.steps[run.steps >= max(sized)][0].item(), input="First(5,3,9)", panels=("curves", "output"))  # fmt: skip
 
 # %% [markdown]
 # ## Three phases?

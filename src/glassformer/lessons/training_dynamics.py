@@ -220,12 +220,12 @@ table(["operation", "at least half right from step", f"at least {PASSED:.0%} rig
         f"{curves.values[k, -1]:.0%}"] for k, kind in enumerate(kinds)])  # fmt: skip
 show(gf.figures.plot_by_kind(run), "kinds", "Each operation on its way: which leads, and where they cross.")
 best_guess = np.mean([names[answers[k]] == "9" for k in range(len(questions)) if names[questions[k, 0]] == "Max"])
-asked = sum(int(run.metrics[f"judged.{part}"][0]) for part in ("validation", "test")) // len(kinds)
+per_line = sum(int(run.metrics[f"judged.{part}"][0]) for part in ("validation", "test")) // len(kinds)
 ends = [[f"`{kind}`" for k, kind in enumerate(kinds) if half[k] == step] for step in (half.min(), half.max())]
 say(
     f"With this seed half of the answers are right soonest for {', '.join(ends[0])} and latest for "
-    f"{', '.join(ends[1])}. A line of the log asks only about {asked} new questions of each operation, and one "
-    f"answer moves a share by {1 / asked:.0%}: which of two close ones was sooner is a matter of chance. "
+    f"{', '.join(ends[1])}. A line of the log asks only about {per_line} new questions of each operation, and one "
+    f"answer moves a share by {1 / per_line:.0%}: which of two close ones was sooner is a matter of chance. "
     "Beware of easy points: who always answers `9` gets "
     f"{best_guess:.0%} of the `Max` questions right without a look. (S1 reports less than half of that after ten "
     "epochs, which even the laziest guess beats, and calls `Max` and `Min` the hard ones: they are the two that can "
