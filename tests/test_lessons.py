@@ -364,6 +364,20 @@ def test_a_rung_is_reached_at_the_step_that_the_page_marks(of_questions):
     assert {f"reaches: {row[0]}": row[2] for row in told} == {text: str(step) for text, step in marked.items()}
 
 
+def test_two_lessons_give_one_answer_to_one_question():
+    """Whether 95 % right of 2,000 are better than 94 %: from a gap that chance can make follows neither yes nor no."""
+    rights = [
+        ast.literal_eval(node.args[1])
+        for name in ("one_seed_proves_nothing", "questions_by_hand")
+        for cell in scripts.script(name).cells
+        if cell.kind == "code" and "0.95, 0.94" in cell.source
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "choice"
+    ]
+    assert len(rights) == 2
+    assert all(right.lower().startswith("nobody can say") for right in rights), rights
+
+
 @pytest.mark.parametrize(("blind", "says"), [(False, "So it can"), (True, "That is not most of them")])
 def test_what_is_said_of_the_first_block_follows_from_the_run(of_questions, blind, says):
     """Its heads find the largest digit in this run; without queries, they look everywhere alike."""
