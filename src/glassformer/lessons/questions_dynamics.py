@@ -131,7 +131,7 @@ def evenness(step: int) -> float:
 
 
 first, last = evenness(0), evenness(int(run.steps[-1]))
-say(f"On a scale from one (even) to zero (one position only), attention goes from {first:.2f} to {last:.2f}.")
+say(f"From one (even) to zero (one position only), attention on `Max(5,3,9)` goes from {first:.2f} to {last:.2f}.")
 expect(last < first, "attention where the answer is read becomes less even")
 choice(
     "What makes attention sharp?",
@@ -153,8 +153,8 @@ settled = [
     int(run.steps[np.argmax(np.logical_and.accumulate((apart[:, b] <= apart[0, b] / 2)[::-1])[::-1])]) for b in range(2)
 ]
 say(
-    f"Where the answer is read, attention is closer to its end than half its way from step {settled[0]:,} on in the "
-    f"first block and from step {settled[1]:,} on in the second."
+    f"On this question, where the answer is read, attention has come at least half of its way for good by step "
+    f"{settled[0]:,} in the first block and by step {settled[1]:,} in the second."
 )
 discuss(
     "Why might a later block settle later?",
