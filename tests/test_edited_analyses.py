@@ -277,3 +277,11 @@ def test_parts_are_removed_alike_with_and_without_edits():
 def test_what_cannot_be_computed_is_refused_with_the_reason(analysis, edit, reason):
     with pytest.raises(CallError, match=reason):
         analysed(analysis, run_of("rule").edited(edit))
+
+
+def test_a_figure_of_an_edited_model_does_not_pass_an_evaluation_off_as_a_log():
+    from glassformer.figures import _draw
+
+    evaluated = "evaluated at saved steps instead"
+    for run, says in ((run_of("rule"), False), (run_of("rule").edited("zero(value)"), True)):
+        assert (evaluated in _draw.of(gf.figures.plot_loss(run)).words.caption) is says

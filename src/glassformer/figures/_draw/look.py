@@ -25,6 +25,8 @@ class Look:
 
         The caption says how to read the picture, `alt` what it shows to who cannot see it: the title where it is empty.
         """
+        if "edited: " in seen.clock and "logged" in caption:
+            caption += " The model is edited, so what would be logged was evaluated at saved steps instead."
         words = Words(title or seen.title, caption, alt or f"{title or seen.title}.")
         made = Sheet(self.ax, self.theme, self.size, words, seen.clock, height, least)
         made.seen, made.page, made.options = seen, self.page, self.options
