@@ -668,11 +668,3 @@ def _dimensions(name: str) -> tuple[str, ...]:
 
 def _steps(steps: list[int]) -> str:
     return f"step {steps[0]}" if len(steps) == 1 else f"{len(steps)} steps from {min(steps)} to {max(steps)}"
-
-
-def _sentence(work: Any, *given: Any) -> list[str]:
-    try:
-        work(*given)
-    except Error as problem:
-        return [str(problem)]
-    return []

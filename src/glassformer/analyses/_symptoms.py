@@ -5,10 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from glassformer import reference
 from glassformer.analyses import _clock, _counted, _decide, _judged
 from glassformer.analyses._result import Array
-from glassformer.architecture import nest, part
+from glassformer.architecture import part
 from glassformer.errors import Error
 from glassformer.run import Run
 from glassformer.summary import SLACK
@@ -182,11 +181,10 @@ class Symptoms:
         first: Array | None = None
         for step in _clock.looks(run, LOOKS if windows == WINDOWS else 3, self.member) if len(run.steps) else []:
             try:
-                flat = run.weights(step, self.member)
+                seen = run.trace(given.windows[:, :-1], step, self.member)
             except Error:  # a damaged step is another matter, and said elsewhere
                 continue
             with np.errstate(all="ignore"):
-                _, seen = reference.forward(nest(flat), given.windows[:, :-1], a)
                 final = seen["final"][:, _counted.read(run)].astype(np.float64)
                 signal = _between(final).mean() / max(np.sqrt((final**2).mean()), 1e-30)
                 found.setdefault("signal", []).append((step, float(signal)))

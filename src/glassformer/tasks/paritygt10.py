@@ -2,33 +2,20 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
 from glassformer.tasks._task import FloatArray
+from glassformer.tasks.parity_based import ParityBased
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paritygt10(Rule):
+class Paritygt10(ParityBased):
     """Numbers 0 to 20. What counts is the parity of the last two tokens; what is chosen is the size of the next."""
 
     sequences: int = 5000
-    shortest: int = 33
-    longest: int = 64
 
-    vocabulary = tuple(map(str, range(21)))
     showcase = ("3 8 15 12 20 5 11 2 17 10", "4 18 6 3 10 17 13 9 1 8")
-    start = ()  # the parities of the last two tokens
-    back = 1  # the last token is at hand; the one before it must be looked up
-
-    def advance(self, state: tuple[int, ...], token: int) -> tuple[int, ...]:
-        """Parities are all that counts."""
-        return (*state, token % 2)[-2:]
 
     def law(self, state: tuple[int, ...]) -> FloatArray:
         """The first two numbers are free."""
         if len(state) < 2:
             return self.evenly(range(21))
         return self.evenly(range(10) if state[0] == state[1] else range(10, 21))
-
-    def is_constrained(self, state: tuple[int, ...]) -> bool:
-        """After the second token, always."""
-        return len(state) == 2
