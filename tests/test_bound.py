@@ -36,8 +36,13 @@ def readme() -> Iterator[str]:
     yield f"over {steps} steps the points"
     yield f"A transformer with {made.architecture.parameters} numbers learns"
     yield f"({steps} steps, every one of them kept)"
-    yield f"With a window of {made.architecture.context} tokens, {100 * (1 - shares.answerable):.1f} % of the answers"
-    yield f"is wrong at {100 * shares.least_error:.1f} % of the places"
+    full = made.task.shares(made.architecture.context, full=True)
+    yield f"(one to {made.architecture.context} tokens in view), {100 * (1 - shares.answerable):.1f} % of the answers"
+    yield f"is wrong at {100 * shares.least_error:.1f} % of the positions"
+    yield (
+        f"with all {made.architecture.context} tokens in view it is {100 * (1 - full.answerable):.2g} % and "
+        f"{100 * full.least_error:.2g} %"
+    )
     yield f"at most {compiled.MOST_BYTES // 10**6} MB"
     yield f"fits {made.train.keep_bytes // 10**6} MB"
     yield f"{WORDS[len(rules)]} of them, small enough"

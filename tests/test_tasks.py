@@ -252,11 +252,78 @@ def test_shares_are_those_of_many_windows(name):
     assert abs(off.mean()) <= 5 * off.std() / np.sqrt(1500) + 1e-9
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_shares_of_a_full_view_are_those_of_the_last_position(name):
+    """Sampled: with the whole window in view, only the last position of a window counts."""
+    task, context = of(name), context_of(name)
+    examples, shares = task.examples(context, "train", 20_000), task.shares(context, full=True)
+    asked, known = examples.constrained[:, -1], examples.answerable[:, -1]
+    assert abs(asked.mean() - shares.constrained) <= 5 * asked.std() / np.sqrt(5000) + 1e-9
+    off = known - shares.answerable * asked
+    assert abs(off.mean()) <= 5 * off.std() / np.sqrt(5000) + 2e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastEvenOfTwo(PlusLastEven):
+    """The same rule on numbers 0 to 2, so small that every sequence can be listed."""
+
+    shortest: int = 4
+    longest: int = 5
+    vocabulary = ("0", "1", "2", "+")
+
+    def advance(self, state, token):
+        return (token if token in (0, 2) else state[0]), token
+
+    def law(self, state):
+        even, last = state
+        if last == 3:
+            return self.evenly((0, 2) if even is None else (even,))
+        return self.evenly(range(3)) if last is None else np.array([0.2, 0.2, 0.2, 0.4])
+
+    def is_constrained(self, state):
+        return state[1] == 3
+
+
+@pytest.mark.parametrize("context", [1, 2, 3])
+def test_shares_are_what_listing_every_sequence_gives(context):
+    """Every sequence, every window in it, every position: what is in view, what came before it, and what is asked."""
+    task = LastEvenOfTwo()
+    seen = [{} for _ in range(context)]  # position → what is in view → [(chance, constrained, allowed)]
+    for length in (4, 5):
+        for tokens in product(range(4), repeat=length):
+            state, chance, states = task.start, 0.5, []
+            for token in tokens:
+                chance *= task.law(state)[token]
+                state = task.advance(state, token)
+                states.append(state)
+            windows = length - context
+            for begin in range(windows if chance else 0):
+                for place in range(context):
+                    state = states[begin + place]
+                    asks = (task.is_constrained(state), tuple(task.law(state) > 0))
+                    seen[place].setdefault(tokens[begin : begin + place + 1], []).append((chance / windows, *asks))
+
+    def counted(positions):
+        constrained = answerable = hit = 0.0
+        for view in (views for place in positions for views in seen[place].values()):
+            asked = [(chance, allowed) for chance, bound, allowed in view if bound]
+            constrained += sum(chance for chance, _ in asked)
+            if len({(bound, allowed) for _, bound, allowed in view}) == 1:
+                answerable += sum(chance for chance, _ in asked)
+            hit += max(sum(chance for chance, allowed in asked if allowed[token]) for token in range(4))
+        return constrained / len(positions), answerable / constrained, 1 - hit / constrained
+
+    for full, positions in ((False, range(context)), (True, [context - 1])):
+        found = task.shares(context, full=full)
+        assert_allclose([found.constrained, found.answerable, found.least_error], counted(positions), atol=1e-12)
+
+
 def test_plus_last_even_hides_its_answer_as_often_as_published():
     task = PlusLastEven()
     known, constrained = task._beliefs(8), task._beliefs(8).constrained
     hidden = 1 - (known.visits @ known.answerable) / (known.visits @ constrained)
     assert_allclose(hidden, [1, 0.330, 0.106, 0.034, 0.011, 0.003, 0.001, 0.0003], atol=6e-4)
+    assert 1 - task.shares(8, full=True).answerable == hidden[-1]
 
 
 def test_plus_last_even_in_the_long_run():

@@ -84,10 +84,12 @@ number(
 )
 examples = run.task.examples(run.architecture.context, "validation", 1000)
 asked, answerable = int(examples.constrained.sum()), int(examples.answerable.sum())
+full = run.task.shares(run.architecture.context, full=True)
 say(
     f"Of {examples.constrained.size:,} places in its test windows the rule speaks at {asked:,}. At "
-    f"{1 - answerable / asked:.1%} of those the even number lies further back than the {run.architecture.context} "
-    "tokens that the model sees. No model of this size can know it there; we count right and wrong where it can."
+    f"{1 - answerable / asked:.1%} of those no even number is in view, mostly near the beginning of a window, where "
+    f"the model sees few tokens; with all {run.architecture.context} tokens in view it is {1 - full.answerable:.2%}. "
+    "No model can know the answer there; we count right and wrong where it can."
 )
 show(gf.figures.plot_training_data(run), "data", "Sequences it learns from: free places grey, constrained ones judged.")
 

@@ -20,7 +20,7 @@ MOST_TOKENS = 50_000_000  # a data set of this size fills half a gigabyte
 
 @dataclass(frozen=True)
 class Shares:
-    """How much of a rule a window shows, exactly."""
+    """How much of a rule a window shows: exact averages over all possible windows."""
 
     constrained: float  # share of predicted tokens that the rule restricts
     answerable: float  # share of those whose answer the window settles
@@ -265,10 +265,10 @@ class Rule(Task):
 
     # ---- the price of each partial understanding ---------------------------------------------------------------------
 
-    def shares(self, context: int) -> Shares:
-        """How many predicted tokens are constrained, and how many of those the window settles; exact."""
+    def shares(self, context: int, *, full: bool = False) -> Shares:
+        """Averages over all positions of a window (1 to `context` tokens in view), or with all of them in view."""
         known = self._beliefs(context)
-        visits = known.visits.mean(axis=0)
+        visits = known.visits[-1] if full else known.visits.mean(axis=0)
         constrained, answerable, hit = visits @ known.constrained, visits @ known.answerable, visits @ known.hit
         if constrained == 0:
             return Shares(0.0, 1.0, 0.0)  # nothing is asked, so nothing can go wrong

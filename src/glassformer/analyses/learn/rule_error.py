@@ -20,14 +20,16 @@ class RuleError(Result):
     """Teacher-forced rule error on held-out windows."""
 
     error: Labelled  # (kind, choice, step): in view, not in view; arg-max, sampled at T = 1
-    best: Labelled  # (kind,): the least error any model with this window can reach, exact
+    best: Labelled  # (kind,): the least error any model with this window can reach, exact, over all positions of one
     shares: Labelled  # (verdict, step): right, wrong, not in view; of the constrained positions, by arg-max
     by_distance: Labelled  # (distance, choice): at the chosen step; infinitely far back is what is not in view
     interval: Labelled  # (distance, statistic): 95 % of the arg-max error, after Wilson
     counts: Labelled  # (distance,)
     near: int | None  # the first look at which this error is at most a point above what is reached; None: there is none
     reached: float  # arg-max error at the chosen step, of all answers in view; NaN: none is, or not all are numbers
-    hidden: float  # exact share of constrained positions whose answer is not in view
+    hidden: float  # exact share of constrained positions whose answer is not in view, over all positions of a window
+    hidden_full: float  # the same with the whole window in view
+    context: int
     windows: int
     scale: Scale  # of the steps
     marked: int | None  # the step asked for, if one was
@@ -89,6 +91,7 @@ def rule_error(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis 
     return RuleError(
         step=now,
         clock=_clock.text(run, step, member),
+        held_out=_judged.held_out(run),
         error=Labelled(error, {"kind": kinds, "choice": CHOICES, "step": at}, "share"),
         best=Labelled(
             np.array([0.0, exact.least_error / away if exact and away > 1e-9 else np.nan]), {"kind": kinds}, "share"
@@ -100,6 +103,8 @@ def rule_error(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis 
         near=next((s for s, e in zip(at, error[0, 0], strict=True) if e <= reached + NEAR), None),
         reached=reached,
         hidden=float(away),
+        hidden_full=1 - known(run.architecture.context, full=True).answerable if known else 0.0,
+        context=run.architecture.context,
         windows=len(final.examples.windows),
         scale=spaced(run, axis, member),
         marked=None if step == -1 else now,

@@ -67,12 +67,12 @@ def _caption(seen: Accuracy) -> str:
             if seen.exact
             else f"the topmost exact, the others measured on {WINDOWS} {seen.whose} windows, ties counted as a toss. "
             if seen.truth_known
-            else "measured on held-out windows, ties counted as a toss: tables of counts of the training part, which "
-            "look back so many tokens. "
+            else f"measured on {seen.whose} windows, ties counted as a toss: tables of counts of the training part, "
+            "which look back so many tokens. "
         )
         + (
-            f"The {exactly(seen.unconstrained)} of tokens that the rule leaves free are not counted; the top line is "
-            "below 100 % where some answers lie outside the window. "
+            f"The {exactly(seen.unconstrained)} of tokens that the rule leaves free are not counted; the top line, an "
+            "average over all positions of a window, is below 100 % where some answers are not in view. "
             if seen.rule
             else ""
         )

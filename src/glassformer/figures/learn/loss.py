@@ -27,7 +27,10 @@ OF_RULE = (
 )
 BEYOND = "A dotted line below the floor is what a model would pay that sees further back than the window. "
 BELOW = "; below zero, in the shaded band, the model knows these windows better than the rule does: it memorises them"
-LEAST = "; the least possible error is that over all windows there are, and a sample may lie a little below it"
+LEAST = (
+    "; the least possible error is an average over all positions of all possible windows, at the first of which one "
+    "token is in view, and a sample may lie a little below it"
+)
 HEART = ", which are those of training: nothing is held back"
 OF_TEXT = (
     "Nobody knows the least loss a text allows. Dashed horizontal lines are what counting can do: tables of the "
@@ -220,7 +223,7 @@ def _errors(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
                 names.append((float(finite[-1]), f"{said}  {100 * finite[-1]:.1f} %", t.wrong))
     if np.isfinite(seen.least_error) and "rule_error" in seen.curves:
         ax.axhline(seen.least_error, color=t.ink, linestyle="--", linewidth=1.1 * line, zorder=1)
-        least = f"least possible over all windows there are  {100 * seen.least_error:.1f} %"
+        least = f"least possible, averaged over all positions  {100 * seen.least_error:.1f} %"
         names.append((seen.least_error, least, t.ink))
     ax.set_ylim(0, 1)
     ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])

@@ -48,14 +48,26 @@ def _caption(seen: RuleError) -> str:
     looks = len(seen.error.axes["step"])
     return (
         "Left: share of answers that break the rule, of those in view and of those not in view apart, on "
-        f"{thousands(seen.windows)} held-out windows, looked at {looks} time{'s' if looks != 1 else ''} (dots), "
+        f"{thousands(seen.windows)} {seen.whose} windows, looked at {looks} time{'s' if looks != 1 else ''} (dots), "
         "closest together where the loss fell; shorter relapses between two looks do not show (“loss” has the error "
         "of every logged line); solid is the likeliest token (arg-max), dotted the average over sampling at "
-        "temperature 1. Colours tell whether the answer lies inside the window; dashed lines are the least any model "
-        "with this window can reach, exact. Middle: the same positions as right, wrong and not in view, by arg-max. "
+        "temperature 1. Colours tell whether the answer is in view; dashed lines are the least error that any model "
+        f"with this window can reach, exact. {_hidden(seen)}"
+        "Middle: the same positions as right, wrong and not in view, by arg-max. "
         "Right: error at the chosen step by how many tokens back the rule must look, on the same windows, with 95 % "
         "intervals and counts. These are answers to true sequences (teacher-forced); a model that writes freely is "
         "judged in “generated”. An error in view that stays up refutes that the rule was learnt."
+    )
+
+
+def _hidden(seen: RuleError) -> str:
+    """How many answers no model can see, exactly, and over what that is an average."""
+    if seen.hidden < 1e-9:
+        return ""
+    return (
+        f"Averaged over all positions of a window (1 to {seen.context} tokens in view), {exactly(seen.hidden)} of the "
+        f"constrained positions have no answer in view; with all {seen.context} tokens in view it is "
+        f"{exactly(seen.hidden_full)}. "
     )
 
 

@@ -80,8 +80,8 @@ def draw(seen: TrainingData, look: _draw.Look) -> Figure:
     if not seen.one and not seen.text and seen.held_out:
         free, known, away = seen.shares.values
         shares = (
-            f"in {seen.windows} training windows: {percent(free)} unconstrained · {percent(known)} constrained "
-            "and in view"
+            f"over all positions of {seen.windows} training windows: {percent(free)} unconstrained · {percent(known)} "
+            "constrained and in view"
         )
         sheet.note(shares + f" · {percent(away)} not in view", y=3.6 * sheet.em / sheet.inches[1])
     notes = []
@@ -124,6 +124,6 @@ def _caption(seen: TrainingData) -> str:
         f"Rows are {'questions' if seen.one else 'sequences'} of the training part, one cell per token. {cells}"
         f"A thin line leads from the position where the answer is read to {sought(seen.copied)}; none is drawn where "
         "that is the same token. "
-        + ("" if seen.one else f"Of the predicted tokens in {seen.windows} training windows, {shares}. ")
+        + ("" if seen.one else f"Over all positions of {seen.windows} training windows, {shares}. ")
         + "The verdicts are exact. A red cell would refute that the data obey the rule."
     )
