@@ -14,7 +14,7 @@ from glassformer.analyses._result import Labelled, Words
 from glassformer.analyses._scale import Scale
 from glassformer.analyses._symptoms import Symptoms
 from glassformer.analyses.attend.head_roles import head_roles
-from glassformer.analyses.health.generalisation import _leaked, _questions, generalisation, windows_of
+from glassformer.analyses.health.generalisation import _questions, generalisation, windows_of
 from glassformer.analyses.health.stream_size import stream_size
 from glassformer.analyses.know.similarity import _in_order, similarity
 from glassformer.analyses.learn.by_kind import by_kind
@@ -52,6 +52,20 @@ def test_a_branch_that_adds_a_multiple_of_the_stream_has_that_ratio(tmp_path, ga
     assert ("begin as the identity" in seen.title) == (gain < 0.1)
     said = {0.0: "add only 0 % of the stream", 0.05: "add only 5 % of the stream", 2.0: "write 2 times the stream"}
     assert said[gain] in seen.title
+
+
+def test_a_small_branch_before_a_norm_is_not_the_identity(tmp_path):
+    """The norm takes the mean away: of (3, 0, ..., 0) that turns the stream by a cosine of √(11/12)."""
+    width = 12
+    block = {name: np.eye(width) for name in ("query", "key", "value")} | {"output": 0.01 * np.eye(width)}
+    block |= {"norm_1": np.ones(width), "norm_1_bias": np.zeros(width)}
+    run = hand_wired.write_run(tmp_path / "run", token=3 * np.eye(12, width), blocks=[block], context=1, norm="layer",
+                               norm_place="post")  # fmt: skip
+    seen = stream_size(run)
+    np.testing.assert_allclose(seen.ratio.values[0, 0], 0.01, atol=1e-6)
+    np.testing.assert_allclose(seen.kept.values[0, 0], np.sqrt(11 / 12), atol=1e-5)
+    assert "the identity" not in seen.title
+    assert "add only 1 % of the stream, but the stream changes by its norms (cosine down to 0.96)" in seen.title
 
 
 def test_sizes_are_those_of_the_trace():
@@ -117,8 +131,10 @@ def test_the_leak_meter_counts_what_a_set_counts():
         data = task.data(8)
         train = {tuple(row) for row in windows_of(data.train, 9).tolist()}
         held = [tuple(row) for row in windows_of(data.validation, 9).tolist()]
-        assert _leaked(data, "validation", 9) == pytest.approx(np.mean([row in train for row in held]))
-    assert _leaked(find("five_operations")().data(8), "test", 9) == 0
+        assert data.leak(9, data.validation) == pytest.approx(np.mean([row in train for row in held]))
+        held += [tuple(row) for row in windows_of(data.test, 9).tolist()]
+        assert data.leak(9) == pytest.approx(np.mean([row in train for row in held]))
+    assert find("five_operations")().data(8).leak(9) == 0
 
 
 def test_questions_are_sorted_by_how_new_they_are():

@@ -33,6 +33,20 @@ def test_windows_harder_than_the_average_do_not_hide_the_rule():
     assert summary.rung(LADDER, 1.3, 0.041) is LADDER[1]
 
 
+@pytest.mark.parametrize(
+    ("loss", "excess", "above", "below", "way"),
+    [(2.99, 2.0, "uniform", None, 0), (2.951, 2.0, "uniform", "frequencies", 0.098),
+     (2.53, 1.5, "frequencies", None, 0), (2.0, 1.0, "frequencies", "the rule", 1 - 1.0 / 1.5),
+     (2.0, np.inf, "frequencies", "the rule", 1 - 1.0 / 1.5), (1.06, 0.06, "frequencies", "the rule", 0.96),
+     (1.3, 0.06, "frequencies", "the rule", 0.96), (1.02, 0.02, "the rule", None, 0), (3.2, 2.2, None, None, 0)],
+)  # fmt: skip
+def test_a_loss_between_two_rungs_is_told_with_the_share_of_the_way(loss, excess, above, below, way):
+    """Nearly at the rule is not “frequencies reached”: how far it is on the way to the next rung counts as well."""
+    found = summary.place(LADDER, loss, excess)
+    assert [each and each.name for each in found[:2]] == [above, below]
+    assert found[2] == pytest.approx(way)
+
+
 def test_a_diverged_training_is_told_as_such():
     (sentence,) = summary.sentences(run_of(NAN))
     assert sentence == "plus_last_even: the training diverged; by step 6 its loss was no longer a number"

@@ -54,6 +54,12 @@ def judged_windows(run: Run) -> dict[str, int]:
     return {part: number for part, number in many.items() if type(number) is int}
 
 
+def judged_questions(run: Run) -> str:
+    """What the questions are by which a training is judged: new ones, or some that it has met."""
+    leak = run.task.data(run.architecture.context).leak(run.architecture.context + 1)
+    return f"questions, of which {_percent(leak)} occur in training" if leak else "questions outside the training set"
+
+
 def solved(run: Run, member: dict[str, Any]) -> bool:
     """Whether a member has learnt its task."""
     judged = mark(run)
@@ -108,6 +114,19 @@ def rung(ladder: Sequence[Rung], loss: float, excess: float = np.inf) -> Rung | 
     near = slack(ladder)
     reached = [each for each in ladder if loss <= each.nats + near or (each is ladder[-1] and excess <= near)]
     return reached[-1] if reached else None
+
+
+def place(ladder: Sequence[Rung], loss: float, excess: float = np.inf) -> tuple[Rung | None, Rung | None, float]:
+    """The lowest rung that a loss has reached; the next one and the share of the way to it, if it is well beyond.
+
+    The way to the last rung is measured by the excess, where that is known.
+    """
+    above = rung(ladder, loss, excess)
+    if above is None or above is ladder[-1] or loss >= above.nats - slack(ladder):
+        return above, None, 0.0
+    below = ladder[ladder.index(above) + 1]
+    left = excess if below is ladder[-1] and np.isfinite(excess) else loss - below.nats
+    return above, below, float(np.clip(1 - left / (above.nats - below.nats), 0, 1))
 
 
 def sentences(run: Run) -> Iterator[str]:
@@ -211,35 +230,39 @@ def _single(run: Run, member: dict[str, Any]) -> Iterator[str]:
         f"the floor of the same windows is {_nats(max(floor, 0.0))}, so {rest}"
     )
     ladder = [each for each in run.task.ladder(run.architecture.context) if each.reachable]
-    if stands := rung(ladder, member["validation_loss"], member["excess"]):
-        yield f"on the ladder it has reached: {stands.name}"
-    else:
+    above, below, way = place(ladder, member["validation_loss"], member["excess"])
+    if above is None:
         yield f"that is above the whole ladder, worse than “{ladder[0].name}” ({ladder[0].nats:.4f})"
+    elif below is None:
+        yield f"on the ladder it has reached: {above.name}"
+    else:
+        yield (
+            f"on the ladder it is {_percent(way)} of the way from “{above.name}” ({above.nats:.4f}) "
+            f"to “{below.name}” ({below.nats:.4f})"
+        )
     if "rule_error" in member:
         yield (
             f"rule error on the judged windows: {_percent(member['rule_error_answerable'])} where the answer is in "
             f"view, {_percent(member['rule_error'])} over all positions the rule speaks about"
         )
     elif "accuracy" in member:
-        unseen = sum(many for part, many in judged_windows(run).items() if part != "train")
-        seen = f"on {unseen:,} questions outside the training set" if one else "of all next tokens"
-        if getattr(run.task, "draws", None):
-            seen = "on questions drawn like those of training, of which many are the same"
-        yield f"accuracy: {_percent(member['accuracy'])} {seen}"
+        many = sum(many for part, many in judged_windows(run).items() if part != "train")
+        of = f"on {many:,} {judged_questions(run)}" if one else "of all next tokens"
+        yield f"accuracy: {_percent(member['accuracy'])} {of}"
 
 
 def _out_of_view(run: Run) -> Iterator[str]:
     """What the window hides is nobody's fault, but it must be said."""
-    shares = getattr(run.task, "shares", None)
-    if shares is None:
+    shares, context = getattr(run.task, "shares", None), run.architecture.context
+    if shares is None or (share := shares(context)).answerable >= 0.9995:
         return
-    share = shares(run.architecture.context)
-    if share.answerable < 0.9995:
-        yield (
-            f"with a window of {run.architecture.context}, {_percent(1 - share.answerable)} of all such positions have "
-            "their answer out of view: over all windows there are, even the perfect model is wrong at "
-            f"{_percent(share.least_error)}"
-        )
+    full = shares(context, full=True)
+    yield (
+        f"over all positions of all possible windows (1 to {context} tokens in view), {_percent(1 - share.answerable)} "
+        f"of those the rule speaks about have no answer in view, and even a perfect model is wrong at "
+        f"{_percent(share.least_error)}; with all {context} tokens in view these shares are "
+        f"{round(100 - 100 * full.answerable, 6):.2g} % and {round(100 * full.least_error, 6):.2g} %"
+    )
 
 
 def _nats(loss: float) -> str:

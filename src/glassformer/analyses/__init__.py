@@ -21,6 +21,7 @@ ORIGINAL = "the original training, without the edits"
 def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
     """The public function of an analysis, which refuses what it does not apply to with the reason."""
     from glassformer.analyses._applies import take_subject
+    from glassformer.analyses._judged import held_out
     from glassformer.analyses._lost import quietly
     from glassformer.run import Run
 
@@ -32,10 +33,12 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
         subject = take_subject(file, subject, options)
         with quietly(subject[0] if subject else None):
             options = meant(analyse, subject, options)
-            if not (hasattr(file, "EDITS") and subject and isinstance(subject[0], Run) and subject[0].edits):
-                return analyse(*subject, **options)
-            found = analyse(subject[0].unedited, *subject[1:], **options)
-            return found if file.EDITS == "data" else replace(found, clock=f"{found.clock} · {ORIGINAL}".lstrip(" ·"))
+            run = subject[0] if subject and isinstance(subject[0], Run) else None
+            edits = getattr(file, "EDITS", "") if run and run.edits else ""
+            found = analyse(run.unedited, *subject[1:], **options) if run and edits else analyse(*subject, **options)
+        if edits == "training":
+            found = replace(found, clock=f"{found.clock} · {ORIGINAL}".lstrip(" ·"))
+        return found if not found.held_out or run is None or held_out(run) else replace(found, held_out=False)
 
     return asked
 

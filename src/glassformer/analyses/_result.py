@@ -163,6 +163,11 @@ class Result:
         return "held-out" if self.held_out else "judged"
 
     @property
+    def data_part(self) -> str:
+        """The part of the data that the windows are from; what is learnt by heart has only one."""
+        return "validation" if self.held_out else "training"
+
+    @property
     def least(self) -> str:
         """What excess is counted from: the least loss there is, or for a text what stands in for it."""
         return "the floor" if self.truth_known else "the best table of counts"

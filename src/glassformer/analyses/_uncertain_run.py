@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _counted, _logged
+from glassformer.analyses import _clock, _counted, _judged, _logged
 from glassformer.analyses._fitting import fitting
 from glassformer.analyses._result import Array, Labelled, Result, numbers, result, shared
 from glassformer.analyses._scale import Scale, by_losses, spaced
@@ -238,6 +238,7 @@ def _result(
     axes: dict[str, Iterable[Any]] = {"step": todo.moments, "temperature": TEMPERATURES}
     at_moments = {name: Labelled(values[at].mean(axis=-1), axes, unit(name)) for name, values in over.items()}
     rows: dict[str, Iterable[Any]] = {"temperature": TEMPERATURES, "step": swept}
+    part = "validation" if _judged.held_out(run) else "training"
     return Uncertainty(
         by_step=by_step,
         change={"divergence": labelled(spread(changed.mean(axis=-1)), "step", todo.even[1:], "nats per step")},
@@ -262,7 +263,7 @@ def _result(
         inputs=len(examples.windows),
         predictions=int(whole["entropy"][0].size),
         swept=len(examples.windows) * -(-whole["entropy"].shape[2] // every),
-        inputs_are="validation windows" if run.task.answers == "next" else "validation questions",
+        inputs_are=f"{part} windows" if run.task.answers == "next" else f"{part} questions",
         tokens=a.answers,
         total=_clock.total(run),
         scale=Scale("linear", _clock.total(run)),

@@ -40,7 +40,7 @@ def generate(
     edit: _shared.Edits = None,
     as_json: _shared.Json = False,
 ) -> None:
-    """Let a model write; where its task has a rule, right tokens are marked ✓ and wrong ones ✗.
+    """Let a model write; tokens that its task can judge are marked ✓ where they are right and ✗ where they are wrong.
 
     A single word is a run if one is called so, else the text.
     """
@@ -97,7 +97,16 @@ def _print(run: "Run", start: list[int], new: Iterable[int]) -> None:
     typer.echo("")
     judged = [verdict for verdict in verdicts if verdict is not None]
     if judged:
-        typer.echo(f"the rule spoke about {len(judged)} of these tokens; {sum(judged)} of them are right")
+        typer.echo(f"{_checked(run, len(judged))}; {sum(judged)} of them are right")
+
+
+def _checked(run: "Run", many: int) -> str:
+    """How many tokens were judged, and by what."""
+    if not run.task.data(run.architecture.context).held_out:
+        return f"{many} of these tokens were looked up in the text, together with those before them"
+    if run.task.answers == "one":
+        return f"{many} of these tokens {'is an answer' if many == 1 else 'are answers'}"
+    return f"the rule spoke about {many} of these tokens"
 
 
 def _mark(piece: str, verdict: bool | None) -> None:

@@ -11,7 +11,6 @@ from glassformer.errors import CallError
 if TYPE_CHECKING:
     from glassformer.run import Run
     from glassformer.score import Score
-    from glassformer.tasks import Task
 
 ORDER = 55
 
@@ -49,7 +48,7 @@ def score(
             typer.echo(f"{_shared.counted(opened.members, 'member')} asked together: the mean of their chances")
         if opened.edits:
             typer.echo(f"edited: {written(opened.edits)}")
-        typer.echo("\n".join(_lines(found, opened.task)))
+        typer.echo("\n".join(_lines(found, opened)))
         if not together and not opened.edits and isfinite(found.loss):
             for sentence in _beside(opened, member, found):
                 typer.echo(sentence)
@@ -89,15 +88,17 @@ def _table(found: "Score") -> dict[str, Any]:
     }
 
 
-def _lines(found: "Score", task: "Task") -> list[str]:
+def _lines(found: "Score", run: "Run") -> list[str]:
     """What a person reads."""
     from glassformer.score import perplexity
 
-    exact, each, came = task.exact, "token", "tokens that came"
-    if task.answers == "one":
+    exact, each, came = run.task.exact, "token", "tokens that came"
+    if run.task.answers == "one":
         each, came = "answer", "answers"
     which = "all" if found.windows == found.of else f"{found.windows:,} of {found.of:,}"
-    lines = [f"{found.part} part, {which} windows ({found.windows * len(found.by_position):,} predictions)"]
+    held_out = run.task.data(run.architecture.context).held_out
+    part = f"{found.part} part" if held_out or found.part == "train" else "judged on the training text"
+    lines = [f"{part}, {which} windows ({found.windows * len(found.by_position):,} predictions)"]
     lines[0] += f" at step {found.step:,}"
     if not isfinite(found.loss):
         return [*lines, "the loss is not a number: the training had diverged by this step"]

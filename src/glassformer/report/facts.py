@@ -30,6 +30,7 @@ HALF = 0.5  # share of the attention from which a head is said to look at someth
 QUERIES = 512  # whose attention is looked at, spread evenly over all that matter
 FEW = 5  # questions of a kind from which it can be said to go wrong most
 SURE = 1e-3  # nats: the exact predictor pays less where only one answer is right
+ONLY = "only one word can follow"  # of a text learnt by heart: the places whose errors are counted
 
 
 def facts(run: Run, steps: Sequence[int], member: int = 0) -> list[dict[str, Any]]:
@@ -156,6 +157,8 @@ def seen(run: Run, examples: Examples) -> Seen:
 def _kinds(run: Run, e: Examples) -> dict[str, Array]:
     """Kind → the predictions of it that are right or wrong: those in view, or those that only one answer fits."""
     judged = e.answerable if run.task.measure == "rule_error" else e.truth > -SURE
+    if run.task.exact and run.task.measure == "accuracy" and run.task.answers == "next":
+        return {ONLY: judged}
     return {_named(run, name, e): judged & (e.kind == k) for k, name in enumerate(run.task.kinds)}
 
 

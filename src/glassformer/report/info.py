@@ -123,6 +123,7 @@ def _task(run: Run) -> dict[str, Any]:
         "answers": task.answers,
         "measure": task.measure,
         "exact": task.exact,
+        "held_out": task.data(run.architecture.context).held_out,
         "skip": task.skip,
         "kinds": task.kinds,
         "vocabulary": task.vocabulary,

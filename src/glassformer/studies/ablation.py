@@ -46,7 +46,7 @@ def ablation(experiment: Experiment, without: Sequence[str] = ()) -> list[Cell]:
 
 
 def metrics(experiment: Experiment) -> dict[str, Metric]:
-    """The accuracy on new questions of each kind, where the task logs it; a part may be needed by some kinds only."""
+    """The accuracy on the judged questions of each kind, where it is logged; some kinds only may need a part."""
     kinds = experiment.task.kinds if experiment.task.measure == "accuracy" else ()
     return {_of(kind): Metric(f"{kind} right", "share", higher=True) for kind in kinds}
 

@@ -17,6 +17,7 @@ IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Part = Literal["train", "validation", "test"]
+MOST_HELD = 20_000  # held-out windows of a part that are looked for in training
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,17 @@ class Split:
     starts: IntArray  # (piece,) where each piece begins in `tokens`
     windows: IntArray  # (piece,)
 
+    def hashes(self, span: int) -> NDArray[np.uint64]:
+        """(window,): a number of 64 bits for each window, the same for the same tokens; no window is laid out."""
+        tokens = np.asarray(self.tokens).astype(np.uint64) + np.uint64(1)
+        found = np.zeros(max(len(tokens) - span + 1, 0), dtype=np.uint64)
+        for place in range(span):  # wraps around, as it should
+            found *= np.uint64(0x9E3779B97F4A7C15)
+            found += tokens[place : place + len(found)]
+            found ^= found >> np.uint64(29)
+        begin = [start + np.arange(many) for start, many in zip(self.starts, self.windows, strict=True)]
+        return found[np.concatenate(begin)]
+
 
 @dataclass(frozen=True)
 class Data:
@@ -56,6 +68,12 @@ class Data:
     def held_out(self) -> bool:
         """Whether it is judged on what training does not see; what is learnt by heart is not."""
         return self.train is not self.validation
+
+    def leak(self, span: int, *parts: Split | None) -> float:
+        """The share of the windows of these parts (validation and test if none is given) that training has, too."""
+        every = [part.hashes(span) for part in parts or (self.validation, self.test) if part is not None]
+        looked_for = np.concatenate([each[:: max(1, len(each) // MOST_HELD)] for each in every])
+        return float(np.isin(looked_for, self.train.hashes(span)).mean())
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ COST = "b"
 APPLIES = (_applies.logged,)
 
 MOST, WINDOWS = 400, 200  # questions and windows of each kind that are judged
-MOST_HELD = 20_000  # held-out windows looked for in training
 LEAK = 0.1  # share of held-out windows also in training that the title speaks of
 PARTS = ("train", "validation", "test")
 
@@ -72,7 +71,8 @@ def generalisation(run: Run, *, step: Step = -1, member: Member = 0, axis: StepA
     nothing = np.full(len(_clock.metrics(run)["step"]), np.nan)
     gap = excess.get("validation", nothing) - excess.get("train", nothing)
     data = run.task.data(run.architecture.context)
-    leaked = {part: _leaked(data, part, run.architecture.context + 1) for part in PARTS[1:] if getattr(data, part)}
+    span = run.architecture.context + 1
+    leaked = {part: data.leak(span, split) for part in PARTS[1:] if (split := getattr(data, part))}
     groups = _groups(run, data)
     counts = np.array([_right(run, kind, windows, data, at, member) for kind, windows in groups.items()]).reshape(-1, 2)
     low, high = _judged.wilson(counts[:, 0], counts[:, 1])
@@ -121,25 +121,6 @@ def _keys(windows: Array) -> Array:
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
 
 
-def _hashes(split: Split, span: int) -> Array:
-    """(window,): a number of 64 bits for each window of a part, the same for the same tokens; no window is laid out."""
-    tokens = np.asarray(split.tokens).astype(np.uint64) + np.uint64(1)
-    found = np.zeros(max(len(tokens) - span + 1, 0), dtype=np.uint64)
-    for place in range(span):  # wraps around, as it should
-        found *= np.uint64(0x9E3779B97F4A7C15)
-        found += tokens[place : place + len(found)]
-        found ^= found >> np.uint64(29)
-    begin = [start + np.arange(many) for start, many in zip(split.starts, split.windows, strict=True)]
-    return found[np.concatenate(begin)]  # type: ignore[no-any-return]
-
-
-def _leaked(data: Data, part: str, span: int) -> float:
-    """The share of a part's windows that training has too."""
-    held = _hashes(getattr(data, part), span)
-    held = held[:: max(1, len(held) // MOST_HELD)]
-    return float(np.isin(held, _hashes(data.train, span)).mean())
-
-
 def _groups(run: Run, data: Data) -> dict[str, Array]:
     """Windows by how new they are to the model; at most so many of each, evenly spaced."""
     span = run.architecture.context + 1
@@ -186,7 +167,7 @@ def _right(run: Run, kind: str, windows: Array, data: Data, step: int, member: i
         rows = seen.examples.windows
         span = rows.shape[1]
         each = Split(rows.ravel(), np.arange(len(rows)) * span, np.ones(len(rows), dtype=int))
-        counted = counted & ~np.isin(_hashes(each, span), _hashes(data.train, span))[:, None]
+        counted = counted & ~np.isin(each.hashes(span), data.train.hashes(span))[:, None]
     return int(seen.right[counted].sum()), int(counted.sum())
 
 

@@ -16,6 +16,7 @@ APPLIES = (_applies.parts,)
 
 WINDOWS = 64
 IDENTITY = 0.1  # branch over stream below which a block hardly changes what passes through it
+SAME = 0.99  # cosine above which what leaves a block is what came in
 MOST = 3  # steps shown
 SAID = {
     "embedded": "embedding", "attended": "attention", "fed": "feed-forward", "middle": "+ attention",
@@ -29,7 +30,7 @@ class StreamSize(Result):
 
     stream: Labelled  # (step, point): of the stream at each point
     ratio: Labelled  # (step, point): branch over the stream it is added to
-    kept: Labelled  # (step, point): cosine between the stream before and after the branch, mean over positions
+    kept: Labelled  # (step, point): cosine between the stream before a branch and after it and its norm, mean
     mean: Labelled  # (step, point): mean over features, root mean square over windows and positions
     spread: Labelled  # (step, point): standard deviation over features, the same
     differs: Labelled  # (step, point): how much of the stream depends on the window, 0 to 1
@@ -51,10 +52,10 @@ class StreamSize(Result):
         if not self.residual:
             return f"Without residual paths each branch replaces the stream; its size is {end}"
         if first.max() < IDENTITY:
-            return (
-                f"At the start attention and feed-forward add only {start}, so blocks begin as the identity; at the "
-                f"end {end}"
-            )
+            cosine = float(self.kept.values[0].min())
+            told = f"but the stream changes by its norms (cosine down to {cosine:.2f})"
+            told = "so blocks begin as the identity" if cosine > SAME else told
+            return f"At the start attention and feed-forward add only {start}, {told}; at the end {end}"
         return f"Attention and feed-forward write {start} at the start and {end} at the end"
 
 
@@ -101,7 +102,7 @@ def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamS
 def _sizes(seen: reference.Trace, a: Architecture) -> dict[str, dict[tuple[str, int], float]]:
     """Every number of one step by point and block (-1: in none), in the order of computation."""
     stream: dict[tuple[str, int], Array] = {("embedded", -1): seen["embedded"]}
-    branches: dict[tuple[str, int], tuple[Array, Array, Array]] = {}  # what is added, the stream before and after
+    branches: dict[tuple[str, int], tuple[Array, Array, Array]] = {}  # what is added, the stream before, and the next
     x = seen["embedded"]
     for block in range(a.blocks):
         for branch, after, norm, there in (
@@ -114,12 +115,12 @@ def _sizes(seen: reference.Trace, a: Architecture) -> dict[str, dict[tuple[str, 
             normed = a.norm != "none" and norm in seen
             if normed and a.norm_place == "pre":
                 stream[norm, block] = seen[norm][:, block]
-            branches[branch, block] = (added, x, summed)
+            before, x = x, summed
             stream[after, block] = summed
-            x = summed
             if normed and a.norm_place == "post":
                 x = seen[norm][:, block]
                 stream[norm, block] = x
+            branches[branch, block] = (added, before, x)
     if a.final_norm:
         stream["final", -1] = seen["final"]
     return {

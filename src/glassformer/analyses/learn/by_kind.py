@@ -78,7 +78,7 @@ def by_kind(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "
 
 
 def logged(run: Run, member: int = 0) -> Labelled | None:
-    """(kind, step): the accuracy of each kind on new questions at every logged step; None where it was not logged."""
+    """(kind, step): the accuracy of each kind of judged question at every logged step; None where it was not logged."""
     rows = [_clock.metric(run, f"accuracy_by_kind.{kind}", member) for kind in run.task.kinds]
     found = [values for values in rows if values is not None]
     if not found or len(found) < len(rows):
@@ -99,7 +99,7 @@ def passed(accuracy: Labelled, level: float = PASSED, *, lasting: bool = False) 
 
 
 def _new(run: Run) -> Examples:
-    """The questions that judged the training and were no part of it."""
+    """The questions by which the training was judged."""
     context, most = run.architecture.context, run.experiment.train.windows
     data = run.task.data(context)
     parts = [run.task.examples(context, "validation", most)]

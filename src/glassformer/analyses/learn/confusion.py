@@ -59,7 +59,8 @@ class Confusion(Result):
         if filled[most] > 0.6 * whole and len(names) > 2:
             return f"{title}; {_judged.exactly(filled[most] / whole)} of all answers are “{shown(names[most])}”"
         if not self.several and len(names) > 2 and wrong[usual] > 0.6 * missed:
-            return f"{title}; {int(wrong[usual])} of the {int(missed)} mistakes are “{shown(names[usual])}”"
+            which = f"{int(wrong[usual])} of the {int(missed)} mistakes are" if missed > 1 else "the one mistake is"
+            return f"{title}; {which} “{shown(names[usual])}”"
         return f"{title}; {_commonest(self, off)}"
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
+from glassformer import summary
 from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._life import steps_per_pass, steps_per_reading
@@ -101,9 +102,9 @@ def _passes(age: Array, many: int) -> list[int]:
 
 def _of(run: Run) -> str:
     if run.task.measure == "rule_error":
-        return "held-out answers in view"
+        return f"{'held-out ' if _judged.held_out(run) else ''}answers in view"
     held = "held-out tokens" if _judged.held_out(run) else "tokens"
-    return "new questions" if run.task.answers == "one" else held
+    return summary.judged_questions(run) if run.task.answers == "one" else held
 
 
 def _column(run: Run, name: str, source: str | None, member: int) -> Array:

@@ -43,7 +43,8 @@ class Unrolled(Result):
         parts = []
         if asked:
             good, each = self.verdict.count("right"), f"{surprise[asked].mean():.2f} nats of surprise each"
-            parts.append(f"{good} of {len(asked)} constrained tokens are right, at {each}")
+            kind = "constrained tokens" if self.held_out else "tokens"
+            parts.append(f"{good} of {len(asked)} {kind} are right, at {each}")
         if free:
             kind = "free ones" if asked else "free tokens" if self.truth_known else "tokens"
             parts.append(f"{len(free)} {kind} cost {surprise[free].mean():.2f} nats each")

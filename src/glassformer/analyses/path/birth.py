@@ -8,7 +8,7 @@ import numpy as np
 from glassformer.analyses import _applies, _clock, _removal
 from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._removal import SMALL, WAYS, Part, nats
-from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, result, shared, thousands
+from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, result, shared, thousands
 from glassformer.analyses._scale import Scale, spaced
 from glassformer.errors import CallError
 from glassformer.run import Run
@@ -61,10 +61,11 @@ class Birth(Result):
             return fate("the loss is not a number", self.last)
         if not self.order:
             return f"By step {thousands(self.last)} no part has become necessary for good"
-        born = [thousands(int(self.born.values[names.index(part), mean])) for part in self.order[:2]]
-        title = f"First needed is {_the(self.order[0])}, from step {born[0]} on"
-        if born[1:]:
-            title += f", then {_the(self.order[1])} from step {born[1]}"
+        born = [int(self.born.values[names.index(part), mean]) for part in self.order]
+        first = listed([_the(part) for part, step in zip(self.order, born, strict=True) if step == born[0]])
+        title = f"First needed {'are' if born[1:2] == born[:1] else 'is'} {first}, from step {thousands(born[0])} on"
+        if born[1:] and born[1] > born[0]:
+            title += f", then {_the(self.order[1])} from step {thousands(born[1])}"
         last = float(self.effect.values[names.index(self.costliest), mean, -1])
         return f"{title}; in the end averaging {_the(self.costliest)} costs most, {nats(last)} nats"
 

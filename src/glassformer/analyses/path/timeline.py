@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from glassformer import summary
 from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, shared, thousands
@@ -35,6 +36,7 @@ class Timeline(Result):
 
     loss: Labelled  # (step,): held-out loss, smoothed
     rungs: Labelled  # (rung,): first logged step on each rung
+    between: tuple[str, ...]  # the two rungs between which the loss ends; empty: it ends on one
     right: float  # first logged step with 95 % of all answers (a rule's: those in view) right; NaN: never, no answers
     answers: str  # what these are
     kinds: Labelled  # (kind,): first logged or judged step with 95 % right
@@ -67,6 +69,9 @@ def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
     low = np.full(len(at), np.nan) if raw is None else _clock.smooth(raw)
     rungs = _clock.passed(run, member)
     levels, looked = _attention(run, member)
+    excess = _clock.metric(run, "excess", member) if run.task.exact else None
+    left = float("inf") if excess is None else float(excess[-1])
+    ends_at = summary.place([rung for rung, _ in rungs], float("nan") if raw is None else float(raw[-1]), left)[:2]
     phases = _phases(at, low)
     by_time = np.array(BY_TIME) * float(at[-1])
     ends = {"part": PHASES, "statistic": ENDS}
@@ -76,6 +81,7 @@ def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
         held_out=_judged.held_out(run),
         loss=Labelled(low, {"step": at}, "nats per token"),
         rungs=Labelled(_steps([when for _, when in rungs]), {"rung": _clock.rung_axis(r for r, _ in rungs)}, "step"),
+        between=tuple(rung.name for rung in ends_at if rung) if ends_at[1] else (),
         right=_right(run, member),
         answers="answers in view" if run.task.measure == "rule_error" else "answers",
         kinds=_kinds(run, member),
@@ -215,9 +221,9 @@ def _learnt(seen: Timeline) -> str:
     if reached[-1] == len(steps) - 1:
         rung = f"probabilities (rung “{name}”) by step {when}"
         return f"{answers}, {rung}" if answers else f"The lowest rung, “{name}”, is reached by step {when}"
-    return f"{answers}; the last rung reached is “{name}”, by step {when}" if answers else (
-        f"The last rung reached is “{name}”, by step {when}"
-    )  # fmt: skip
+    last = f"the last rung reached is “{name}”, by step {when}"
+    last = f"it ends between the rungs “{'” and “'.join(seen.between)}”" if seen.between else last
+    return f"{answers}; {last}" if answers else last[0].upper() + last[1:]
 
 
 def _bends(seen: Timeline) -> str:

@@ -14,7 +14,7 @@ COST = "b"
 NEEDS = "population"
 APPLIES = (_applies.population, _applies.logged)
 
-DIVERGED = "diverged"  # stands on no rung
+DIVERGED, ABOVE = "diverged", "above the ladder"  # on no rung
 
 
 @result
@@ -27,7 +27,7 @@ class Seeds(Result):
     error: Labelled  # (member,): the last error, or the last excess where there is no error
     solved_at: Labelled  # (member,): first step from which it stays solved; NaN: it is not solved at the end
     solved: Labelled  # (step,): share of all members that are solved for good by then
-    rung: tuple[str, ...]  # (member,): where each stands at the end, by its shorter name
+    rung: tuple[str, ...]  # (member,): the rung on which each stands at the end, or the two between which it does
     measure: str
     threshold: float  # solved is below this
     steps: int
@@ -40,7 +40,8 @@ class Seeds(Result):
         if not good.any():
             if not np.isfinite(self.error.values).any():
                 return lost(f"All {many} seeds", many)
-            return f"None of {many} seeds is solved; the best stands at “{self.rung[np.nanargmin(self.error.values)]}”"
+            best = self.rung[np.nanargmin(self.error.values)]
+            return f"None of {many} seeds is solved; the best stands {_where(best)}"
         early, late = thousands(int(np.nanmin(first))), thousands(int(np.nanmax(first)))
         when = f"at step {early}" if early == late else f"between steps {early} and {late}"
         return f"{int(good.sum())} of {many} seeds are solved, {when}{_unsolved(self)}"
@@ -63,8 +64,9 @@ def seeds(run: Run, *, step: Step = -1) -> Seeds:
     ladder = [rung for rung in _clock.ladder(run) if rung.reachable]
     stands = []
     for value, left in zip(losses[-1], _clock.metrics(run)["excess"][-1], strict=True):
-        reached = summary.rung(ladder, value, left if run.task.exact else np.inf)
-        stands.append(DIVERGED if not np.isfinite(value) else reached.name if reached else "above the ladder")
+        above, below, _ = summary.place(ladder, value, left if run.task.exact else np.inf)
+        where = f"between “{above.name}” and “{below.name}”" if above and below else above.name if above else ABOVE
+        stands.append(where if np.isfinite(value) else DIVERGED)
     return Seeds(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps",
@@ -87,7 +89,7 @@ def _medians(losses: Array) -> Array:
 
 
 def _unsolved(seen: Seeds) -> str:
-    """Who still stands on which rung, and who has diverged."""
+    """Where the unsolved stand, and who has diverged."""
     members, told = seen.error.axes["member"].labels, ""
     bad = np.flatnonzero(~np.isfinite(seen.solved_at.values))
     gone = [members[k] for k in bad if seen.rung[k] == DIVERGED]
@@ -95,8 +97,13 @@ def _unsolved(seen: Seeds) -> str:
     if some:
         rungs = sorted({seen.rung[k] for k in bad} - {DIVERGED})
         one = len(some) == 1
-        told = f"; seed{'' if one else 's'} {listed(some)} still stand{'s' if one else ''} on "
-        told += listed([f"“{rung}”" for rung in rungs])
+        told = f"; seed{'' if one else 's'} {listed(some)} still stand{'s' if one else ''} "
+        told += listed([_where(rung) for rung in rungs])
     if gone:
         told += "; " + lost(f"seed{'s' * (len(gone) > 1)} {listed(gone)}", len(gone))
     return told
+
+
+def _where(rung: str) -> str:
+    """On a rung, between two of them, or above all."""
+    return rung if rung == ABOVE or rung.startswith("between “") else f"on “{rung}”"

@@ -92,7 +92,7 @@ def _caption(seen: Attention) -> str:
         )
     if seen.roles:
         said += (
-            " Above each map, the head's clearest role over many validation windows and the share of its "
+            " Above each map, the head's clearest role over many judged windows and the share of its "
             f"attention that goes there, if that is {HAS:g} points more than looking everywhere alike would give."
         )
     return said

@@ -35,7 +35,7 @@ def _caption(seen: Generalisation) -> str:
         "test": "test (dotted)",
     }
     drawn = listed([words for part, words in kinds.items() if part in seen.excess])
-    of = "the same windows" if seen.truth_known else "the held-out windows"
+    of = "the same windows" if seen.truth_known else f"the {seen.whose} windows"
     return (
         f"Top: loss above {seen.least} on {of}, for {drawn} windows"
         + ("; the gap between training and validation is shaded" if seen.held_out else "")

@@ -61,7 +61,8 @@ def _caption(seen: StreamSize) -> str:
         f"the window. {seen.windows} {seen.whose} windows; all values are exact for them."
         + (
             " A norm after the sum rescales everything, so there a small ratio alone does not make a block the "
-            "identity: the cosine between the stream before and after is not drawn, but among the numbers (`kept`)."
+            "identity: the cosine between the stream before a branch and after its norm is not drawn, but among the "
+            "numbers (`kept`)."
             if seen.norms == "post"
             else ""
         )

@@ -57,7 +57,7 @@ def _caption(seen: BlockNeurons) -> str:
         f"The {len(seen.order)} neurons of block {seen.block}, the most selective first: selectivity is the "
         f"information, in bits, between firing and the label of the place ({_labels(seen)}), "
         f"less what shuffled labels give by chance ({fires}). Measured at {thousands(seen.samples)} places of "
-        "validation windows. Heat maps: mean hidden value; "
+        "judged windows. Heat maps: mean hidden value; "
         "bars: bits, with the shuffled baseline as a tick. Descriptions name the one yes-or-no question that firing "
         "answers best, with the share of places at which the neuron fires on yes and on no; they are measured, not "
         "guessed, and say nothing about causes. "
@@ -70,7 +70,7 @@ def _caption(seen: BlockNeurons) -> str:
     if seen.lines:
         said += (
             "Lines: where each of the five most selective neurons starts to fire, in the plane of `middle`, with a "
-            "tick to the firing side; dots are validation places. "
+            "tick to the firing side; dots are such places. "
         )
     return said + "A neuron without a meaning would stay at its baseline."
 

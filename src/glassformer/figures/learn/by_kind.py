@@ -36,7 +36,7 @@ def _caption(seen: ByKind) -> str:
     """How to read the curves and bars."""
     looks, free = len(seen.excess.axes["step"]), FREE in seen.excess.axes["kind"].labels
     passes = bool(np.isfinite(seen.passed.values).any())
-    on = f"the {'new questions' if seen.asked == 'questions' else f'{seen.whose} windows'} that each line was judged by"
+    on = f"the {'questions' if seen.asked == 'questions' else f'{seen.whose} windows'} that each line was judged by"
     return (
         f"Top: share of right arg-max answers by kind of {seen.asked} over training"
         + (f", as logged at {len(seen.accuracy.axes['step'])} steps on {on}" if seen.logged else "")

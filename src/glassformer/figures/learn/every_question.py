@@ -89,8 +89,8 @@ def _caption(seen: EveryQuestion) -> str:
         else f"{thousands(seen.asked)} questions, trained on and held out: each answer, and of its questions the share "
         "that is right"
         if seen.questions
-        else f"{thousands(seen.asked)} held-out positions whose answer is in view: the token that came down, how many "
-        "tokens back the rule must look across, each cell the share right; hatched cells did not occur"
+        else f"{thousands(seen.asked)} {seen.whose} positions whose answer is in view: the token that came down, how "
+        "many tokens back the rule must look across, each cell the share right; hatched cells did not occur"
     )
     return (
         f"Left: {what}; right means that the likeliest token is allowed. Colours run from 0 to 1. Right: "

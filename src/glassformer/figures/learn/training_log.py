@@ -61,7 +61,7 @@ def _epoch(seen: TrainingLog) -> str:
         return "; an epoch is one pass over the training examples"
     return (
         "; windows are drawn at random, and an epoch is as many tokens as the training part has; perplexity is e to "
-        "the power of the held-out loss"
+        f"the power of the {seen.whose} loss"
     )
 
 

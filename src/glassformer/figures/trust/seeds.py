@@ -35,9 +35,9 @@ def _caption(seen: Seeds) -> str:
         "Top left: validation loss of every seed (thin; those not solved at the end in the colour of wrong) and their "
         "median (thick), in front of the ladder. Top right: share of all seeds solved for good by each step; the "
         f"unsolved stay in the count. Bottom: the last {seen.measure} of each seed, sorted, with the rung on which it "
-        f"stands. Solved means that the {seen.measure} {under} from then on, at every logged step. All seeds share the "
-        "data; they differ in first weights and in the order of batches. One seed that differs from the others shows "
-        "that a single run proves nothing."
+        f"stands, or the two between which it does. Solved means that the {seen.measure} {under} from then on, at "
+        "every logged step. All seeds share the data; they differ in first weights and in the order of batches. One "
+        "seed that differs from the others shows that a single run proves nothing."
     )
 
 

@@ -18,7 +18,7 @@ def caption(reel: Reel) -> str:
     last: BlockNeurons = reel.still["last"]
     return (
         f"The {_rows(last)} neurons of block {last.block} that are most selective at the end of training. Left: mean "
-        "hidden value at validation places with this token or position, red above zero, one scale for the whole film; "
+        "hidden value at judged places with this token or position, red above zero, one scale for the whole film; "
         "right: bits that firing tells about token, position or kind of question, whichever is most. Means of "
         f"{thousands(last.samples)} places; a neuron without meaning would keep short bars."
     )
