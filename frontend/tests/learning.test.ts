@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { Trained } from "../src/data/trained";
 import { Batches } from "../src/learn/batches";
-import { rung } from "../src/learn/facts";
+import { onward, rung } from "../src/learn/facts";
 import { init } from "../src/learn/init";
 import { plan, spread } from "../src/learn/plan";
 import { type Host, type Order, type Progress, type Report, serve } from "../src/learn/protocol";
@@ -226,6 +226,9 @@ test("rungs are reached within a fiftieth of the ladder's height", () => {
   expect(rung(ladder, 1.05 + 1.1 * near, 1)).toBe(0);
   expect(rung(ladder, 0.7, 0.9 * near)).toBe(3); // harder windows than usual: hardly any excess on them
   expect(rung(ladder, NaN, NaN)).toBe(-1);
+  expect(onward(ladder, 2, 0.63, 0.03)).toEqual({ next: ladder[3], way: expect.closeTo(1 - 0.03 / 0.35) }); // by its excess
+  expect(onward(ladder, 0, 1.07, 0.5)).toEqual({ next: ladder[1], way: expect.closeTo(1 - 0.02 / (Math.log(3) - 1.05)) });
+  expect([onward(ladder, 2, 0.95 - 0.9 * near, 1), onward(ladder, 3, 0.5, 0), onward(ladder, -1, 2, 1)]).toEqual([null, null, null]);
 });
 
 describe("the worker", () => {

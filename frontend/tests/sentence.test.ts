@@ -1,14 +1,14 @@
 // The sentence on top says what the facts say, and nothing else.
 
 import { expect, test } from "vitest";
-import type { Facts, Looks, Rung, TaskInfo } from "../src/data/source";
+import type { Facts, Looks, TaskInfo } from "../src/data/source";
 import { sentence } from "../src/learn/sentence";
 import { ladder, task } from "./small_task";
 
 const nothing: Facts = { step: 0, loss: 2.6, excess: 0.8, rung: -1, error: 0.98, looks: null, wrong: null };
 const looks = (at: string, share: number, answer: number | null): Looks => ({ at, share, answer, block: 0, head: 0 });
-const said = (changes: Partial<Facts>, of: Partial<TaskInfo> = {}, rungs: Rung[] = ladder) =>
-  sentence({ ...nothing, ...changes }, { ...task, ...of }, rungs);
+const said = (changes: Partial<Facts>, of: Partial<TaskInfo> = {}, learnt = false) =>
+  sentence({ ...nothing, ...changes }, { ...task, ...of }, ladder, learnt);
 const one: Partial<TaskInfo> = { answers: "one", measure: "accuracy" };
 const text: Partial<TaskInfo> = { measure: "accuracy", exact: false };
 
@@ -32,10 +32,10 @@ test("of one on its way", () => {
 });
 
 test("of one that has learnt its rule", () => {
-  expect(said({ rung: 3, error: 0, looks: looks("answer", 0.97, 0.97) })).toBe(
+  expect(said({ rung: 3, error: 0, looks: looks("answer", 0.97, 0.97) }, {}, true)).toBe(
     "It has learnt the rule: it looks at the answer (97 %), and no answer in view is wrong.",
   );
-  expect(said({ rung: 3, error: 0, looks: looks("needed token", 1, 1) })).toContain("looks at the token the rule needs (100 %");
+  expect(said({ rung: 3, error: 0, looks: looks("needed token", 1, 1) }, {}, true)).toContain("looks at the token the rule needs (100 %");
   expect(said({ rung: 3, error: 0.3, looks: null })).not.toContain("learnt"); // right chances, wrong answers
 });
 
@@ -44,7 +44,7 @@ test("of questions", () => {
   expect(said({ rung: 1, error: 0.8, wrong, looks: looks("", 0, 0.16) }, one)).toBe(
     "It does as well as knowing how frequent each token is; its attention is spread, and 80 % of the answers are wrong, most often for Max (96 %).",
   );
-  expect(said({ rung: 3, error: 0, looks: looks("answer", 0.98, 0.98) }, one)).toContain("and no judged answer is wrong.");
+  expect(said({ rung: 3, error: 0, looks: looks("answer", 0.98, 0.98) }, one, true)).toContain("and no judged answer is wrong.");
 });
 
 test("of texts", () => {
@@ -54,15 +54,35 @@ test("of texts", () => {
   expect(said({ rung: 1, excess: 0.5 }, text)).toBe("It does as well as knowing how frequent each token is.");
   expect(said({ rung: -1, excess: 2 }, text)).toBe("It does worse than an even guess still.");
   const rhyme: Partial<TaskInfo> = { measure: "accuracy" };
-  expect(said({ rung: 3, error: 0.11, looks: looks("previous", 0.57, null) }, rhyme)).toBe(
+  expect(said({ rung: 3, error: 0.11, looks: looks("previous", 0.57, null) }, rhyme, true)).toBe(
     "It has learnt the rule: its clearest head looks at the position before (57 %), and every word it can be sure of is right.",
   );
 });
 
 test("of a rhyme on its way", () => {
   const rhyme: Partial<TaskInfo> = { measure: "accuracy" };
-  expect(said({ rung: 1, wrong: { kind: "one word may follow", share: 0.07 } }, rhyme)).toBe(
-    "It does as well as knowing how frequent each token is; where one word may follow, 7 % of the sure ones are wrong.",
+  expect(said({ rung: 1, wrong: { kind: "only one word can follow", share: 0.07 } }, rhyme)).toBe(
+    "It does as well as knowing how frequent each token is; where only one word can follow, 7 % of the words are wrong.",
+  );
+});
+
+test("of one that stands on the last rung and has not learnt its task, by the measure of the verdict", () => {
+  const rhyme: Partial<TaskInfo> = { measure: "accuracy" };
+  expect(said({ rung: 3, loss: 0.623, excess: 0.023, error: 0.1 }, rhyme)).toBe(
+    "It does nearly as well as “the rule” allows (0.023 nats above the floor); every word it can be sure of is right.",
+  );
+  expect(said({ rung: 3, loss: 0.61, excess: 0.01, error: 0.03 })).not.toContain("learnt");
+});
+
+test("of one between two rungs, how far it is on the way to the next", () => {
+  expect(said({ rung: 0, loss: 1.07, error: 0.9 })).toBe(
+    "It does better than an even guess: 59 % of the way to “token frequencies”; 90 % of the answers in view are wrong.",
+  );
+  expect(said({ rung: 2, loss: 0.63, excess: 0.03, error: 0.031 })).toBe(
+    "It does better than the last token alone allows: 91 % of the way to “the rule”; 3 % of the answers in view are wrong.",
+  );
+  expect(said({ rung: 1, loss: 1.0, excess: 0.4 }, text)).toBe(
+    "It does better than knowing how frequent each token is: 50 % of the way to “last token”.",
   );
 });
 

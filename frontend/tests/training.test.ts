@@ -7,7 +7,7 @@ import { TrainedRun } from "../src/data/trained_run.svelte";
 import { type Progress, serve } from "../src/learn/protocol";
 import { Trainer } from "../src/learn/train";
 import { parameters } from "../src/model/architecture";
-import { learnt_at } from "../src/page/ends";
+import { learnt_at, learnt_by } from "../src/page/ends";
 import { type Course, OPTIMISERS, type Recipe, SCHEDULES, read, recipe_of, write } from "../src/page/recipe";
 import { architecture, data, ladder, task, train } from "./small_task";
 
@@ -149,6 +149,8 @@ describe("a run that is trained here", () => {
     const last_bad = errors.reduce((last, error, k) => (error < 0.02 ? last : k), -1);
     expect(last_bad).toBeGreaterThan(0);
     expect(since).toBe(step[last_bad + 1] ?? null);
+    expect(learnt_by(made, 0, step[last_bad])).toBe(false); // the sentence on top and the headline have one measure
+    expect(learnt_by(made, 0, made.last)).toBe(since !== null);
     const { made: short, reports: few } = taught({ steps: 3 });
     for (const report of few) short.take(report);
     expect(learnt_at(short)).toBe(null);

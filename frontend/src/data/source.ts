@@ -90,6 +90,7 @@ export interface TaskInfo {
   answers: "next" | "one"; // predicts every next token, or one answer per window
   measure: "rule_error" | "accuracy";
   exact: boolean; // whether the true chances are known
+  held_out?: boolean; // false: it is judged on windows of the training
   skip: number; // first predictions that do not count
   kinds: string[];
   vocabulary: string[];

@@ -11,6 +11,7 @@ const HAS = 0.2; // beyond looking everywhere alike, from which a head has a rol
 const QUERIES = 512; // whose attention is looked at, spread evenly over all that matter
 const FEW = 5; // questions of a kind from which it can be said to go wrong most
 const SURE = 1e-3; // nats: the exact predictor pays less where only one answer is right
+const ONLY = "only one word can follow"; // of a text learnt by heart: the places whose errors are counted
 
 /** A query whose attention matters, and the keys of each role for it. */
 interface Asked {
@@ -55,7 +56,7 @@ export class Seen implements Beside {
       });
       return shares.reduce((sum, share) => sum + share, 0) / this.offered[k];
     });
-    this.kinds = task.kinds.map((kind) => named(kind, task, examples, count));
+    this.kinds = one_kind(task) ? [ONLY] : task.kinds.map((kind) => named(kind, task, examples, count));
     let [floor, many] = [0, 0];
     for (const at of this.places()) {
       floor -= examples.truth[at];
@@ -99,9 +100,10 @@ export class Seen implements Beside {
           counts.judged += 1;
           counts.wrong += bad;
         }
-        if (e.kind[at] >= 0 && (rule ? e.answerable[at] : e.truth[at] > -SURE)) {
-          this.by_kind[e.kind[at]].asked += 1;
-          this.by_kind[e.kind[at]].wrong += bad;
+        const kind = one_kind(task) ? 0 : e.kind[at];
+        if (kind >= 0 && (rule ? e.answerable[at] : e.truth[at] > -SURE)) {
+          this.by_kind[kind].asked += 1;
+          this.by_kind[kind].wrong += bad;
         }
       }
       for (const query of this.asked[first + row]) this.look(query, row);
@@ -188,6 +190,21 @@ export function rung(ladder: Rung[], loss: number, excess: number): number {
   const near = SLACK * (reachable[0].nats - last.nats);
   const reached = reachable.filter((each) => loss <= each.nats + near || (each === last && excess <= near));
   return reached.length ? ladder.indexOf(reached[reached.length - 1]) : -1;
+}
+
+/** The next rung and the share of the way to it, for a loss well beyond the rung reached; as `place` in summary.py. */
+export function onward(ladder: Rung[], at: number, loss: number, excess: number): { next: Rung; way: number } | null {
+  const reachable = ladder.filter((each) => each.reachable);
+  const last = reachable[reachable.length - 1];
+  const next = reachable[reachable.indexOf(ladder[at]) + 1];
+  if (at < 0 || !next || loss >= ladder[at].nats - SLACK * (reachable[0].nats - last.nats)) return null;
+  const left = next === last && Number.isFinite(excess) ? excess : loss - next.nats;
+  return { next, way: Math.min(1, Math.max(0, 1 - left / (ladder[at].nats - next.nats))) };
+}
+
+/** Whether a text is learnt by heart: then errors count where only one word can follow. */
+function one_kind({ exact, measure, answers }: TaskInfo): boolean {
+  return exact && measure === "accuracy" && answers === "next";
 }
 
 /** `3 back` in place of `3 or more back` where no answer lies farther. */

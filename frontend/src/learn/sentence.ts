@@ -1,8 +1,8 @@
 // The sentence on top: what a model has understood by now, in one true English sentence made of its facts alone.
 
 import type { Facts, Looks, Rung, TaskInfo } from "../data/source";
+import { onward } from "./facts";
 
-const GOOD = 0.02; // share of wrong answers below which a rule counts as learnt, as in summary.py
 const MUCH = 0.9; // share of wrong answers from which nearly all are
 
 const WORSE = "it does worse than an even guess still";
@@ -32,26 +32,24 @@ const WHERE: Record<string, string> = {
   "odd tokens": "odd numbers",
 };
 
-/** One sentence about a model at a step; it says no more than the facts. */
-export function sentence(facts: Facts, task: TaskInfo, ladder: Rung[]): string {
+/** One sentence about a model at a step; it says no more than the facts. `learnt` is the verdict of `ends.ts`. */
+export function sentence(facts: Facts, task: TaskInfo, ladder: Rung[], learnt: boolean): string {
   if (facts.loss === null || facts.rung === null) return "The training has diverged: by this step its loss is not a number.";
-  const said = task.exact ? ruled(facts, task, ladder) : counted(facts, ladder);
+  const said = task.exact ? ruled(facts, task, ladder, learnt) : counted(facts, ladder);
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
 }
 
 /** Of a task whose law is known. */
-function ruled(facts: Facts, task: TaskInfo, ladder: Rung[]): string {
-  const { looks, error } = facts;
+function ruled(facts: Facts, task: TaskInfo, ladder: Rung[], learnt: boolean): string {
+  const { looks } = facts;
   const wrong = failing(facts, task);
   const lowest = lowest_rung(ladder);
-  if (facts.rung === lowest && (task.measure === "accuracy" && task.answers === "next" ? true : (error ?? 0) < GOOD)) {
-    const name = ladder[lowest].name;
-    const learnt = `it has learnt ${/^the /.test(name) ? name : `all it can: ${name}`}`;
-    return joined(learnt, looked(looks), wrong, ": ");
-  }
+  const { name } = ladder[lowest];
+  if (learnt) return joined(`it has learnt ${/^the /.test(name) ? name : `all it can: ${name}`}`, looked(looks), wrong, ": ");
   if (facts.rung === -1) return joined(WORSE, null, wrong, "; ");
   if (looks && looks.answer !== null && looks.at !== "" && looks.at !== "self") return joined(looked(looks) as string, null, wrong, "; ");
-  const stands = `it does ${RUNGS[ladder[facts.rung as number].name] ?? `as well as “${ladder[facts.rung as number].name}” allows`}`;
+  const left = `${Math.max(facts.excess as number, 0).toFixed(3)} nats above the floor`;
+  const stands = facts.rung === lowest ? `it does nearly as well as “${name}” allows (${left})` : on_ladder(facts, ladder, "“", "” allows");
   const spread = looks && looks.answer !== null && looks.at === "" ? "its attention is spread" : looked(looks);
   return joined(stands, spread, wrong, "; ");
 }
@@ -63,8 +61,16 @@ function counted(facts: Facts, ladder: Rung[]): string {
   let stands = WORSE;
   if (excess <= -0.005) stands = `it does better than counting: ${(-excess).toFixed(2)} nats per token below the best table of counts`;
   else if (rung === lowest_rung(ladder)) stands = `it does as well as the best table of counts (${ladder[rung].name})`;
-  else if (rung >= 0) stands = `it does ${RUNGS[ladder[rung].name] ?? `as well as a table of the ${ladder[rung].name} would`}`;
+  else if (rung >= 0) stands = on_ladder({ ...facts, excess: Infinity }, ladder, "a table of the ", " would");
   return joined(stands, facts.looks && facts.looks.at !== "" ? head(facts.looks) : null, "", "; ");
+}
+
+/** As well as the rung reached; or better, and how far on the way to the next. A rung without words of its own is called by its name. */
+function on_ladder({ rung, loss, excess }: Facts, ladder: Rung[], before: string, after: string): string {
+  const { name } = ladder[rung as number];
+  const well = RUNGS[name] ?? `as well as ${before}${name}${after}`;
+  const on = onward(ladder, rung as number, loss as number, excess as number);
+  return on ? `it does ${well.replace(/^as well as/, "better than")}: ${percent(on.way)} of the way to “${on.next.name}”` : `it does ${well}`;
 }
 
 /** Clauses put together; those that are absent leave no trace. */
@@ -97,7 +103,7 @@ function failing(facts: Facts, task: TaskInfo): string {
   const { error, wrong } = facts;
   const text = task.measure === "accuracy" && task.answers === "next"; // several words may follow: not all can be right
   const answers = task.measure === "rule_error" ? "answers in view" : "answers";
-  if (text) return wrong ? `where ${wrong.kind}, ${percent(wrong.share)} of the sure ones are wrong` : "every word it can be sure of is right";
+  if (text) return wrong ? `where ${wrong.kind}, ${percent(wrong.share)} of the words are wrong` : "every word it can be sure of is right";
   if (error === null) return "";
   if (error === 0) return task.measure === "rule_error" ? "no answer in view is wrong" : "no judged answer is wrong";
   const most = wrong && error < MUCH && wrong.share > error * 1.1 ? `, most often ${kinds(wrong.kind, task)} (${percent(wrong.share)})` : "";

@@ -32,6 +32,11 @@ export function t(key: string, values: Record<string, string | number> = {}): st
   });
 }
 
+/** The words about the judged windows; where nothing is held out, these are windows of the training: `key.same`. */
+export function judged_text(key: string, task: { held_out?: boolean }, values: Record<string, string | number> = {}): string {
+  return t(task.held_out === false && has(`${key}.same`) ? `${key}.same` : key, values);
+}
+
 /** Whether there are words under a key. */
 export function has(key: string): boolean {
   return key in (languages.en ?? {});
