@@ -67,7 +67,8 @@ def _caption(seen: Birth) -> str:
         f"by {nats(seen.threshold)} nats or more ({percent(SHARE)} of the way from a uniform guess to the floor) at "
         f"every later step looked at, for the last {percent(STAY)} of the training at least: "
         f"{seen.checkpoints} kept steps on {seen.windows} {seen.split} windows, then ever smaller halves of the "
-        "stretch between two. Marks give that step when the part is averaged, zeroed, or taken from another window (resample). "
+        "stretch between two. Marks give that step when the part is averaged, zeroed, or taken from another window "
+        "(resample). "
     )
     if seen.left_out:
         said += (
