@@ -5,10 +5,12 @@ import pytest
 
 from command import call
 from glassformer import summary
+from glassformer.analyses.learn.training_log import training_log
 from glassformer.engine import Engine
 from glassformer.experiment import load
 from glassformer.run import Run
 from glassformer.score import score
+from glassformer.studies._measure import metrics
 from glassformer.tasks import Rung
 from glassformer.training import begin
 from small_runs import NAN, POPULATION, run_of
@@ -45,6 +47,25 @@ def test_a_loss_between_two_rungs_is_told_with_the_share_of_the_way(loss, excess
     found = summary.place(LADDER, loss, excess)
     assert [each and each.name for each in found[:2]] == [above, below]
     assert found[2] == pytest.approx(way)
+
+
+def test_questions_that_occur_in_training_are_not_called_new(tmp_path):
+    """Those of the source are drawn with replacement: most are in both parts. A set tells how many."""
+    settings = ["train.judged=50", "train.log_every=1", "train.batch=2"]
+    run = begin(load("five_operations_as_published", settings, steps=1), out=tmp_path / "run").run
+    data, span = run.task.data(run.architecture.context), run.architecture.context + 1
+
+    def rows(split):
+        return [tuple(split.tokens[begin : begin + span].tolist()) for begin in split.starts]
+
+    train = set(rows(data.train))
+    share = np.mean([row in train for row in rows(data.validation) + rows(data.test)])
+    assert 0.75 < share < 0.82
+    said = f"questions, of which {100 * share:.1f} % occur in training"
+    assert said in " ".join(summary.sentences(run))
+    assert training_log(run).title.endswith(said)
+    assert metrics(run.experiment)["accuracy"].title == "accuracy"
+    assert metrics(load("five_operations"))["accuracy"].title == "accuracy on new questions"
 
 
 def test_a_diverged_training_is_told_as_such():

@@ -13,10 +13,11 @@ GOOD, PERFECT = 0.95, {"accuracy": 1.0, "rule_error": 1 - summary.SOLVED_ERROR}
 
 def metrics(experiment: Experiment) -> dict[str, Metric]:
     """The metrics of an experiment, the one that answers most questions first."""
-    task = experiment.task
+    task, context = experiment.task, experiment.architecture.context
     perfect = round(100 * PERFECT[task.measure])
+    new = task.answers == "one" and task.data(context).leak(context + 1) == 0
     right = (
-        {"accuracy": Metric("accuracy on new questions" if task.answers == "one" else "accuracy", "share", higher=True)}
+        {"accuracy": Metric("accuracy on new questions" if new else "accuracy", "share", higher=True)}
         if task.measure == "accuracy"
         else {
             "rule_error_answerable": Metric("rule error in view", "share"),
