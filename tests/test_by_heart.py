@@ -1,6 +1,7 @@
 """A text learnt by heart: nothing is held out and no rule speaks, and no word that is shown says otherwise."""
 
 import re
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
@@ -59,4 +60,4 @@ def test_what_a_model_writes_is_looked_up_in_the_text(mary):
 
 def test_the_page_knows_that_nothing_is_held_out(mary):
     assert _task(mary)["held_out"] is False
-    assert _task(gf.open("tests/fixtures/v0.2.0/runs/rule"))["held_out"] is True
+    assert _task(gf.open(Path(__file__).parent / "fixtures/v0.2.0/runs/rule"))["held_out"] is True

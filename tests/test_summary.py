@@ -1,11 +1,16 @@
 """What a run learnt, in words: of single runs, of populations, and of trainings that went wrong."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import glassformer as gf
 from command import call
 from glassformer import summary
 from glassformer.analyses.learn.training_log import training_log
+from glassformer.analyses.path.timeline import timeline
+from glassformer.analyses.trust.seeds import seeds
 from glassformer.engine import Engine
 from glassformer.experiment import load
 from glassformer.run import Run
@@ -15,6 +20,8 @@ from glassformer.tasks import Rung
 from glassformer.training import begin
 from small_runs import NAN, POPULATION, run_of
 
+FIXTURES = Path(__file__).parent / "fixtures" / "v0.2.0" / "runs"
+POPULATED = FIXTURES / "population"
 LADDER = [Rung(name, nats, None) for name, nats in (("uniform", 3.0), ("frequencies", 2.5), ("the rule", 1.0))]
 
 
@@ -47,6 +54,27 @@ def test_a_loss_between_two_rungs_is_told_with_the_share_of_the_way(loss, excess
     found = summary.place(LADDER, loss, excess)
     assert [each and each.name for each in found[:2]] == [above, below]
     assert found[2] == pytest.approx(way)
+
+
+def test_a_run_between_two_rungs_is_not_called_by_the_upper_one():
+    """Its answers are right where they can be known; only its probabilities are not those of the rule yet."""
+    run = gf.open(FIXTURES / "rule")
+    *_, upper, floor = [rung.nats for rung in run.task.ladder(8) if rung.reachable]
+    way = 1 - run.metrics["excess"][-1] / (upper - floor)
+    told = "\n".join(summary.sentences(run))
+    assert f"{100 * way:.1f} % of the way from “last two tokens” ({upper:.4f}) to “the rule” ({floor:.4f})" in told
+    assert "has reached" not in told
+    assert "it ends between the rungs “last two tokens” and “the rule”" in timeline(run).title
+    assert "stand between “last token” and “last two tokens” and on “last token”" in seeds(gf.open(POPULATED)).title
+
+
+def test_the_share_of_hidden_answers_is_told_with_what_it_is_an_average_over():
+    (told,) = (each for each in summary.sentences(gf.open(FIXTURES / "rule")) if "no answer in view" in each)
+    assert told == (
+        "over all positions of all possible windows (1 to 8 tokens in view), 18.3 % of those the rule speaks about "
+        "have no answer in view, and even a perfect model is wrong at 14.3 %; with all 8 tokens in view these shares "
+        "are 0.035 % and 0.026 %"
+    )
 
 
 def test_questions_that_occur_in_training_are_not_called_new(tmp_path):
