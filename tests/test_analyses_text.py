@@ -1,5 +1,7 @@
 """Passages of a text: what the model gives each token, found again token by token."""
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from matplotlib.figure import Figure
 from glassformer import figures
 from glassformer.analyses import _decide, _passage, _removal
 from glassformer.analyses._pairs import shown
+from glassformer.analyses._result import Labelled
 from glassformer.analyses.decide.ablation import ablation
 from glassformer.analyses.learn.context_position import applies, context_position
 from glassformer.analyses.learn.continuation import LONG, continuation
@@ -156,6 +159,19 @@ def test_positions_cost_what_every_window_costs_there(letters):
     assert seen.floor.values[0] == pytest.approx(np.mean(at_first))
     assert seen.floor.values[-1] == pytest.approx(np.mean(at_last))
     np.testing.assert_allclose(seen.excess.values[0], mean - seen.floor.values, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("late", "said"),
+    [(2.0, "a longer view does not help"), (1.75, "it cannot be told whether a longer view helps"),
+     (1.5, "the loss falls from 2.00 nats")],
+)  # fmt: skip
+def test_a_fall_within_the_error_is_no_proof_that_nothing_falls(letters, late, said):
+    """2 nats after one token, with a standard error of 0.2."""
+    seen = context_position(letters)
+    values = seen.loss.values.copy()
+    values[0, 0], values[1, 0] = 2.0, 0.2
+    assert said in replace(seen, loss=Labelled(values, seen.loss.axes), late=late).title
 
 
 # ---- drawn -----------------------------------------------------------------------------------------------------------

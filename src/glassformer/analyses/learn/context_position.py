@@ -35,8 +35,10 @@ class ContextPosition(Result):
             return fate("the loss is not a number at any position", self.step)
         begin, late = f"{mean[0]:.2f} nats after {self.few}", f"{self.late:.2f} in the second half of the window"
         step = f"At step {thousands(self.step or 0)}"
-        if mean[0] <= self.late + max(2 * self.loss.values[1][0], LATE):
+        if mean[0] <= self.late + LATE:
             title = f"{step} a longer view does not help: the loss is {begin} and {late}"
+        elif mean[0] <= self.late + 2 * self.loss.values[1][0]:
+            title = f"{step} it cannot be told whether a longer view helps: the loss is {begin} and {late}"
         else:
             title = f"{step} the loss falls from {begin} to {late}"
         worst = int(np.argmax(gap))
