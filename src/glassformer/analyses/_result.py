@@ -163,7 +163,7 @@ class Result:
         return "held-out" if self.held_out else "judged"
 
     @property
-    def split(self) -> str:
+    def of_part(self) -> str:
         """The part of the data that the windows are from; what is learnt by heart has only one."""
         return "validation" if self.held_out else "training"
 

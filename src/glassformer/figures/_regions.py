@@ -292,7 +292,7 @@ def on_slice(seen: Land, at: str = "middle", through: str = "this input's points
             f"The plane is that of {over}; all that follows acts on one position alone, so the probabilities are exact."
         )
     return (
-        f"The plane is a slice through {over}: its two principal components over {seen.split} windows "
+        f"The plane is a slice through {over}: its two principal components over {seen.of_part} windows "
         f"({percent(seen.plane.kept)} of the variance), all other directions at their mean, bent to pass through "
         f"{through}: there it shows what the model says of them. The colours are exact on the slice."
     )

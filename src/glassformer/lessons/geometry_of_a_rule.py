@@ -84,12 +84,12 @@ number(
 )
 examples = run.task.examples(run.architecture.context, "validation", 1000)
 asked, answerable = int(examples.constrained.sum()), int(examples.answerable.sum())
-full = run.task.shares(run.architecture.context, full=True)
+hidden = 1 - examples.answerable.sum(axis=0) / examples.constrained.sum(axis=0)  # by position in the window
 say(
     f"Of {examples.constrained.size:,} places in its test windows the rule speaks at {asked:,}. At "
-    f"{1 - answerable / asked:.1%} of those no even number is in view, mostly near the beginning of a window, where "
-    f"the model sees few tokens; with all {run.architecture.context} tokens in view it is {1 - full.answerable:.2%}. "
-    "No model can know the answer there; we count right and wrong where it can."
+    f"{1 - answerable / asked:.1%} of those no even number is in view: at {hidden[0]:.0%} with one token in view, at "
+    f"{hidden[1]:.0%} with two, at {hidden[-1]:.1%} with all {run.architecture.context}. No model can know the answer "
+    "there; we count right and wrong where it can."
 )
 show(gf.figures.plot_training_data(run), "data", "Sequences it learns from: free places grey, constrained ones judged.")
 

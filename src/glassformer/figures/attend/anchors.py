@@ -55,7 +55,7 @@ def _caption(seen: Anchors) -> str:
     """How to read the maps."""
     who = "positions after it" if seen.causal else "the other positions"
     return (
-        f"How much attention a key receives from {who}, over {seen.windows} {seen.split} windows, as a multiple of "
+        f"How much attention a key receives from {who}, over {seen.windows} {seen.of_part} windows, as a multiple of "
         "what it would receive if each looked everywhere alike (1). Left: the tokens that receive most, of those that "
         f"occur {LEAST} times at least; right: by group of tokens, and the first position, whatever stands there. What "
         "a token gives itself is not counted. If no token were an anchor, all cells would be near 1."

@@ -93,7 +93,7 @@ def _caption(seen: AttentionProfile) -> str:
     over = f"Mean attention of the newest token over the {seen.windows} steps of a life, one input a step: "
     if not seen.steps_are_inputs:
         which = "all queries" if not seen.asked else "the queries at which the rule asks, those"
-        over = f"Mean attention over {seen.windows} {seen.split} windows, {which} that have such a key: "
+        over = f"Mean attention over {seen.windows} {seen.of_part} windows, {which} that have such a key: "
     apart = (
         f"The line with dots is of the {thousands(seen.asked)} queries after which the rule asks for something that is "
         f"in view; crosses: in how many of them {sought(seen.copied)} lies there, which is what a head that looks it "

@@ -87,8 +87,8 @@ def _caption(seen: HeadRoles) -> str:
     """How to read the table and the lines."""
     return (
         "Share of the attention that goes to the keys of each role, minus the share that looking everywhere alike "
-        f"would give, in percentage points, over {seen.windows} {seen.split} windows and all queries that have such a "
-        f"key. {_meant(seen.excess.axes['role'].labels)} Beside it, the mean "
+        f"would give, in percentage points, over {seen.windows} {seen.of_part} windows and all queries that have such "
+        f"a key. {_meant(seen.excess.axes['role'].labels)} Beside it, the mean "
         "entropy and the mean distance of the attention, with the values of looking everywhere alike "
         f"({seen.uniform_entropy:.2f} nats, {seen.uniform_distance:.1f} positions). Framed: {HAS:g} points and more, "
         f"from where a head is said to have a role{_but(seen)}. Below, the roles over life. "

@@ -67,7 +67,7 @@ def _caption(seen: Landscape) -> str:
         "that would say the panel's token as they are have the mark of their group of tokens, the others are dots. "
         f"{_unmoved(seen)}",
         "after": f"Points are {len(seen.says.values)} pairs of token and position after the last attention, each in "
-        f"the first window of the {seen.split} part that has it; those that say the panel's token have the mark of "
+        f"the first window of the {seen.of_part} part that has it; those that say the panel's token have the mark of "
         "their group of tokens, the others are dots. ",
         "value": "Triangles are the values of this input, drawn as pushes from the origin. ",
         "middle": f"Marks are this input's positions{_read(seen)} after the last attention, named where the panel's "

@@ -100,7 +100,7 @@ def _caption(seen: PointAtlas) -> str:
         )
     return (
         f"Every token at every position at {seen.where}, where the other tokens in view have entered: each mark is the "
-        f"mean over {seen.windows} {seen.split} windows, the ellipse one standard deviation around it (an estimate; "
+        f"mean over {seen.windows} {seen.of_part} windows, the ellipse one standard deviation around it (an estimate; "
         f"where there are many, only marks with a label have theirs, and none that occurs under {LEAST} times). "
         f"{shades}If context did not matter here, every ellipse would shrink to a dot.{rare}"
     )

@@ -84,7 +84,7 @@ def _caption(seen: Similarity) -> str:
         "ones (−1), white for a right angle; tokens are sorted by group "
         f"({', '.join(f'{name}: {len(words)}' for name, words in seen.groups.items())}), frames hold the groups. Bars: "
         "the length of each vector. Table: mean cosine of a token of one group with one of another, none with itself"
-        f"{f' ({listed(idle)} tokens do not occur in {seen.split} windows)' if idle else ''}. "
+        f"{f' ({listed(idle)} tokens do not occur in {seen.of_part} windows)' if idle else ''}. "
         f"Bottom right: such means at {len(steps)} kept steps. All numbers are exact. A random embedding has means "
         "near 0; if groups did not matter, tokens of one group would be no more alike than tokens of two."
     )

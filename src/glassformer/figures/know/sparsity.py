@@ -61,7 +61,7 @@ def _caption(seen: Sparsity) -> str:
     if seen.activation != "relu":
         meaning += f" (a convention for {seen.activation}, whose values below 0 are small but not 0)"
     return (
-        f"A neuron is active at a place when {meaning}; measured at {thousands(seen.places)} places of {seen.split} "
+        f"A neuron is active at a place when {meaning}; measured at {thousands(seen.places)} places of {seen.of_part} "
         f"windows, always the same, at {len(seen.over_life.axes['step'])} kept steps. Left: share of all (place, "
         "neuron) pairs that are active, share of neurons active at none of these places, and at all of them. Right: at "
         "how many places each neuron is active at the chosen step. The same places are counted in `neurons`. "

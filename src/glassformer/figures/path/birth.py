@@ -66,7 +66,7 @@ def _caption(seen: Birth) -> str:
         "windows). A part is necessary from the first step from which taking it out raises the loss on these windows "
         f"by {nats(seen.threshold)} nats or more ({percent(SHARE)} of the way from a uniform guess to the floor) at "
         f"every later step looked at, for the last {percent(STAY)} of the training at least: "
-        f"{seen.checkpoints} kept steps on {seen.windows} {seen.split} windows, then ever smaller halves of the "
+        f"{seen.checkpoints} kept steps on {seen.windows} {seen.of_part} windows, then ever smaller halves of the "
         "stretch between two. Marks give that step when the part is averaged, zeroed, or taken from another window "
         "(resample). "
     )
