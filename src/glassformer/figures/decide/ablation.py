@@ -73,8 +73,8 @@ def _caption(seen: Ablation) -> str:
         f"(resample); {seen.windows} {seen.of_part} windows with {seen.answers} answers that can be checked (the "
         "loss in the clock is as logged, on all judged windows); bars are intervals of 95 % over windows. Left: change "
         "of the loss (the same as of the excess). Right: the share of wrong answers; the line is the whole model's. "
-        f"Parts are sorted by the loss that averaging them costs. {neurons if seen.neurons else ''}{turned}A part whose "
-        "interval spans 0 is not shown to matter alone; two that can stand in for each other may both look idle."
+        f"Parts are sorted by the loss that averaging them costs. {neurons if seen.neurons else ''}{turned}A part "
+        "whose interval spans 0 is not shown to matter alone; two that can stand in for each other may both look idle."
     )
 
 
