@@ -11,6 +11,7 @@ import glassformer as gf
 from command import call
 from glassformer import summary
 from glassformer.figures import _draw
+from glassformer.report.events import events
 from glassformer.report.info import _task
 from glassformer.run import Run
 
@@ -60,4 +61,5 @@ def test_what_a_model_writes_is_looked_up_in_the_text(mary):
 
 def test_the_page_knows_that_nothing_is_held_out(mary):
     assert _task(mary)["held_out"] is False
+    assert not HELD_OUT.search(" ".join(event.text for event in events(mary)))
     assert _task(gf.open(Path(__file__).parent / "fixtures/v0.2.0/runs/rule"))["held_out"] is True

@@ -104,7 +104,7 @@ export class TrainedRun extends OpenRun {
     step.forEach((at, k) => {
       if (Number.isFinite(loss[k]) && (best < 0 || loss[k] < loss[best]) && trained.steps.includes(at)) best = k;
     });
-    if (over && best >= 0) found.push({ step: step[best], kind: "best", text: "the lowest validation loss kept" });
+    if (over && best >= 0) found.push({ step: step[best], kind: "best", text: "the lowest loss kept" });
     return found.sort(by_step);
   }
 

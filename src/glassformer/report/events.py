@@ -56,7 +56,7 @@ def _at(step: float, kind: str, text: str) -> Event:
 
 def _best(run: Run, member: int) -> list[Event]:
     try:
-        return [Event(run.best_step(member), "best", "the lowest validation loss kept")]
+        return [Event(run.best_step(member), "best", "the lowest loss kept")]
     except MissingError:  # nothing is logged, or nothing that is a number
         return []
 
