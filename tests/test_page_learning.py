@@ -159,6 +159,11 @@ def settings(run: Run, **changes: Any) -> dict[str, Any]:
     return json.loads(json.dumps(asdict(replace(run.experiment.train, **changes))))
 
 
+def stream(task: Text, context: int) -> dict:
+    """The training part of a text, as the page has it."""
+    return {name: getattr(task.data(context).train, name) for name in ("tokens", "starts", "windows")}
+
+
 @pytest.fixture(scope="module")
 def every(tmp_path_factory) -> dict[str, tuple[Task, Architecture, dict[str, Any]]]:
     """Each task with its model, and what the page knows of it."""
@@ -181,7 +186,7 @@ def page(tmp_path_factory, every) -> tuple[dict[str, Any], dict[str, Any], Path]
                        "gradients": gradients(k).tolist()} for k, train in enumerate(trainings())],
         "judged": [{"task": known, "architecture": asdict(a), "context": a.context,
                     "sequences": sequences(task, a, name),
-                    "train": asdict(task.data(a.context).train) if isinstance(task, Text) else None}
+                    "train": stream(task, a.context) if isinstance(task, Text) else None}
                    for name, (task, a, known) in every.items() if not name.endswith("padded")],
         "read": [{"task": known, "texts": texts(task, name), "ids": sequences(task, a, name)}
                  for name, (task, a, known) in every.items()],

@@ -28,6 +28,13 @@ def all_windows(run, part):
     return np.array([run.task.stream[start : start + context + 1] for start in range(begin, end)])
 
 
+def by_place(split, many):
+    """The windows that are scored: all are sorted by how far into their sequence they begin, and evenly taken."""
+    places = [(place, piece) for piece, long in enumerate(split.windows) for place in range(long)]
+    order = sorted(range(len(places)), key=lambda k: places[k])
+    return sorted(order[k * len(order) // many] for k in range(many))
+
+
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory):
     return random_run(tmp_path_factory.mktemp("letters"), "characters")
@@ -51,7 +58,7 @@ def test_the_floor_of_a_rule_is_that_of_the_windows_scored():
     run = run_of("plus_last_even")
     split = run.task.data(8).validation
     starts, weights = every_window(split)
-    picked = np.arange(40) * len(starts) // 40
+    picked = by_place(split, 40)
     floors = []
     for start in starts[picked]:
         window = np.asarray(split.tokens)[start : start + 9]
@@ -246,12 +253,13 @@ def test_members_asked_together_pay_for_the_mean_of_their_chances():
     found = score(run, windows=40, member=None)
     starts, _ = every_window(run.task.data(8).validation)
     tokens = np.asarray(run.task.data(8).validation.tokens)
-    picked = starts[np.arange(40) * len(starts) // 40]
+    rows = by_place(run.task.data(8).validation, 40)
+    picked = starts[rows]
     windows = tokens[picked[:, None] + np.arange(9)]
     chances = np.mean([run.trace(windows[:, :-1], member=k)["probabilities"] for k in range(run.members)], axis=0)
     paid = -np.log(np.take_along_axis(chances, windows[:, 1:, None], axis=-1))[..., 0]
     alone = [score(run, windows=40, member=k).loss for k in range(run.members)]
     assert found.loss < np.mean(alone), "never worse than they are on average"
     weights = 1 / np.repeat(run.task.data(8).validation.windows, run.task.data(8).validation.windows)
-    share = weights[np.arange(40) * len(starts) // 40]
+    share = weights[rows]
     assert found.loss == pytest.approx(float(share @ paid.mean(axis=1) / share.sum()), rel=1e-5)

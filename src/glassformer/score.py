@@ -15,7 +15,7 @@ from glassformer.errors import CallError, LimitError
 from glassformer.run import Run
 from glassformer.tasks import Rung, Task
 from glassformer.tasks._rule import Rule
-from glassformer.tasks._task import Part, Split
+from glassformer.tasks._task import Part, Split, choose
 from glassformer.tasks._text import NAMES, Text
 
 Array = NDArray[Any]
@@ -61,7 +61,7 @@ def score(
     windows: int | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,  # noqa: ARG005
 ) -> Score:
-    """The loss over every window of a part, or over so many of them spaced evenly.
+    """The loss over every window of a part, or over `windows` of them that represent the part.
 
     Without a member, all of a population are asked together: what is judged is the mean of their chances.
     """
@@ -71,7 +71,7 @@ def score(
     many = len(starts) if windows is None else windows
     if not 1 <= many <= len(starts):
         raise LimitError(f"windows = {many} is not between 1 and the {len(starts):,} windows of the {part} part")
-    picked = np.arange(many) * len(starts) // many
+    picked = choose(len(starts), many, *split.strata)
     share = weights[picked] / weights[picked].sum()
     if any(edit.point == "probabilities" for edit in run.edits):
         raise CallError("the edits change the probabilities after the logits, from which the loss is computed")
@@ -114,8 +114,7 @@ def perplexity(nats: float) -> float:
 def every_window(split: Split) -> tuple[Array, Array]:
     """Where each window of a part begins, and the chance with which training would draw it."""
     piece = np.repeat(np.arange(len(split.starts)), split.windows)
-    within = np.arange(len(piece)) - np.repeat(np.cumsum(split.windows) - split.windows, split.windows)
-    return split.starts[piece] + within, 1 / (np.asarray(split.windows)[piece] * len(split.starts))
+    return split.starts[piece] + split.strata[-1], 1 / (np.asarray(split.windows)[piece] * len(split.starts))
 
 
 def _part(name: str) -> Part:

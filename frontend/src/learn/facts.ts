@@ -8,7 +8,7 @@ import { type Beside, Passes } from "./judge";
 const SLACK = 0.02; // share of the ladder's height within which a rung counts as reached, as in summary.py
 const HALF = 0.5; // share of the attention from which a head is said to look at something
 const HAS = 0.2; // beyond looking everywhere alike, from which a head has a role
-const QUERIES = 512; // whose attention is looked at, spread evenly over all that matter
+const QUERIES = 512; // whose attention is looked at, at every place of a window as often as all that matter
 const FEW = 5; // questions of a kind from which it can be said to go wrong most
 const SURE = 1e-3; // nats: the exact predictor pays less where only one answer is right
 const ONLY = "only one word can follow"; // of a text learnt by heart: the places whose errors are counted
@@ -243,7 +243,7 @@ function attended(
       special[sought] = (window, position, key) => e.source[window * e.places + position] === key;
     }
     const spoken = every.filter((at) => e.constrained[at]);
-    const all = far.length ? far : spoken.length ? spoken : every;
+    const all = (far.length ? far : spoken.length ? spoken : every).sort((a, b) => (a % e.places) - (b % e.places) || a - b);
     for (let k = 0; k < Math.min(QUERIES, all.length); k++) {
       const at = all[Math.floor((k * all.length) / Math.min(QUERIES, all.length))];
       where.push([Math.floor(at / e.places), at % e.places]);

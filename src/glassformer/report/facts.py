@@ -19,15 +19,15 @@ from glassformer.analyses._result import Array
 from glassformer.analyses._sought import copied
 from glassformer.analyses.attend.head_roles import ANSWER, HAS, NEEDED
 from glassformer.architecture import nest
-from glassformer.counted import as_hard_as_all, counted
+from glassformer.counted import counted, interleave
 from glassformer.plan import LEAST
 from glassformer.run import Run
-from glassformer.tasks import Examples, Rung
+from glassformer.tasks import Examples, Rung, choose
 
 WINDOWS = 1_000  # from which those looked at are chosen
 WORK, FEWEST = 6e9, 8  # products of all passes together, and windows at the least
 HALF = 0.5  # share of the attention from which a head is said to look at something
-QUERIES = 512  # whose attention is looked at, spread evenly over all that matter
+QUERIES = 512  # whose attention is looked at, at every place of a window as often as all that matter
 FEW = 5  # questions of a kind from which it can be said to go wrong most
 SURE = 1e-3  # nats: the exact predictor pays less where only one answer is right
 ONLY = "only one word can follow"  # of a text learnt by heart: the places whose errors are counted
@@ -45,7 +45,7 @@ def looked_at(run: Run, steps: int = 1) -> "Seen":
     a = run.architecture
     found = run.task.examples(a.context, "validation", min(WINDOWS, run.experiment.train.windows))
     most = int(np.clip(WORK / (run.parameters * a.context * max(steps, 1)), FEWEST, LEAST))
-    some = as_hard_as_all(found, counted(a, run.task.skip).came, fitting(run, most))
+    some = interleave(found, counted(a, run.task.skip).came, fitting(run, most))  # the order that the page has
     return seen(run, replace(found, **{each.name: getattr(found, each.name)[some] for each in fields(found)}))
 
 
@@ -199,8 +199,7 @@ def _attention(run: Run, e: Examples) -> tuple[Array, dict[str, Array], str | No
         sought = (ANSWER if copied(run) else NEEDED) if far.any() else None
         where = far if sought else e.constrained if e.constrained.any() else np.ones_like(e.constrained)
         asked = np.argwhere(where)
-        if len(asked) > QUERIES:
-            asked = asked[np.arange(QUERIES) * len(asked) // QUERIES]
+        asked = asked[choose(len(asked), QUERIES, asked[:, 1])]
         roles = {sought: source[asked[:, 0], asked[:, 1], None] == places} if sought else {}
     query = asked[:, 1, None]
     roles |= {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from glassformer import folder, tensors
-from glassformer.counted import as_hard_as_all, counted
+from glassformer.counted import counted, interleave
 from glassformer.plan import LEAST
 from glassformer.report import blocks
 from glassformer.run import Run
@@ -54,7 +54,7 @@ def _examples(run: Run, part: Part, most: int) -> Iterator[tuple[str, Array]]:
     """What is known of the windows of a part; those that stand for all come first, and `few` says how many they are."""
     a, task = run.architecture, run.task
     seen = task.examples(a.context, part, most)
-    some = as_hard_as_all(seen, counted(a, task.skip).came, LEAST)
+    some = interleave(seen, counted(a, task.skip).came, LEAST)  # a large model is judged on the first of them
     order = np.concatenate([some, np.setdiff1d(np.arange(len(seen.windows)), some)])
     windows = seen.windows[order]
     rule = task.measure == "rule_error"

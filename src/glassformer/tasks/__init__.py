@@ -4,9 +4,9 @@ from glassformer import _discover
 from glassformer.errors import CallError
 from glassformer.settings import setting
 from glassformer.tasks._rule import Rule
-from glassformer.tasks._task import Data, Examples, Rung, Split, Task
+from glassformer.tasks._task import Data, Examples, Rung, Split, Task, choose
 
-__all__ = ["Data", "Examples", "Rule", "Rung", "Split", "Task", "find", "names", "setting"]
+__all__ = ["Data", "Examples", "Rule", "Rung", "Split", "Task", "choose", "find", "names", "setting"]
 
 
 def names() -> list[str]:

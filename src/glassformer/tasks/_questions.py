@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from glassformer.errors import CallError
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
 
 Seen = Callable[[tuple[int, ...]], Hashable]
 
@@ -66,9 +66,8 @@ class Questions(Task):
         return Data(parts["train"], parts["validation"], parts.get("test"), order="passes")
 
     def _split(self, context: int, part: Part) -> Split:
-        windows = self._windows(context, self.every.parts[part])
-        many = len(windows)
-        return Split(windows.ravel(), np.arange(many) * (context + 1), np.ones(many, dtype=np.int64))
+        which = self.every.parts[part]
+        return Split.of(self._windows(context, which), self.every.kind[which])
 
     def _windows(self, context: int, which: IntArray) -> IntArray:
         if context != self.length:
@@ -77,12 +76,11 @@ class Questions(Task):
         return windows
 
     def examples(self, context: int, part: Part, most: int) -> Examples:
-        """The whole part, or `most` questions spaced evenly over it."""
+        """The whole part, or `most` questions that have its share of every kind and of every answer."""
         which = self.every.parts.get(part)
         if which is None:
             raise CallError(f"this task has no {part} part")
-        if len(which) > most:
-            which = which[np.arange(most) * len(which) // most]
+        which = which[choose(len(which), most, self.every.kind[which], self.every.answers[which])]
         windows, chances = self._windows(context, which), self.every.chances[which]
         certain = np.ones((len(which), 1), dtype=bool)
         truth = np.log(np.take_along_axis(chances, windows[:, -1:], axis=1))

@@ -61,12 +61,7 @@ class Repeated(Task):
     def data(self, context: int) -> Data:
         """Whole sequences, in shuffled passes."""
         self._fitting(context)
-
-        def split(part: Part) -> Split:
-            rows = self._sequences(part)
-            return Split(rows.ravel(), np.arange(len(rows)) * LENGTH, np.ones(len(rows), dtype=np.int64))
-
-        return Data(split("train"), split("validation"), order="passes")
+        return Data(Split.of(self._sequences("train")), Split.of(self._sequences("validation")), order="passes")
 
     def _fitting(self, context: int) -> None:
         if context != LENGTH - 1:

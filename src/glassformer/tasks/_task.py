@@ -42,6 +42,33 @@ class Split:
     tokens: IntArray  # (n,)
     starts: IntArray  # (piece,) where each piece begins in `tokens`
     windows: IntArray  # (piece,)
+    kind: IntArray | None = None  # (piece,) index into the task's `kinds`; None where pieces have no kind
+
+    @classmethod
+    def of(cls, windows: IntArray, kind: IntArray | None = None) -> Self:
+        """Windows (piece, context + 1) of which each is a piece of its own."""
+        many, span = windows.shape
+        return cls(windows.ravel(), np.arange(many) * span, np.ones(many, dtype=np.int64), kind)
+
+    @property
+    def strata(self) -> tuple[IntArray, ...]:
+        """(window,) each: what a sample of the windows must represent, the kind of its piece and its place in it."""
+        piece = np.repeat(np.arange(len(self.starts)), self.windows)
+        place = np.arange(len(piece)) - np.repeat(np.cumsum(self.windows) - self.windows, self.windows)
+        return (place,) if self.kind is None else (self.kind[piece], place)
+
+
+def choose(many: int, most: int, *keys: NDArray[Any], middle: bool = False) -> IntArray:
+    """The indices of at most `most` of `many` items, in rising order: all of them where they are few.
+
+    The items are sorted by the keys, the first key first and ties in their own order, and taken at even distances (from
+    the first item on, or from half a distance on). Every value of the first key thus has its share of the sample to
+    within one item, whatever order the items come in. Every sample of windows or questions is chosen here.
+    """
+    if many <= most:
+        return np.arange(many)
+    chosen = (2 * np.arange(most) + middle) * many // (2 * most)
+    return np.sort(np.lexsort(keys[::-1])[chosen]) if keys else chosen
 
     def hashes(self, span: int) -> NDArray[np.uint64]:
         """(window,): a number of 64 bits for each window, the same for the same tokens; no window is laid out."""
@@ -71,8 +98,9 @@ class Data:
 
     def leak(self, span: int, *parts: Split | None) -> float:
         """The share of the windows of these parts (validation and test if none is given) that training has, too."""
-        every = [part.hashes(span) for part in parts or (self.validation, self.test) if part is not None]
-        looked_for = np.concatenate([each[:: max(1, len(each) // MOST_HELD)] for each in every])
+        every = [part for part in parts or (self.validation, self.test) if part is not None]
+        chosen = [choose(int(part.windows.sum()), MOST_HELD, *part.strata) for part in every]
+        looked_for = np.concatenate([part.hashes(span)[rows] for part, rows in zip(every, chosen, strict=True)])
         return float(np.isin(looked_for, self.train.hashes(span)).mean())
 
 

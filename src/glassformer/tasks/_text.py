@@ -19,7 +19,7 @@ from glassformer import corpora, tokenizers
 from glassformer.errors import CallError, DamagedError
 from glassformer.settings import setting
 from glassformer.tasks._counts import Counts
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
 from glassformer.tokenizers import Tokenizer
 from glassformer.tokenizers._spacing import Spacing
 
@@ -192,8 +192,8 @@ class Text(Task):
         if part not in bounds:
             raise CallError(f"{self.source} has no {part} part; data.test = {self.test}")
         begin, end = bounds[part]
-        many = min(most, end - begin)
-        starts = begin + np.arange(many) * (end - begin) // many
+        starts = begin + choose(end - begin, most)
+        many = len(starts)
         windows = self.stream[starts[:, None] + np.arange(context + 1)]
         none = np.broadcast_to(np.False_, (many, context))
         anything = np.broadcast_to(np.True_, (many, context, len(self.vocabulary)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from glassformer.errors import CallError
 from glassformer.settings import setting
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
 
 ANSWER: dict[str, Callable[[tuple[int, ...]], int]] = {
     "First": lambda digits: digits[0],
@@ -171,17 +171,16 @@ class FiveOperations(Task):
 
         def split(part: Part) -> Split:
             windows = self._windows(context, part)
-            many = len(windows)
-            return Split(windows.ravel(), np.arange(many) * (context + 1), np.ones(many, dtype=np.int64))
+            return Split.of(windows, windows[:, 0] - FIRST)
 
         return Data(split("train"), split("validation"), split("test"), order="passes")
 
     def examples(self, context: int, part: Part, most: int) -> Examples:
-        """The whole part, or `most` questions spaced evenly over it."""
+        """The whole part, or `most` questions that have its share of every operation."""
         windows = self._windows(context, part)
-        if len(windows) > most:
-            windows = windows[np.arange(most) * len(windows) // most]
-        return self.judged(windows)
+        mixed = self.split == "multiset"  # all operations have the same digits, and would be asked about the same few
+        order = np.random.default_rng(self.seed).permutation(len(windows)) * mixed
+        return self.judged(windows[choose(len(windows), most, windows[:, 0], order)])
 
     def judged(self, windows: IntArray) -> Examples:
         """Questions with their answers, (example, 9), as examples; the answer is certain."""

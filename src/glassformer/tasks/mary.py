@@ -10,7 +10,7 @@ import numpy as np
 
 from glassformer.errors import CallError
 from glassformer.settings import setting
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
 
 END = "<END>"
 LINES = """mary had a little lamb
@@ -77,8 +77,7 @@ class Mary(Task):
         if part == "test":
             raise CallError("mary has no test part: all of the text is learned by heart")
         windows = self._windows(context)
-        if len(windows) > most:
-            windows = windows[np.arange(most) * len(windows) // most]
+        windows = windows[choose(len(windows), most)]
         allowed = np.array([self.allowed(window[:-1]) for window in windows])
         expected = np.array([self.true_distribution(window[:-1], context) for window in windows])
         certain = np.ones(allowed.shape[:2], dtype=bool)

@@ -12,7 +12,7 @@ import numpy as np
 from glassformer.errors import CallError
 from glassformer.settings import setting
 from glassformer.tasks._questions import dealt
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
 
 DIGITS, MANY = 3, 6
 LENGTH = 2 * MANY
@@ -58,12 +58,7 @@ class Sort(Task):
     def data(self, context: int) -> Data:
         """Every input with its answer, in shuffled passes."""
         self._fitting(context)
-
-        def split(part: Part) -> Split:
-            rows = self._rows(part)
-            return Split(rows.ravel(), np.arange(len(rows)) * LENGTH, np.ones(len(rows), dtype=np.int64))
-
-        return Data(split("train"), split("validation"), order="passes")
+        return Data(Split.of(self._rows("train")), Split.of(self._rows("validation")), order="passes")
 
     def _fitting(self, context: int) -> None:
         if context != LENGTH - 1:
@@ -73,8 +68,7 @@ class Sort(Task):
         """The whole part, or `most` inputs spaced evenly over it."""
         self._fitting(context)
         rows = self._rows(part)
-        if len(rows) > most:
-            rows = rows[np.arange(most) * len(rows) // most]
+        rows = rows[choose(len(rows), most)]
         asked = np.broadcast_to(np.arange(LENGTH - 1) >= MANY - 1, (len(rows), LENGTH - 1))
         right = np.arange(DIGITS) == rows[:, 1:, None]
         kind = np.where(asked, np.arange(LENGTH - 1) - (MANY - 1), -1)

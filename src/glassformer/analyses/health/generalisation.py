@@ -7,7 +7,7 @@ from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, percent, result, shared
 from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
-from glassformer.tasks import Data, Split
+from glassformer.tasks import Data, Split, choose
 
 ORDER = 20
 ANSWERS = ("1.P9",)
@@ -149,7 +149,7 @@ def _questions(every: Array, train: Array) -> dict[str, Array]:
 
 
 def _few(windows: Array) -> Array:
-    return windows[np.arange(MOST) * len(windows) // MOST] if len(windows) > MOST else windows
+    return windows[choose(len(windows), MOST, windows[:, 0])]
 
 
 def _right(run: Run, kind: str, windows: Array, data: Data, step: int, member: int) -> tuple[int, int]:
@@ -166,8 +166,7 @@ def _right(run: Run, kind: str, windows: Array, data: Data, step: int, member: i
     if "not in training" in kind:
         rows = seen.examples.windows
         span = rows.shape[1]
-        each = Split(rows.ravel(), np.arange(len(rows)) * span, np.ones(len(rows), dtype=int))
-        counted = counted & ~np.isin(each.hashes(span), data.train.hashes(span))[:, None]
+        counted = counted & ~np.isin(Split.of(rows).hashes(span), data.train.hashes(span))[:, None]
     return int(seen.right[counted].sum()), int(counted.sum())
 
 

@@ -9,6 +9,7 @@ from glassformer.analyses._result import Labelled, Result, numbers, result, thou
 from glassformer.analyses._sought import copied
 from glassformer.analyses._verdicts import CODES, UNIT
 from glassformer.run import Run
+from glassformer.tasks import choose
 
 ORDER = 60
 ANSWERS = ("4.03",)
@@ -74,7 +75,8 @@ def training_data(run: Run, *, count: int = 6) -> TrainingData:
     task, context = run.task, run.architecture.context
     split = task.data(context).train
     ends = [*split.starts[1:].tolist(), len(split.tokens)]
-    chosen = _spaced(len(ends), count) if task.answers == "one" else range(min(count, len(ends)))
+    one = task.answers == "one"
+    chosen = choose(len(ends), count, *split.strata).tolist() if one else range(min(count, len(ends)))
     rows = [split.tokens[int(split.starts[k]) : ends[k]] for k in chosen]
     text = not task.exact and len(ends) == 1  # one long text: stretches of it, from all parts
     if text:
@@ -148,7 +150,3 @@ def _open(task: Any, row: np.ndarray, context: int, verdicts: list[str]) -> list
         if task.allowed(row[begin : begin + context])[place - begin - 1].sum() > 1:
             found.append(place)
     return found
-
-
-def _spaced(many: int, count: int) -> list[int]:
-    return [many * k // count for k in range(min(count, many))]
