@@ -14,6 +14,7 @@ from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, li
 from glassformer.analyses._verdicts import judged, read
 from glassformer.errors import CallError
 from glassformer.run import Run
+from glassformer.tasks import choose
 
 GRID, FINE = 60, 300  # places along a side of the maps; and of borders, half as many on a slice of a wider model
 QUICK = 4096  # width × neurons of a model that can be asked at very many points
@@ -420,10 +421,10 @@ def laid(
         full["begin"], axes["begin"] = _decide.entering(seen, a.blocks - 1, a), axes["end"]
         full["embedded"] = every.at("embedded").reshape(-1, a.width)
         axes["embedded"] = {"pair": paired(every.tokens, every.context)}
-        thin = -(-len(cloud) // MOST_ENDS)
-        read = np.arange(a.context)[_counted.read(run)].tolist()
-        full["held_out"] = cloud[::thin]
-        axes["held_out"] = {"window": Axis(tuple((w, p) for w in range(len(many)) for p in read)[::thin])}
+        ends = [(w, p) for w in range(len(many)) for p in np.arange(a.context)[_counted.read(run)].tolist()]
+        kept = choose(len(cloud), MOST_ENDS, np.array(ends)[:, 1])
+        full["held_out"] = cloud[kept]
+        axes["held_out"] = {"window": Axis(tuple(ends[k] for k in kept))}
     for name, each in (also or {}).items():
         full[name], axes[name] = each.values, {axis: at for axis, at in each.axes.items() if axis != "feature"}
     drawn = {name: flat.points(each) for name, each in full.items()}

@@ -27,7 +27,7 @@ from glassformer.analyses._uncertain import (
 )
 from glassformer.counted import counted
 from glassformer.run import Run
-from glassformer.tasks import Examples, Rung
+from glassformer.tasks import Examples, Rung, choose
 
 WORK = 2_500_000_000  # multiplications for a whole life: about a second
 MOST_STEPS, LEAST_STEPS = 200, 24
@@ -294,7 +294,7 @@ def _rung_entropies(run: Run, ladder: list[Rung], examples: Examples) -> Array:
     if run.task.exact:
         return np.array([rung.nats for rung in ladder])
     windows, context = examples.windows, run.architecture.context
-    picked = np.linspace(0, len(windows) * context - 1, min(VIEWS, len(windows) * context)).astype(int)
+    picked = choose(len(windows) * context, VIEWS, np.arange(len(windows) * context) % context)
     views = [windows[k // context, : k % context + 1] for k in picked]
     chances = [np.array([rung.guess(view) for view in views]) for rung in ladder]
     return np.array([float(-(p * np.log(np.where(p > 0, p, 1))).sum(axis=-1).mean()) for p in chances])

@@ -11,7 +11,7 @@ from glassformer.architecture import nest
 from glassformer.experiment import Experiment
 from glassformer.run import Run
 from glassformer.study import Cell, Floats, Metric, Study
-from glassformer.tasks import five_operations
+from glassformer.tasks import choose, five_operations
 from glassformer.tasks._task import IntArray
 
 LENGTHS = (2, 3, 4)
@@ -62,7 +62,8 @@ def _asked(run: Run, many: int) -> tuple[IntArray, IntArray]:
         seen = {tuple(row) for row in task.examples(run.architecture.context, "train", len(tokens)).windows[:, :-1]}
         fresh = np.array([tuple(row) not in seen for row in tokens])
         tokens, answers = tokens[fresh], answers[fresh]
-    chosen = np.arange(min(MOST, len(tokens))) * len(tokens) // min(MOST, len(tokens))
+    shuffled = np.random.default_rng(0).permutation(len(tokens))  # at even distances they would share their last digits
+    chosen = choose(len(tokens), MOST, tokens[:, 0], shuffled)
     return tokens[chosen], answers[chosen]
 
 

@@ -7,12 +7,13 @@ from glassformer.experiment import Experiment
 from glassformer.run import Run
 from glassformer.studies._say import compared
 from glassformer.study import Cell, Floats, Metric, Study
+from glassformer.tasks import choose
 from glassformer.tasks._text import Text
 from glassformer.tensors import Array
 
 FACTORS = (0.25, 0.5, 1, 2)  # of the experiment's context
 MOST = 8_192  # tokens that are predicted, each of them once
-VIEWED = 512  # of them, spaced evenly: predicted again with a whole window in view
+VIEWED = 512  # of them, from every place of a window alike: predicted again with a whole window in view
 AT_ONCE = 4_096  # tokens that are read together
 MAIN = "loss_same"
 METRICS = {
@@ -57,7 +58,7 @@ def measure(run: Run) -> dict[str, Floats]:
     """
     windows, counted = beside(run)
     places = predicted(run)
-    viewed = np.arange(min(VIEWED, len(places))) * len(places) // min(VIEWED, len(places))
+    viewed = choose(len(places), VIEWED, np.arange(len(places)) % run.architecture.context)
     assert isinstance(run.task, Text)
     full = run.task.stream[places[viewed, None] + np.arange(-run.architecture.context, 1)]
     same, gain = np.zeros(run.members), np.zeros(run.members)

@@ -9,6 +9,7 @@ from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, result, thousands
 from glassformer.analyses._scale import Scale, spaced
 from glassformer.run import Run
+from glassformer.tasks import choose
 
 ORDER = 20
 ANSWERS = ("1.P3", "1.P4", "1.A")
@@ -118,7 +119,7 @@ def _rungs(run: Run) -> tuple[Axis, Array, bool]:
     else:
         seen = _judged._examples(run, "validation", WINDOWS)
         asked = np.argwhere(seen.constrained if run.task.measure == "rule_error" else np.ones_like(seen.constrained))
-        asked = asked[:: max(1, len(asked) * len(ladder) // GUESSES)]  # count tables are slow to ask
+        asked = asked[choose(len(asked), max(1, GUESSES // len(ladder)), asked[:, 1])]  # count tables are slow to ask
         every = np.arange(len(run.task.vocabulary))
         free = run.task.measure != "rule_error"  # only the token that came is right
         found, exact = [], False
