@@ -238,9 +238,11 @@ class Model:
 
 
 def replaced(way: str, value: Array) -> Array:
-    """(window, ...): what stands in the place of a value; resampled ones come from the window before."""
+    """(window, ...): what stands in the place of a value; resampled ones come from another window, drawn by chance."""
     if way == "zero":
         return np.zeros_like(value)
     if way == "mean":
         return np.broadcast_to(value.mean(0, keepdims=True), value.shape).astype(value.dtype)
-    return np.roll(value, 1, axis=0)
+    order, found = np.random.default_rng(0).permutation(len(value)), np.empty_like(value)
+    found[order] = value[np.roll(order, 1)]  # the window before would mostly ask the same: questions are in order
+    return found
