@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import small_texts
 from glassformer import experiment, reference
-from glassformer.analyses import _land, _removal, _uncertain_run
+from glassformer.analyses import _land, _match, _removal, _uncertain_run
 from glassformer.analyses.health import generalisation
 from glassformer.analyses.learn import accuracy
 from glassformer.analyses.what.training_data import training_data
@@ -294,6 +294,14 @@ def test_resampled_values_come_from_windows_of_every_kind():
     table = np.zeros((5, 5))
     np.add.at(table, (kind, kind[donors]), 1)
     np.testing.assert_allclose(table, 8, atol=11)  # four standard deviations of a draw by chance
+
+
+def test_inputs_compared_with_others_are_not_beside_their_like():
+    """`_match.elsewhere` compares each input with one some places on: mostly of another operation."""
+    asked = _match.inputs(run_of("five_operations"))[:, 0]
+    alike = [np.mean(asked == np.roll(asked, by)) for by in range(1, 9)]
+    assert max(alike) < 0.45  # a fifth by chance, of 60 questions
+    assert np.mean(alike) == pytest.approx(0.2, abs=0.06)
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
