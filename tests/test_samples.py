@@ -184,7 +184,7 @@ def test_the_logged_losses_are_those_of_the_whole_parts(draws):
 def test_a_scored_sample_has_every_operation_and_every_beginning_in_its_share(tmp_path, monkeypatch):
     seen = []
     losses = score.__globals__["_losses"]
-    monkeypatch.setattr("glassformer.score._losses", lambda *given: seen.append(given[3]) or losses(*given))
+    monkeypatch.setattr("glassformer.score._losses", lambda *given: seen.append(given[-3]) or losses(*given))
     run = noise(tmp_path / "drawn", experiment.load("five_operations", ["data.draws=8000", *SMALL]))
     score(run, "train", windows=400)
     tokens = run.task.data(8).train.tokens
