@@ -57,6 +57,17 @@ class Split:
         place = np.arange(len(piece)) - np.repeat(np.cumsum(self.windows) - self.windows, self.windows)
         return (place,) if self.kind is None else (self.kind[piece], place)
 
+    def hashes(self, span: int) -> NDArray[np.uint64]:
+        """(window,): a number of 64 bits for each window, the same for the same tokens; no window is laid out."""
+        tokens = np.asarray(self.tokens).astype(np.uint64) + np.uint64(1)
+        found = np.zeros(max(len(tokens) - span + 1, 0), dtype=np.uint64)
+        for place in range(span):  # wraps around, as it should
+            found *= np.uint64(0x9E3779B97F4A7C15)
+            found += tokens[place : place + len(found)]
+            found ^= found >> np.uint64(29)
+        begin = [start + np.arange(many) for start, many in zip(self.starts, self.windows, strict=True)]
+        return found[np.concatenate(begin)]  # type: ignore[no-any-return]
+
 
 def choose(many: int, most: int, *keys: NDArray[Any], middle: bool = False) -> IntArray:
     """The indices of at most `most` of `many` items, in rising order: all of them where they are few.
@@ -69,17 +80,6 @@ def choose(many: int, most: int, *keys: NDArray[Any], middle: bool = False) -> I
         return np.arange(many)
     chosen = (2 * np.arange(most) + middle) * many // (2 * most)
     return np.sort(np.lexsort(keys[::-1])[chosen]) if keys else chosen
-
-    def hashes(self, span: int) -> NDArray[np.uint64]:
-        """(window,): a number of 64 bits for each window, the same for the same tokens; no window is laid out."""
-        tokens = np.asarray(self.tokens).astype(np.uint64) + np.uint64(1)
-        found = np.zeros(max(len(tokens) - span + 1, 0), dtype=np.uint64)
-        for place in range(span):  # wraps around, as it should
-            found *= np.uint64(0x9E3779B97F4A7C15)
-            found += tokens[place : place + len(found)]
-            found ^= found >> np.uint64(29)
-        begin = [start + np.arange(many) for start, many in zip(self.starts, self.windows, strict=True)]
-        return found[np.concatenate(begin)]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
