@@ -192,7 +192,7 @@ def test_every_link_still_opens(browser, tmp_path):
         seen.page.locator("section.clock").wait_for()
         for name, value in each["fields"].items():
             seen.page.wait_for_function(
-                "field => decodeURIComponent(location.hash).includes(field)", arg=f"&{name}={value}"
+                "field => unescape(location.hash).includes(field)", arg=f"&{name}={value}"
             )
     assert (seen.problems, seen.outside()) == ([], [])
     seen.page.context.close()
