@@ -153,13 +153,24 @@ def test_a_report_holds_the_weights_of_its_run():
 
 @pytest.mark.parametrize("block", ["index", "rule/info", "rule/metrics"])
 def test_a_report_of_today_says_what_the_old_one_says(block):
-    old, new = (fingerprint(json.loads(blocks(html)[block])) for html in (old_report(), new_report()))
-    assert differences(old, new) == []
+    """Apart from its sentences, which have changed."""
+    old, new = (json.loads(blocks(html)[block]) for html in (old_report(), new_report()))
+    if block == "rule/info":
+        assert new["task"].pop("held_out") is True
+        for each in (old, new):
+            each["events"] = [(event["step"], event["kind"]) for event in each["events"]]
+            assert each.pop("sentences")
+    assert differences(fingerprint(old), fingerprint(new)) == []
 
 
 def test_a_report_of_today_trains_on_the_data_of_the_old_one():
+    """The windows on which it is evaluated have another order, so that any first few of them represent all."""
     old, new = (load_tensors(blocks(html)["rule/data"]) for html in (old_report(), new_report()))
     assert old.keys() == new.keys()
+    for each in (old, new):
+        for part in ("fit", "validation"):
+            order = np.lexsort(each[f"{part}.windows"].T)
+            each |= {name: each[name][order] for name in each if name.startswith(part) and len(each[name]) == len(order)}
     for name, array in old.items():
         np.testing.assert_allclose(new[name], array, rtol=1e-6, err_msg=name)
 

@@ -171,6 +171,8 @@ def uneven_edit(run: Run, points: Collection[str], block: int) -> Edit | None:
 def neuron_inputs(model: Model, block: int) -> tuple[Array, Array]:
     """Without norms: what each neuron multiplies `middle` by, (feature, neuron), and adds, (neuron,)."""
     w, width = model.w["blocks"][block], model.run.architecture.width
+    if not {"normed_2", "hidden_in"} & model.changes.keys():
+        return w["expand"].astype(np.float64), w.get("expand_bias", np.zeros(w["expand"].shape[1])).astype(np.float64)
 
     def read(x: Array) -> Array:
         x = model.see("normed_2", x, block) if model.run.architecture.norm_place == "pre" else x
