@@ -444,7 +444,7 @@ def test_writing_takes_functions_and_refuses_what_has_no_meaning(run):
     assert list(run.generate(TEXT, 3, edits={})) == list(run.generate(TEXT, 3, edits=[])) == list(run.generate(TEXT, 3))
     with pytest.raises(CallError, match="a text that grows has not the length of another"):
         run.generate(TEXT, edits=f'patch(out, from="{OTHER}")')
-    with pytest.raises(CallError, match="chosen by the logits"):
+    with pytest.raises(CallError, match="computed from the logits"):
         run.generate(TEXT, edits="zero(probabilities)")
 
 

@@ -210,7 +210,7 @@ def test_a_figure_of_an_edited_model_shows_it_and_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("name", "edit", "sentence"),
     [
-        ("weights", "zero(value)", "reads the weights directly, so edits do not affect it"),
+        ("weights", "zero(value)", "is about the trained weights, which edits do not change"),
         ("landscape", "zero(fed, position=1)", "zero(fed, position=1) differs from position to position"),
         ("token_counts", "zero(value)", "and this figure shows none of them"),
         ("attention", "zero(valeu)", "did you mean value?"),

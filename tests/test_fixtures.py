@@ -170,7 +170,9 @@ def test_a_report_of_today_trains_on_the_data_of_the_old_one():
     for each in (old, new):
         for part in ("fit", "validation"):
             order = np.lexsort(each[f"{part}.windows"].T)
-            each |= {name: each[name][order] for name in each if name.startswith(part) and len(each[name]) == len(order)}
+            each |= {
+                name: each[name][order] for name in each if name.startswith(part) and len(each[name]) == len(order)
+            }
     for name, array in old.items():
         np.testing.assert_allclose(new[name], array, rtol=1e-6, err_msg=name)
 
@@ -202,8 +204,6 @@ def test_every_link_still_opens(browser, tmp_path):
         seen.page.evaluate("link => { location.hash = link }", each["link"])
         seen.page.locator("section.clock").wait_for()
         for name, value in each["fields"].items():
-            seen.page.wait_for_function(
-                "field => unescape(location.hash).includes(field)", arg=f"&{name}={value}"
-            )
+            seen.page.wait_for_function("field => unescape(location.hash).includes(field)", arg=f"&{name}={value}")
     assert (seen.problems, seen.outside()) == ([], [])
     seen.page.context.close()

@@ -67,8 +67,6 @@ def while_writing(run: "Run", step: int, member: int, more: Given) -> Callable[[
     for edit in seen.edits:
         if edit.text is not None:
             raise CallError(f"{edit}: a text that grows has not the length of another; patch from a step or a run")
-        if edit.point == "probabilities":
-            raise CallError(f"{edit}: the next token is chosen by the logits; edit those")
     if functions and isinstance(more, Mapping):
         if "probabilities" in [_named(name, function, run)[0] for name, function in more.items()]:
             raise CallError("edits of probabilities: the next token is chosen by the logits; edit those")

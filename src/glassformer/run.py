@@ -330,6 +330,8 @@ class Run:
         found = (*self.edits, *read(edits))
         for edit in found:
             editing.check(edit, self)
+            if edit.point == "probabilities":
+                raise CallError(f"{edit}: losses and samples are computed from the logits; edit those")
         return _Edited(self.unedited, found) if found else self
 
     @property

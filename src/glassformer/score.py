@@ -73,8 +73,6 @@ def score(
         raise LimitError(f"windows = {many} is not between 1 and the {len(starts):,} windows of the {part} part")
     picked = choose(len(starts), many, *split.strata)
     share = weights[picked] / weights[picked].sum()
-    if any(edit.point == "probabilities" for edit in run.edits):
-        raise CallError("the edits change the probabilities after the logits, from which the loss is computed")
     members = list(range(run.members)) if member is None else [member]
     each, by_position, accuracy, whole = _losses(run, step, members, split, starts[picked], share, progress)
     loss = float(share @ each)

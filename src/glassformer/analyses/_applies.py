@@ -1,7 +1,7 @@
 """What an analysis may ask of a run before it can say anything: each a reason, as half a sentence, or None.
 
 An analysis names those it needs, `APPLIES = (attention, plane)`, beside functions of its own. Unless it says otherwise,
-it shows the edited model of an edited run. `EDITS = "weights"`: it reads the weights directly and refuses edited runs.
+it shows the edited model of an edited run. `EDITS = "weights"`: it is about the weights and refuses edited runs.
 `EDITS = "training"`: it shows how the model was trained, which edits do not change, and is labelled accordingly.
 `EDITS = "data"`: it shows nothing of the model.
 """
@@ -60,12 +60,15 @@ def _describe(subject: Any, needed: str) -> str:
 def reason(analysis: ModuleType, run: Run, *, film: bool = False) -> str | None:
     """Why an analysis, given as its file, has nothing to say of a run; None: it has. A film may ask for more."""
     if run.edits and getattr(analysis, "EDITS", "") == "weights":
-        return "this analysis reads the weights directly, so edits do not affect it"
+        return "this analysis is about the trained weights, which edits do not change; ask for it without edits"
     if run.edits and film and hasattr(analysis, "EDITS"):
         return "this film shows the training, in which the edits took no part"
     asks = [*getattr(analysis, "APPLIES", ()), *([analysis.applies] if hasattr(analysis, "applies") else [])]
     asks += getattr(analysis, "REEL_APPLIES", ()) if film else ()
-    return next((why for ask in asks if (why := ask(run))), None)
+    try:
+        return next((why for ask in asks if (why := ask(run))), None)
+    except CallError as problem:  # an edit that does not fit the windows on which the run is evaluated
+        return str(problem)
 
 
 def attention(run: Run) -> str | None:
@@ -102,12 +105,6 @@ def choice(run: Run) -> str | None:
 def next_token(run: Run) -> str | None:
     """That the task goes on token by token."""
     return None if run.task.answers == "next" else "this task has one answer, so nothing is written token by token"
-
-
-def logits_decide(run: Run) -> str | None:
-    """Requires a loss that is computed from the logits."""
-    edited = any(edit.point == "probabilities" for edit in run.edits)
-    return "the edits change the probabilities after the logits, from which the loss is computed" if edited else None
 
 
 def logged(run: Run) -> str | None:

@@ -73,9 +73,7 @@ def judged(run: Run, part: str = "validation") -> Array | None:
 def floors(run: Run, part: str) -> Array | None:
     """(line,): what the exact predictor pays on the windows behind each line; None where a run does not say."""
     if metrics(run) is not run.metrics:  # evaluated, each line on the same windows
-        over = {"train": "train_excess", "validation": "excess"}.get(part, "")
-        losses, excess = (metric(run, name) for name in (f"{part}_loss", over))
-        return None if losses is None or excess is None else losses - excess
+        return metrics(run).get(f"floor.{part}")
     every, before, many = (run.about.get(name) for name in ("floors", "floors_before", "judged"))
     if not isinstance(every, dict) or part not in every:
         return None
@@ -110,9 +108,12 @@ def at(run: Run, step: int, member: int = 0) -> str:
             parts.append(f"{shown} {'' if exact else '≈ '}{number}")
     if run.members > 1:
         parts.insert(0, f"seed {run.seeds[member]}")
-    if run.edits:  # the logged loss is not that of the edited model
-        parts.append(f"edited: {', '.join(map(str, run.edits))}")
-    return " · ".join(parts)
+    return " · ".join(parts) + edited(run)
+
+
+def edited(run: Run) -> str:
+    """` · edited: zero(mixed)`; empty for a run as it was trained."""
+    return f" · edited: {', '.join(map(str, run.edits))}" if run.edits else ""
 
 
 def ladder(run: Run) -> list[Rung]:

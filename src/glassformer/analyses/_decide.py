@@ -13,7 +13,6 @@ from glassformer.analyses._fitting import fitting
 from glassformer.analyses._result import Array, Axis
 from glassformer.analyses._verdicts import NONE
 from glassformer.architecture import Architecture, nest
-from glassformer.edits import Edit
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks import Examples, Task
@@ -147,25 +146,21 @@ def model(run: Run, tokens: Array, step: int, member: int, precise: bool = False
     return Model(run, step, member, w, editing.compiled(run, tokens, step, member))
 
 
-def model_anywhere(run: Run, step: int, member: int, points: Collection[str] = AFTER_ATTENTION) -> Model:
-    """The model at these points of its last block, for values that belong to no position: (..., 1, feature).
+def model_anywhere(
+    run: Run, step: int, member: int, points: Collection[str] = AFTER_ATTENTION, block: int | None = None
+) -> Model:
+    """The model at these points of a block (None: the last), for values that belong to no position: (..., 1, feature).
 
-    Refuses edits of the points that differ from position to position.
+    Refuses edits of the points that do not do the same at every position.
     """
-    if uneven := uneven_edit(run, points, run.architecture.blocks - 1):
-        raise CallError(f"{uneven} differs from position to position, so that no single map holds for all of them")
-    return model(run, np.zeros(1, np.int64), step, member)
-
-
-def uneven_edit(run: Run, points: Collection[str], block: int) -> Edit | None:
-    """The first edit of these points in a block that does not do the same at every position."""
+    block = run.architecture.blocks - 1 if block is None else block
     before = "normed_1" if run.architecture.norm_place == "pre" else ""  # it comes before attention there
-    for edit in run.edits:
-        at = dict(edit.at)
-        acts = edit.point in points and edit.point != before and block in at.get("block", (block,))
-        if acts and (edit.verb in ("mean", "patch") or any(axis.endswith("position") for axis in at)):
-            return edit
-    return None
+    acting = [edit for edit in run.edits if edit.point in points and edit.point != before]
+    acting = [edit for edit in acting if block in dict(edit.at).get("block", (block,))]
+    for edit in acting:
+        if edit.verb in ("mean", "patch") or any(axis.endswith("position") for axis, _ in edit.at):
+            raise CallError(f"{edit} differs from position to position, and this shows what holds at every position")
+    return model(run.unedited.edited(acting), np.zeros(1, np.int64), step, member)
 
 
 def neuron_inputs(model: Model, block: int) -> tuple[Array, Array]:

@@ -38,8 +38,11 @@ def metrics(run: Run, steps: Sequence[int]) -> dict[str, Array]:
     lines = [[_line(run, every, step, member) for member in range(run.members)] for step in steps]
     found = {name: np.array([[each[name] for each in line] for line in lines]) for name in lines[0][0]}
     found = {name: values if run.members > 1 else values[:, 0] for name, values in found.items()}
-    counts = {f"judged.{part}": np.full(len(lines), len(each.windows)) for part, each in every.items()}
-    return {"step": np.array(steps, dtype=np.int64), **found, **counts}
+    for part, each in every.items():
+        found[f"judged.{part}"] = np.full(len(lines), len(each.windows))
+        came = counted(run.architecture, run.task.skip).came
+        found[f"floor.{part}"] = np.full(len(lines), -each.truth[:, came].mean())
+    return {"step": np.array(steps, dtype=np.int64), **found}
 
 
 def _line(run: Run, every: dict[str, Examples], step: int, member: int) -> dict[str, float]:
@@ -67,14 +70,11 @@ def _line(run: Run, every: dict[str, Examples], step: int, member: int) -> dict[
 def predictions(run: Run, examples: Examples, step: int, member: int) -> dict[str, Array]:
     """(window, place) of the predictions that count: `nats`; `right` and `allowed`, 1 or 0; NaN where it diverged."""
     windows, (read, came) = examples.windows, counted(run.architecture, run.task.skip)
-    edited = any(edit.point == "probabilities" for edit in run.edits)
     rows: list[dict[str, Array]] = []
     for begin in range(0, len(windows), many := fitting(run, TOGETHER)):
         some = slice(begin, begin + many)
-        seen = run.trace(windows[some, :-1], step=step, member=member)
-        logits = seen["logits"][:, read].astype(np.float64)
-        with np.errstate(divide="ignore"):
-            logs = np.log(seen["probabilities"][:, read]) if edited else reference.log_softmax(logits)
+        logits = run.trace(windows[some, :-1], step=step, member=member)["logits"][:, read].astype(np.float64)
+        logs = reference.log_softmax(logits)
         came_next, guess = windows[some, 1:][:, came], logs.argmax(-1)
         finite = np.isfinite(logits).all(-1)
         found: dict[str, Any] = {"nats": -np.take_along_axis(logs, came_next[..., None], -1)[..., 0]}

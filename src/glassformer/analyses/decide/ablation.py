@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _removal
+from glassformer.analyses import _clock, _removal
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._removal import nats
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result
@@ -11,7 +11,6 @@ from glassformer.run import Run
 ORDER = 100
 ANSWERS = ("1.P10", "new")
 COST = "c"
-APPLIES = (_applies.logits_decide,)
 
 WAYS = _removal.WAYS
 LITTLE = 0.01  # nats: no part is worth naming

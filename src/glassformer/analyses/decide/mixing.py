@@ -52,6 +52,12 @@ class Mixing(Result):
         head, key = self.told(heads)
         many = f" in head {head}" if len(weights) > 1 else ""
         many += f" of block {self.block}" if self.blocks > 1 else ""
+        attended = weights[head, query] @ self.value.values[head]
+        if not np.allclose(attended, self.mixed.values[head, query], rtol=1e-3, atol=1e-4):
+            return (
+                f"An edit decides what {shown(self.tokens[query])} at position {query} picks up{many}; attention gives "
+                f"{percent(float(weights[head, query, key]))} to {shown(self.tokens[key])} at position {key}"
+            )
         said = (
             f"{percent(float(weights[head, query, key]))} of what {shown(self.tokens[query])} at position {query} "
             f"picks up{many} is the value of {shown(self.tokens[key])} at position {key}"

@@ -76,7 +76,7 @@ def operands(
         raise CallError("a value is taken apart for one input at a time; give one sequence")
     point, index = _found(run, seen, value)
     if edit := _edit_there(run, point, index):
-        raise CallError(f"{edit} decides this value, so it is not made of others; ask for one before or after it")
+        raise CallError(f"{edit} acts on this value, so it is not what its operands make; ask for another value")
     made = Pass(run.architecture, run.unedited.weights(seen.step, member), seen, seen.tokens).step(point, index)
     again, size = made.again()
     kind = np.finfo(seen[point].dtype)

@@ -143,7 +143,7 @@ def _by_frequency(shares: Array) -> Labelled:
 
 def _numbers(run: Run, step: int, member: int) -> Array:
     """(number, feature): the embedding of the numbers, as it is at the first position."""
-    every = np.arange(run.architecture.answers)[:, None]
+    every = np.repeat(np.arange(run.architecture.answers)[:, None], run.architecture.context, axis=1)
     found: Array = run.trace(every, step=step, member=member)["token_embedding"][:, 0].astype(np.float64)
     return found
 

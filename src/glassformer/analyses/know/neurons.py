@@ -339,9 +339,11 @@ def _boundaries(
     a = run.architecture
     if a.width != 2 or a.norm != "none":
         return None, None, None
-    if _decide.uneven_edit(run, ("normed_2", "hidden_in"), block):
+    try:
+        model = _decide.model_anywhere(run, step, member, ("normed_2", "hidden_in"), block)
+    except CallError:  # an edit moves the borders from position to position
         return None, None, None
-    matrix, bias = _decide.neuron_inputs(_decide.model(run, np.zeros(1, np.int64), step, member), block)
+    matrix, bias = _decide.neuron_inputs(model, block)
     parts = np.column_stack([matrix.T, bias])[order]
     points = seen["middle"][:, block].reshape(-1, 2).astype(np.float64)
     points = points[np.random.default_rng(0).permutation(len(points))[:POINTS]]

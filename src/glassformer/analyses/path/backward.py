@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from glassformer import glossary, reference
-from glassformer.analyses import _applies, _clock, _counted, _decide
+from glassformer.analyses import _clock, _counted, _decide
 from glassformer.analyses._options import Block, Member, Option, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared
@@ -18,7 +18,6 @@ from glassformer.run import Run
 ORDER = 60
 ANSWERS = ("3.§3.1.4", "1.Q49")
 COST = "d"
-APPLIES = (_applies.logits_decide,)
 
 NUDGE = 1e-5  # how far a value is moved in the numerical check
 

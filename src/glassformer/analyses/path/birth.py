@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _removal
+from glassformer.analyses import _clock, _removal
 from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._removal import SMALL, WAYS, Part, nats
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, result, shared, thousands
@@ -17,7 +17,6 @@ from glassformer.tasks import Examples
 ORDER = 20
 ANSWERS = ("new",)
 COST = "c"
-APPLIES = (_applies.logits_decide,)
 
 SHARE = 0.01  # of all there is to learn: what a part must cost to be needed
 STAY = 0.05  # share of the training for which it must last up to the end: the last noise is no birth

@@ -69,7 +69,7 @@ def seeds(run: Run, *, step: Step = -1) -> Seeds:
         stands.append(where if np.isfinite(value) else DIVERGED)
     return Seeds(
         step=None if step == -1 else _clock.resolve(run, step),
-        clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps",
+        clock=f"{run.members} seeds · {thousands(_clock.total(run))} steps{_clock.edited(run)}",
         loss=Labelled(losses, {"step": at, "member": members}, "nats per token"),
         median=Labelled(_medians(losses), {"step": at}, "nats per token"),
         rungs=Labelled(np.array([r.nats for r in ladder]), {"rung": _clock.rung_axis(ladder)}, "nats per token"),
