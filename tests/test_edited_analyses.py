@@ -80,7 +80,6 @@ SAME = {
     "zero(fed)": zero("contract", "contract_bias"),
     "zero(hidden_in, neuron=3)": silence_neuron,
     "scale(logits, 0.5)": scale(0.5, "read_out", "read_out_bias"),
-    "zero(position_embedding)": zero("position"),
 }
 # What is drawn from the weights themselves beside the values, or says which steps were looked at.
 DIFFERS = {"forward": ("parts",), "backward": ("worst",), "pair_scores": ("terms", "shares", "why_no_terms")}
@@ -121,8 +120,8 @@ def differences(name, found, expected):
 
 
 CASES = [
-    ("rule", "zero(value)"), ("rule", "scale(logits, 0.5)"), ("rule", "zero(position_embedding)"),
-    ("questions", "scale(query, 0.5)"), ("text", "zero(fed)"), ("population", "zero(hidden_in, neuron=3)"),
+    ("rule", "zero(value)"), ("questions", "scale(query, 0.5)"), ("text", "zero(fed)"),
+    ("population", "zero(hidden_in, neuron=3)"), ("population", "scale(logits, 0.5)"),
 ]  # fmt: skip
 SLOW = ("birth", "backward", "runtime")  # compared on the smallest run
 
@@ -145,7 +144,7 @@ def test_every_analysis_shows_the_edited_model(name, edit):
     assert shown > 40
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", ["rule", "population"])
 def test_what_shows_the_training_says_so_and_what_reads_the_weights_refuses(name):
     run, edited = run_of(name), run_of(name).edited("zero(attended)")
     for analysis, kind in entries(name):

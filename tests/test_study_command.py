@@ -94,7 +94,7 @@ def test_a_wrong_call_is_one_sentence(words, sentence, tmp_path, monkeypatch):
 
 
 def test_ctrl_c_stops_and_the_same_command_goes_on(tmp_path):
-    words = ("study", "blocks", "plus_last_even", "--seeds", 2, "--steps", 1_500, "--workers", 2, "--out", "study",
+    words = ("study", "blocks", "plus_last_even", "--seeds", 2, "--steps", 400, "--workers", 2, "--out", "study",
              "--set", "train.judged=20", "--set", "architecture.feed_forward=4")  # fmt: skip
     process = start(*words, folder=tmp_path)
     until = time.monotonic() + 240

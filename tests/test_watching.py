@@ -340,7 +340,7 @@ def test_nobody_looks_at_standard_input_unless_asked_to(pipe, monkeypatch, close
 
 
 def test_a_training_stopped_through_its_input_goes_on_to_the_same_bits(here):
-    words = ("train", "plus_last_even", "--seeds", 2, "--steps", 20_000, *QUICK)
+    words = ("train", "plus_last_even", "--seeds", 2, "--steps", 10_000, *QUICK)
     told = ("--json-lines", "--stop-on-stdin")
     with subprocess.Popen([*command.COMMAND, *map(str, words), "--out", "run", *told], cwd=here, text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:  # fmt: skip
@@ -349,8 +349,8 @@ def test_a_training_stopped_through_its_input_goes_on_to_the_same_bits(here):
         out, err = child.stdout.read(), child.stderr.read()
     last, run = json.loads(out.splitlines()[-1]), Run(here / "run")
     assert (child.returncode, last["status"], run.status) == (1, "interrupted", "interrupted")
-    assert 0 < run.last_step < 20_000
-    assert f"stopped at step {run.last_step} of 20000" in last["error"]
+    assert 0 < run.last_step < 10_000
+    assert f"stopped at step {run.last_step} of 10000" in last["error"]
     assert err.splitlines()[-1] == f"glassformer: {last['error']}"
     agrees(here / "run")
     assert call("train", "plus_last_even", "--resume", "--out", "run", "--quiet").code == 0
