@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from glassformer.study import Spread, spread
 
 Verdict = Literal["reproduced", "corrected", "refuted", "illustrative", "not checkable"]
@@ -143,8 +145,6 @@ def holds(claim: Claim, found: Found) -> bool:
 
 def over_seeds(values: Any, higher: bool = True) -> OverSeeds:
     """Median and interval over seeds, as a study writes them."""
-    import numpy as np
-
     found = spread(np.asarray(values, dtype=np.float64), higher)
     return OverSeeds(found.median, found.low, found.high, len(values))
 

@@ -7,10 +7,8 @@ from math import prod
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses.path.hessian import hessian
 from glassformer.architecture import Architecture, nest, part
 from glassformer.run import Run
-from glassformer.studies.pruning import judged, mask
 from glassformer.study import Spread, spread
 from glassformer.tasks import five_operations as task
 from glassformer.tensors import Array
@@ -193,6 +191,8 @@ def settled(run: Run, near: float = 0.5) -> Array:
 
 def unlike(run: Run, pairs: int = 8) -> tuple[Spread, Spread]:
     """Of neighbouring seeds: the cosine of what they learnt (weights now, less at first), and the loss half-way."""
+    from glassformer.studies.pruning import judged
+
     first, last = run.weights(0), run.weights(-1)
     learnt = np.concatenate([(last[name] - first[name]).reshape(run.members, -1) for name in last], axis=1)
     two = [(k, k + 1) for k in range(min(pairs, run.members - 1))]
@@ -203,6 +203,8 @@ def unlike(run: Run, pairs: int = 8) -> tuple[Spread, Spread]:
 
 def pruned(run: Run, share: float) -> Array:
     """(member,): right after the smallest weights are set to nothing."""
+    from glassformer.studies.pruning import judged, mask
+
     found = []
     for member in range(run.members):
         weights = run.weights(-1, member)
@@ -213,5 +215,7 @@ def pruned(run: Run, share: float) -> Array:
 
 def downhill(run: Run) -> tuple[int, int]:
     """How many directions of curvature below zero there are where training ended, and how many parameters."""
+    from glassformer.analyses.path.hessian import hessian
+
     found = hessian(run, steps=(-1,))
     return round(found.negative), found.parameters

@@ -4,14 +4,25 @@ MARY is its model with its settings, trained with sixteen seeds. Its examples ar
 random numbers with the numbers that its library draws.
 """
 
-from math import log, sqrt
-from typing import TYPE_CHECKING
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from math import log, prod, sqrt
+from typing import Any
 
+import numpy as np
+
+from glassformer.claims import _mary
 from glassformer.claims import _printed_mary as printed
 from glassformer.claims._claim import Found, claim, over_seeds, trained
-
-if TYPE_CHECKING:
-    from glassformer.run import Run
+from glassformer.claims._torch import Generator
+from glassformer.experiment import load
+from glassformer.reference import softmax
+from glassformer.run import Run
+from glassformer.tasks.mary import TEXT, WORDS
 
 SOURCE = 3
 TITLE = "GPT from scratch (Mary Had a Little Lamb)"
@@ -29,8 +40,6 @@ SURELY = (1, 99)  # percent of single batches that lie between
        experiment=PUBLISHED, figure="vocabulary")  # fmt: skip
 def words() -> Found:
     """Counted."""
-    from glassformer.tasks.mary import TEXT, WORDS
-
     characters = len(" ".join(TEXT))
     return Found(
         {"words": len(WORDS), "tokens": len(TEXT), "characters": characters},
@@ -44,10 +53,6 @@ def words() -> Found:
        how="A", stated={"counted": 25_888, "printed": 27_747}, experiment=PUBLISHED, figure="parameters")  # fmt: skip
 def parameters() -> Found:
     """All tensors, and those that its own count leaves out."""
-    from math import prod
-
-    from glassformer.experiment import load
-
     count = {name: prod(shape) for name, shape in load(PUBLISHED).architecture.shapes().items()}
     total = sum(count.values())
     norms = sum(many for name, many in count.items() if "norm" in name)
@@ -71,11 +76,6 @@ def parameters() -> Found:
                "doubled_layers": 2}, experiment=PUBLISHED, figure="parameters")  # fmt: skip
 def matrices() -> Found:
     """Without biases and norms, as it counts; then the model again with twice the heads, and with twice the blocks."""
-    from dataclasses import replace
-    from math import prod
-
-    from glassformer.experiment import load
-
     made = load(PUBLISHED).architecture
     count = {name: prod(shape) for name, shape in made.shapes().items()}
     attention = sum(count[f"blocks.0.{name}"] for name in ("query", "key", "value", "output"))
@@ -98,8 +98,6 @@ def matrices() -> Found:
        experiment=PUBLISHED, figure="batch")  # fmt: skip
 def epochs() -> Found:
     """An epoch is a pass over all windows."""
-    from glassformer.experiment import load
-
     made = load(PUBLISHED)
     train, many = made.train, len(made.task.examples(made.architecture.context, "train", 10**6).windows)
     passes = train.steps * train.batch / many
@@ -113,12 +111,8 @@ def epochs() -> Found:
 
 @claim("S3-05", "the loss falls from 3.7665 by .4061, .3361, .2343 and .2704 to .2198", place="3.§10", how="R, S",
        stated={f"at_{step}": loss for step, loss in printed.LOSSES.items()}, needs=[MARY], figure="loss")  # fmt: skip
-def losses(run: "Run") -> Found:
+def losses(run: Run) -> Found:
     """Each printed number is the loss of one batch: whether such batches of our seeds come to it."""
-    import numpy as np
-
-    from glassformer.claims import _mary
-
     drawn = {step: _mary.batch_losses(run, step) for step in printed.LOSSES}
     low, high = ({step: float(np.percentile(each, p)) for step, each in drawn.items()} for p in SURELY)
     middle = {step: over_seeds(each.mean(axis=1), False) for step, each in drawn.items()}
@@ -140,13 +134,8 @@ def losses(run: "Run") -> Found:
 @claim("S3-06", '"mary" is followed by had or went, "little" by lamb; lamb with 85 % confidence',
        place="3.§2.1, 3.§3.5", how="D, R", stated={"confidence": 0.85}, tolerance=0.005, needs=[MARY],
        figure="next_token", input="mary had a little")  # fmt: skip
-def followers(run: "Run") -> Found:
+def followers(run: Run) -> Found:
     """Counted in the rhyme; and what the trained models say after the line's first four words."""
-    from collections import Counter
-    from itertools import pairwise
-
-    from glassformer.tasks.mary import TEXT
-
     after = {word: Counter(b for a, b in pairwise(TEXT) if a == word) for word in ("mary", "little")}
     sure = over_seeds([dict(run.ask("mary had a little", member=member))["lamb"] for member in range(run.members)])
     mary, little = after["mary"], after["little"]
@@ -163,10 +152,8 @@ def followers(run: "Run") -> Found:
 
 @claim("S3-07", "lamb and fleece, mary and went, school and rules get similar embeddings", place="3.§3.2", how="T, S",
        needs=[MARY], figure="similarity")  # fmt: skip
-def alike(run: "Run") -> Found:
+def alike(run: Run) -> Found:
     """The rank of each cosine among all pairs of words; alike: among the largest tenth in the median seed."""
-    import numpy as np
-
     from glassformer.analyses.know.similarity import cosines
 
     where = [[run.task.vocabulary.index(word) for word in pair] for pair in printed.PAIRS]
@@ -308,8 +295,6 @@ def mountain() -> Found:
        tolerance=0.00005, experiment=PUBLISHED, figure="network")  # fmt: skip
 def with_seed_42() -> Found:
     """With the numbers that its library draws after the seed 42."""
-    import numpy as np
-
     said = _ten_rounds()
     attention = np.array(_demo_attention())
     wrong = float(np.abs(attention - np.array(printed.ATTENTION)).max())
@@ -326,10 +311,8 @@ def with_seed_42() -> Found:
 @claim("S3-14", "the two heads differ because of their learned weights, and each word gathers from all others",
        place="3.§3.3.1, 3.§3.3.2", how="A, R", needs=[MARY], figure="attention",
        input="mary had a little lamb <END>")  # fmt: skip
-def learned_heads(run: "Run") -> Found:
+def learned_heads(run: Run) -> Found:
     """How the demo's heads differ without any training, and what the trained model's words see of later ones."""
-    import numpy as np
-
     one, two = np.array(_demo_attention())
     seen = run.trace("mary had a little lamb <END>")["attention"]
     later = float(np.triu(seen, 1).max())
@@ -345,10 +328,8 @@ def learned_heads(run: "Run") -> Found:
 
 @claim("S3-15", "head 1 gets dimensions 0 to 15 of the embedding, head 2 dimensions 16 to 31", place="3.§3.3, 3.§3.3.1",
        how="A, R", needs=[MARY], figure="head_split")  # fmt: skip
-def split(run: "Run") -> Found:
+def split(run: Run) -> Found:
     """How much of each head's queries, keys and values comes from the other half of the embedding."""
-    import numpy as np
-
     a, shares = run.architecture, []
     for member in range(run.members):
         weights = run.weights(-1, member)
@@ -368,7 +349,7 @@ def split(run: "Run") -> Found:
 
 @claim("S3-16", "scores are divided by the root of the head's size", place="3.§5, 3.§3.3.1", how="A, B", slow=True,
        needs=[MARY, BY_HEAD], figure="scoring", input="mary had a little lamb <END>")  # fmt: skip
-def scale(run: "Run", other: "Run") -> Found:
+def scale(run: Run, other: Run) -> Found:
     """The model's program divides by the root of the width. Trained again as the text says: does it matter?"""
     a, size = run.architecture, run.architecture.width // run.architecture.heads
     ends = [over_seeds(each.metrics["validation_loss"][-1], False) for each in (run, other)]
@@ -390,9 +371,6 @@ def scale(run: "Run", other: "Run") -> Found:
        place="3.§4, 3.§10", how="D", experiment=PUBLISHED, figure="training_data")  # fmt: skip
 def windows() -> Found:
     """Whether they are windows of the text, and which targets there are."""
-    from glassformer.experiment import load
-    from glassformer.tasks.mary import TEXT, WORDS
-
     made = load(PUBLISHED)
     context = made.architecture.context
     there = [tuple(TEXT[k : k + context]) for k in range(len(TEXT) - context + 1)]
@@ -412,12 +390,6 @@ def windows() -> Found:
        stated=printed.NUMBERED, experiment=PUBLISHED, figure="vocabulary", input="mary had a")  # fmt: skip
 def numbered() -> Found:
     """Its numbers come from a set, whose order is another in every process: here in eight of them."""
-    import os
-    import subprocess
-    import sys
-
-    from glassformer.tasks.mary import TEXT, WORDS
-
     code = "import sys; print(list(set(sys.argv[1:])).index('mary'))"
     asked = [subprocess.run([sys.executable, "-c", code, *TEXT], capture_output=True, text=True, check=True,
                             env={**os.environ, "PYTHONHASHSEED": str(seed)}) for seed in range(8)]  # fmt: skip
@@ -434,11 +406,8 @@ def numbered() -> Found:
 
 @claim("S3-19", "the model writes text in the style of the rhyme", place="3.§11", how="R, S", needs=[MARY],
        figure="generated")  # fmt: skip
-def writes(run: "Run") -> Found:
+def writes(run: Run) -> Found:
     """How many runs of seven words, of its samples and of ours, stand in the rhyme word for word."""
-    from glassformer.claims import _mary
-    from glassformer.tasks.mary import TEXT
-
     theirs = [_mary.copied(text.split(), TEXT, len(text.split())) for text in printed.SAMPLES]
     ours = []
     for member in range(run.members):
@@ -461,12 +430,8 @@ def writes(run: "Run") -> Found:
        illustrative="“simple”, “complex” and what a head asks are not defined; of GPT-3, GPT-4 and king − man + woman "
        "nothing "
        "can be computed here", needs=[MARY, ONE_BLOCK], figure="ablation")  # fmt: skip
-def roles(run: "Run", single: "Run") -> Found:
+def roles(run: Run, single: Run) -> Found:
     """The loss of a model with one block, and what is lost without each head of the model with two."""
-    import numpy as np
-
-    from glassformer.claims import _mary
-
     a = run.architecture
     whole = np.array([_mary.window_losses(run, member=member).mean() for member in range(run.members)])
     rises = {}
@@ -499,12 +464,6 @@ def _forward(output: tuple[float, ...]) -> tuple[list[float], float]:
 
 def _ten_rounds() -> list[float]:
     """What the small network predicts before each of ten updates, and after them."""
-    from typing import Any
-
-    import numpy as np
-
-    from glassformer.claims._torch import Generator
-
     drawn = Generator(42)
     layers: list[Any] = [drawn.linear(2, 2), drawn.bias(2, 2), drawn.linear(2, 1), drawn.bias(2, 1)]
     w1, b1, w2, b2 = layers
@@ -527,11 +486,6 @@ def _ten_rounds() -> list[float]:
 
 def _demo_attention() -> list[list[list[float]]]:
     """(head, query, key): the demo on three words, without mask or training; each head on its half of the embedding."""
-    import numpy as np
-
-    from glassformer.claims._torch import Generator
-    from glassformer.reference import softmax
-
     embedded = Generator(42).normal(35, 32)[list(printed.ROWS)]
     drawn = Generator(42)
     matrices = [drawn.linear(16, 16) for _ in range(6)]  # query, key and value of each head

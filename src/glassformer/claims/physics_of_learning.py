@@ -7,7 +7,12 @@ other seeds.
 from itertools import product
 from math import log
 
+import numpy as np
+
+from glassformer import canonical
 from glassformer.claims._claim import Found, claim, over_seeds
+from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, boltzmann_memory
+from glassformer.physics.models.one_layer import ATTENDING, MATRICES, OneLayer, first_weights, one_layer
 
 SOURCE = 0
 TITLE = "Visualizing how a transformer learns"
@@ -21,9 +26,6 @@ SURE = 2.0  # nats: below, fewer than eight tokens are still in play
        stated={"tokens": 60, "context": 80}, experiment=LAYER, figure="entropy")  # fmt: skip
 def sizes() -> Found:
     """The sizes with which its curves come out; an entropy cannot be above the logarithm of the vocabulary."""
-    from glassformer.physics.models.boltzmann_memory import BoltzmannMemory
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     s, first = life.settings, float(life.training_entropy[0])
     third = BoltzmannMemory().tokens
@@ -43,11 +45,7 @@ def sizes() -> Found:
        figure="thermodynamics")  # fmt: skip
 def fidelity() -> Found:
     """What of the layer takes part in learning, in parameters."""
-    from numpy.random import default_rng
-
-    from glassformer.physics.models.one_layer import MATRICES, OneLayer, first_weights, one_layer
-
-    sizes = {name: weight.size for name, weight in first_weights(OneLayer(), default_rng(0)).items()}
+    sizes = {name: weight.size for name, weight in first_weights(OneLayer(), np.random.default_rng(0)).items()}
     moved = {name for name, share in zip(MATRICES, one_layer().moved, strict=True) if share}
     share = sum(sizes[name] for name in moved) / sum(sizes.values())
     return Found(
@@ -61,8 +59,6 @@ def fidelity() -> Found:
        tolerance=0.005, experiment=LAYER, figure="entropy")  # fmt: skip
 def temperature_of_the_curves() -> Found:
     """The index that its program takes, and the one it means."""
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     taken, meant = (float(life.temperatures[k]) for k in (life.farthest_from_one, life.nearest_one))
     return Found(
@@ -80,8 +76,6 @@ def temperature_of_the_curves() -> Found:
        experiment=LAYER, figure="entropy", step=0)  # fmt: skip
 def largest_entropy() -> Found:
     """High: at least 99 % of what is possible."""
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     most, first = log(life.settings.tokens), float(life.training_entropy[0])
     above = float(life.entropy.max())
@@ -98,10 +92,6 @@ def largest_entropy() -> Found:
        figure="entropy")  # fmt: skip
 def entropy_falls() -> Found:
     """Continues: by the middle of the fall's steps half of the fall should be behind. When it really happens."""
-    import numpy as np
-
-    from glassformer.physics.models.one_layer import one_layer
-
     h = one_layer().training_entropy
     fall = h[0] - h[-1]
     half = int(np.flatnonzero(h < h[0] - fall / 2)[0])
@@ -122,10 +112,6 @@ def entropy_falls() -> Found:
        experiment=LAYER, figure="sharpening")  # fmt: skip
 def loss_declines() -> Found:
     """At the temperature nearest to 1."""
-    import numpy as np
-
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     losses = life.loss[life.nearest_one]
     worst = int(losses.argmax())
@@ -146,10 +132,6 @@ def loss_declines() -> Found:
        figure="phase")  # fmt: skip
 def together() -> Found:
     """How many steps lower both, before the loss is largest and after it; and whether the whole path lowers both."""
-    import numpy as np
-
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     h, losses = life.training_entropy, life.training_loss
     turn = int(losses.argmax())
@@ -173,10 +155,6 @@ def together() -> Found:
        experiment=LAYER, figure="phase")  # fmt: skip
 def attractor() -> Found:
     """An attractor: in every life the same token is fed back to the end, and entropy stays low."""
-    import numpy as np
-
-    from glassformer.physics.models.one_layer import OneLayer, one_layer
-
     published = one_layer()
     lives = [one_layer(OneLayer(seed=seed, temperatures=1)) for seed in range(SEEDS)]
     caught = [int(np.flatnonzero(life.tokens != life.tokens[-1])[-1]) + 1 for life in (published, *lives)]
@@ -199,10 +177,6 @@ def attractor() -> Found:
        how="P", experiment=LAYER, figure="prediction_change")  # fmt: skip
 def change_between_steps() -> Found:
     """What is drawn mixes a new input with new weights: on the same window only the weights have changed."""
-    import numpy as np
-
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     kl, alike, losses = life.kl, life.alike, life.training_loss
     turn, peak = int(losses.argmax()), int(kl.argmax())
@@ -229,8 +203,6 @@ def change_between_steps() -> Found:
        figure="attention_profile")  # fmt: skip
 def recent() -> Found:
     """More: a tenth above an equal share, for the newest of all positions."""
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     mean, equal = life.mean_attention, 1 / life.settings.context
     spread = float(abs(mean - equal).max() / equal)
@@ -247,10 +219,6 @@ def recent() -> Found:
        experiment=LAYER, figure="prediction_change")  # fmt: skip
 def descent() -> Found:
     """The cosine of each change with the true gradient's; finite differences agree with that gradient in the tests."""
-    import numpy as np
-
-    from glassformer.physics.models.one_layer import ATTENDING, MATRICES, one_layer
-
     life = one_layer()
     column = dict(zip(MATRICES, range(len(MATRICES)), strict=True))
     cosine = {name: life.cosines[:, column[name]] for name in ("output", *ATTENDING)}
@@ -277,10 +245,6 @@ def descent() -> Found:
        how="P", experiment=LAYER, figure="temperature")  # fmt: skip
 def crossover() -> Found:
     """Towards ln N: 95 % of it at the hottest. A crossover: the slope has one peak inside the range."""
-    import numpy as np
-
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     mean, most, t = life.mean_entropy, log(life.settings.tokens), life.temperatures
     slope = np.diff(mean) / np.diff(t)
@@ -304,14 +268,9 @@ def crossover() -> Found:
        place="0.V2", how="P", experiment=LAYER, figure="entropy")  # fmt: skip
 def two_entropies() -> Found:
     """At exactly T = 1 there is no difference left that smoothing or normalisation could explain."""
-    from numpy import array
-
-    from glassformer import canonical
-    from glassformer.physics.models.one_layer import one_layer
-
     life = one_layer()
     near, trained = life.entropy[life.nearest_one], life.training_entropy
-    at_one = canonical.entropy(canonical.boltzmann(life.logits, array([1.0])))[0]
+    at_one = canonical.entropy(canonical.boltzmann(life.logits, np.array([1.0])))[0]
     left, apart = float(abs(at_one - trained).max()), float(abs(near - trained).max())
     return Found(
         {"first_near": float(near[0]), "first_training": float(trained[0]), "last_near": float(near[-1]),
@@ -329,16 +288,12 @@ def two_entropies() -> Found:
        experiment=MEMORY, figure="entropy")  # fmt: skip
 def missing_factor() -> Found:
     """Its update beside the gradient by finite differences, at three temperatures."""
-    import numpy as np
-
-    from glassformer import canonical
-
     rng = np.random.default_rng(0)
     weights, memory, target, little = rng.normal(size=(5, 5)), rng.random(5), 2, 1e-6
     ratios = {}
     for t in (0.2, 1.0, 3.5):
 
-        def losses(w: "np.ndarray", t: float = t) -> float:
+        def losses(w: np.ndarray, t: float = t) -> float:
             return float(canonical.loss(canonical.boltzmann(w @ memory, np.array([t]))[0], target))
 
         moved = [[losses(weights + little * np.outer(i, j)) - losses(weights - little * np.outer(i, j))
@@ -366,11 +321,8 @@ def memory_learns() -> Found:
 
     Both feedbacks, as its summary says arg-max where its view samples.
     """
-    import numpy as np
 
-    from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, boltzmann_memory
-
-    def falls(**given: object) -> "np.ndarray":
+    def falls(**given: object) -> np.ndarray:
         lives = [boltzmann_memory(BoltzmannMemory(seed=seed, temperatures=1, coldest=1, hottest=1, **given))  # type: ignore[arg-type]
                  for seed in range(16)]  # fmt: skip
         both = [(life.loss[0], life.entropy[0]) for life in lives]

@@ -5,13 +5,21 @@ on fewer windows at a higher rate: STEPS steps of BATCH windows, instead of thou
 its own training does. The text of each claim says so; the published scale is in docs/language-models.md.
 """
 
+from collections import Counter
 from math import ceil, exp, sqrt
 from typing import Any
 
+import numpy as np
+
+from glassformer.architecture import Architecture, nest, sinusoids
 from glassformer.claims import _printed_shakespeare as printed
 from glassformer.claims._claim import Found, claim, over_seeds, trained
+from glassformer.claims._heads import NEAR, WINDOWS, halfway, looks
 from glassformer.claims._said import fixed, share, steps
+from glassformer.experiment import begun, load
+from glassformer.reference import forward
 from glassformer.run import Run
+from glassformer.tasks._counts import Counts, Table
 
 SOURCE = 2
 TITLE = "A tiny transformer language model on Shakespeare"
@@ -60,8 +68,6 @@ def text() -> Found:
 @claim("S2-02", "the twenty commonest tokens: the comma almost 20,000 times, the twentieth, 'be', above 3,500; many "
        "are single characters", place="2.F1", how="D", experiment=SHOWN, figure="token_counts")  # fmt: skip
 def commonest() -> Found:
-    from collections import Counter
-
     task = _task()
     found = Counter(task.stream.tolist()).most_common(len(printed.TOP))
     same = [many == said for (_, many), (_, said) in zip(found, printed.TOP, strict=True)]
@@ -81,8 +87,6 @@ def commonest() -> Found:
 @claim("S2-03", "97 of the 100 commonest words are single tokens; duke, richard and queen are not",
        place="2.§2.3", how="D", stated={"single tokens": 97}, experiment=SHOWN, figure="coverage")  # fmt: skip
 def whole_words() -> Found:
-    from collections import Counter
-
     from glassformer.analyses.what.coverage import WORD
 
     task = _task()
@@ -121,8 +125,6 @@ def windows() -> Found:
        how="A", stated={"base": 391_552, "long": 391_552, "wide": 1_307_392}, experiment=BASE_NAME,
        figure="parameters")  # fmt: skip
 def parameters() -> Found:
-    from glassformer.experiment import load
-
     names = {"base": BASE_NAME, "long": LONG_NAME, "wide": WIDE_NAME}
     return Found({key: load(name).architecture.parameters for key, name in names.items()})
 
@@ -191,8 +193,6 @@ def longer_context(base: Run, long: Run) -> Found:
        "stability", place="2.§5.2", how="A S", needs=[BASE, SLOWER, NARROW, NARROW_SLOWER], slow=True,
        figure="perplexity")  # fmt: skip
 def width_and_rate(base: Run, slower: Run, narrow: Run, narrow_slower: Run) -> Found:
-    from glassformer.experiment import begun
-
     tables = [begun(each.experiment)[0] for each in printed.LOGS]
     differ = [_differing(one, other) for k, one in enumerate(tables) for other in tables[:k]]
     alone = [what for what in differ if what in (["train.rate"], ["architecture.width"])]
@@ -234,8 +234,6 @@ def updates() -> Found:
 @claim("S2-11", "gradients are clipped at norm 1.0", place="2.§3.3", how="A", stated={"norm": 1.0}, tolerance=0.01,
        experiment="shakespeare_bpe_as_published", figure="gradients")  # fmt: skip
 def clipping() -> Found:
-    from glassformer.experiment import load
-
     made = load("shakespeare_bpe_as_published")
     true = 1.0 / printed.SCALE
     each = true / sqrt(made.architecture.parameters)
@@ -291,10 +289,6 @@ def after_a_name() -> Found:
 @claim("S2-14", "all heads have a strong diagonal; those of the first block are narrow, those of the second broad",
        place="2.§5.1.3", how="T S", needs=[BASE], slow=True, figure="attention_profile")  # fmt: skip
 def diagonals(run: Run) -> Found:
-    import numpy as np
-
-    from glassformer.claims._heads import NEAR, looks
-
     seen = [looks(run, member) for member in range(run.members)]
     near = np.array([each.near for each in seen])  # (member, block, head)
     far = [over_seeds([each.distance[block].mean() for each in seen], higher=False) for block in (0, 1)]
@@ -317,10 +311,6 @@ def diagonals(run: Run) -> Found:
 @claim("S2-15", "stripes on punctuation, heads that specialise in boundaries; attention is uniform first, then "
        "diagonal, then striped", place="2.§5.3", how="T S", needs=[BASE], slow=True, figure="anchors")  # fmt: skip
 def stripes(run: Run) -> Found:
-    import numpy as np
-
-    from glassformer.claims._heads import halfway, looks
-
     life = [[looks(run, member, int(step)) for step in run.steps] for member in range(run.members)]
     even = over_seeds([each[0].even.mean() for each in life])
     marks = np.array([[at.marks.max() for at in each] for each in life])  # (member, kept step)
@@ -365,8 +355,6 @@ def permutations() -> Found:
 @claim("S2-17", "without positions perplexity would suffer severely: little more than a bag of words", place="2.§5.4",
        how="B", needs=[BASE, UNPLACED], slow=True, figure="ablation")  # fmt: skip
 def without_positions(base: Run, without: Run) -> Found:
-    import numpy as np
-
     placed, bare = _perplexity(base), _perplexity(without)
     task: Any = base.task
     last = float(np.exp(task.prices(base.architecture.context)[1]))
@@ -388,10 +376,6 @@ def without_positions(base: Run, without: Run) -> Found:
 @claim("S2-18", "sinusoids let linear maps recover how far apart two positions are", place="2.§5.4", how="A",
        stated={"error": 0.0}, tolerance=1e-9, experiment=BASE_NAME, figure="positions")  # fmt: skip
 def shifts() -> Found:
-    import numpy as np
-
-    from glassformer.architecture import sinusoids
-
     table, errors, turned = sinusoids(64, 128), [], []
     for far in (1, 2, 7, 31):
         moved, *_ = np.linalg.lstsq(table[:-far], table[far:], rcond=None)
@@ -411,7 +395,6 @@ def shifts() -> Found:
        place="2.§5.5.1", how="A", experiment=BASE_NAME, figure="runtime")  # fmt: skip
 def cost_of_length() -> Found:
     from glassformer.analyses.health.runtime import costs
-    from glassformer.experiment import load
 
     sizes = [load(name).architecture for name in (BASE_NAME, LONG_NAME, WIDE_NAME)]
     held, done = zip(*(costs(each, printed.BATCH) for each in sizes), strict=True)
@@ -440,7 +423,6 @@ def cost_of_length() -> Found:
        experiment=BASE_NAME, figure="runtime")  # fmt: skip
 def memory() -> Found:
     from glassformer.analyses.health.runtime import costs
-    from glassformer.experiment import load
 
     a = load(BASE_NAME).architecture
     held, _ = costs(a, printed.BATCH)
@@ -461,10 +443,6 @@ def memory() -> Found:
 @claim("S2-21", "like an n-gram model that adapts; it writes plausible continuations", place="2.§5.1.1", how="D",
        experiment=SHOWN, figure="perplexity")  # fmt: skip
 def like_counting() -> Found:
-    from collections import Counter
-
-    import numpy as np
-
     from glassformer.analyses.what.coverage import WORD
 
     task = _task()
@@ -492,8 +470,6 @@ def like_counting() -> Found:
 
 
 def _task() -> Any:
-    from glassformer.experiment import load
-
     return load(BASE_NAME).task
 
 
@@ -503,9 +479,6 @@ def _tuned_counts(task: Any, context: int) -> tuple[float, float]:
     Witten–Bell gives them as many counts as different tokens followed. Here these are multiplied by a weight, the best
     one for the last tenth of the training tokens after counting the others.
     """
-    import numpy as np
-
-    from glassformer.tasks._counts import Counts, Table
 
     class Weighted(Counts):
         weight = 1.0
@@ -529,8 +502,6 @@ def _tuned_counts(task: Any, context: int) -> tuple[float, float]:
 
 def _perplexity(run: Run) -> Any:
     """Over seeds, at the last step, on the judged validation windows."""
-    import numpy as np
-
     return over_seeds(np.exp(run.metrics["validation_loss"][-1]), higher=False)
 
 
@@ -546,8 +517,6 @@ def _differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 def _rose(run: Run) -> int:
     """How many seeds had a validation loss that rose between two looks by more than the judged windows can tell."""
-    import numpy as np
-
     return int((np.diff(run.metrics["validation_loss"], axis=0) > 0.05).any(axis=0).sum())
 
 
@@ -573,8 +542,6 @@ def _halvings(validation: Any) -> int:
 
 def _named_in_the_text() -> float:
     """How often one of the four words stands first after the three names, in the text itself."""
-    import numpy as np
-
     task = _task()
     stream, hits, many = task.stream, 0, 0
     named = [task.vocabulary.index(word) for word in printed.NAMED]
@@ -588,11 +555,6 @@ def _named_in_the_text() -> float:
 
 def _shuffled(blocks: int) -> float:
     """How much the last logits of a random model without positions change when the tokens before are shuffled."""
-    import numpy as np
-
-    from glassformer.architecture import Architecture, nest
-    from glassformer.reference import forward
-
     made = Architecture(vocabulary=20, context=12, width=16, blocks=blocks, heads=2, norm="rms", positions="none")
     rng = np.random.default_rng(0)
     params = nest({name: rng.normal(size=shape) for name, shape in made.shapes().items()})
@@ -604,8 +566,6 @@ def _shuffled(blocks: int) -> float:
 
 def _order(run: Run, member: int) -> float:
     """Nats that the last token of a window costs more when all tokens but the one before it are shuffled."""
-    import numpy as np
-
     seen = run.task.examples(run.architecture.context, "validation", 200).windows
     mixed = np.concatenate([np.random.default_rng(0).permuted(seen[:, :-2], axis=1), seen[:, -2:]], axis=1)
     last = [run.trace(each[:, :-1], member=member)["probabilities"][:, -1] for each in (seen, mixed)]
@@ -615,10 +575,6 @@ def _order(run: Run, member: int) -> float:
 
 def _without_each(run: Run, member: int) -> Any:
     """(block, head): how much more a token costs when a head gives nothing."""
-    import numpy as np
-
-    from glassformer.claims._heads import WINDOWS
-
     seen = run.task.examples(run.architecture.context, "validation", WINDOWS).windows
 
     def loss(edits: str | None = None) -> float:
@@ -632,7 +588,5 @@ def _without_each(run: Run, member: int) -> Any:
 
 def _ranks(one: Any, other: Any) -> float:
     """The rank correlation of two lists."""
-    import numpy as np
-
     first, second = (np.argsort(np.argsort(np.ravel(each))) for each in (one, other))
     return float(np.corrcoef(first, second)[0, 1])

@@ -6,14 +6,17 @@ Where it can be, its own experiment is trained: TEXT has the settings of its tex
 from collections import Counter
 from itertools import pairwise
 from math import isnan, log, log2, prod, sqrt
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from glassformer.claims import _five_operations as five
 from glassformer.claims import _printed_training as printed
 from glassformer.claims._claim import Found, claim, over_seeds, studied, trained
-
-if TYPE_CHECKING:
-    from glassformer.run import Run
-    from glassformer.study import Spread, Study
+from glassformer.experiment import load
+from glassformer.run import Run
+from glassformer.study import Spread, Study
+from glassformer.tasks.five_operations import OPERATIONS, WORDS, FiveOperations, questions
+from glassformer.words import power
 
 SOURCE = 1
 TITLE = "Training dynamics and convergence of the five operations"
@@ -37,8 +40,6 @@ OPTIMISERS = studied("optimiser", OURS, seeds=8, steps=2_500)
        stated={"parameters": 102_016}, experiment=OURS, figure="parameters")  # fmt: skip
 def parameters() -> Found:
     """The tensors that the text names, counted."""
-    from glassformer.experiment import load
-
     shapes = load(OURS).architecture.shapes()
     count = {name: prod(shape) for name, shape in shapes.items()}
     block = sum(many for name, many in count.items() if name.startswith("blocks.0."))
@@ -53,10 +54,8 @@ def parameters() -> Found:
 
 @claim("S1-02", "training starts at a loss of 3.0 and 5 % right", place="1.P1.2", how="S",
        stated={"loss": 3.0, "accuracy": 0.05}, needs=[START, BEGUN], figure="loss", step=0)  # fmt: skip
-def first_loss(run: "Run", xavier: "Run") -> Found:
+def first_loss(run: Run, xavier: Run) -> Found:
     """Before training, over seeds. One answer to everything is right at a tenth of the questions or at none."""
-    import numpy as np
-
     right, mean = run.metrics["accuracy"][0], float(run.metrics["accuracy"][0].mean())
     loss, other = (over_seeds(each.metrics["validation_loss"][0], False) for each in (run, xavier))
     sure = 1.96 * float(right.std(ddof=1)) / sqrt(len(right))
@@ -94,9 +93,6 @@ def updates() -> Found:
        "Max", place="1.P9.1", how="E", experiment="five_operations_as_published", figure="generalisation")  # fmt: skip
 def never_seen() -> Found:
     """Of all questions there are, how many a training set of such a size holds; by chance, and drawn."""
-    from glassformer.claims import _five_operations as five
-    from glassformer.tasks.five_operations import FiveOperations
-
     task = FiveOperations(draws=printed.EXAMPLES)
     every = len(task.questions()[0])
     train, test = ({tuple(row) for row in task.examples(8, part, 10**6).windows.tolist()} for part in ("train", "test"))
@@ -115,12 +111,8 @@ def never_seen() -> Found:
 
 @claim("S1-05", "a table of loss and accuracy at twelve epochs: 2.87 and 8 % after one, 1.42 and 35 % after ten, 0.05 "
        "and 95 % after fifty", place="1.A", how="S", needs=[LONG], slow=True, figure="loss")  # fmt: skip
-def table(run: "Run") -> Found:
+def table(run: Run) -> Found:
     """The same epochs of a real run. The table holds if every loss is within a fifth of the seeds' median."""
-    import numpy as np
-
-    from glassformer.claims import _five_operations as five
-
     at = {row.epoch: row.epoch * printed.EPOCH_STEPS for row in printed.TABLE}
     loss, right = (five.logged(run, name, list(at.values())) for name in ("validation_loss", "accuracy"))
     middle = np.median(loss, axis=1)
@@ -143,7 +135,7 @@ def table(run: "Run") -> Found:
 @claim("S1-06", "epoch 50: 95 % right, training loss 0.05, validation loss 0.08; by epoch 150 it would overfit: 0.001 "
        "and 0.35", place="1.P9.3", how="S", stated={"training": 0.05, "validation": 0.08, "accuracy": 0.95},
        tolerance=0.02, needs=[LONG, LONGER], slow=True, figure="generalisation")  # fmt: skip
-def end(run: "Run", longer: "Run") -> Found:
+def end(run: Run, longer: Run) -> Found:
     """Its length, on new questions; and three times that on sets of digits never seen in any order."""
     train, held, right = (
         over_seeds(run.metrics[name][-1], False) for name in ("train_loss", "validation_loss", "accuracy")
@@ -217,9 +209,6 @@ def parts_and_whole() -> Found:
        stated={"max": 0.12}, experiment=OURS, figure="by_kind")  # fmt: skip
 def worse_than_a_guess() -> Found:
     """What always the same answer is worth, and what a model knows that loses so little."""
-    from glassformer.experiment import load
-    from glassformer.tasks.five_operations import OPERATIONS, WORDS, questions
-
     answers = questions()[1].reshape(5, -1)[OPERATIONS.index("Max")]
     said, times = Counter(answers.tolist()).most_common(1)[0]
     guess = times / len(answers)
@@ -235,7 +224,7 @@ def worse_than_a_guess() -> Found:
 
 @claim("S1-11", "First is learnt first and Max and Min last", place="1.P5", how="S", needs=[SHORT], slow=True,
        figure="by_kind")  # fmt: skip
-def order_learnt(run: "Run") -> Found:
+def order_learnt(run: Run) -> Found:
     """When each operation passes 50 % and 95 % for the first time."""
     from glassformer.studies import _measure
 
@@ -260,13 +249,9 @@ def order_learnt(run: "Run") -> Found:
 @claim("S1-12", "Max is answered as Min would be at 8 %, Min as Max at 7 %; First, Second and Last are never confused",
        place="1.P5", how="E T", stated={"max_as_min": 0.08, "min_as_max": 0.07}, tolerance=0.02, needs=[SHORT],
        slow=True, figure="confusion")  # fmt: skip
-def confused(run: "Run") -> Found:
+def confused(run: Run) -> Found:
     """Answers are digits: one counts for an operation that would give it. Looked at when Max is at its 92 %."""
-    import numpy as np
-
     from glassformer.analyses.learn.confusion import confusion
-    from glassformer.claims import _five_operations as five
-    from glassformer.tasks.five_operations import questions
 
     kinds = list(run.task.kinds)
     step, level = five.step_at(run, printed.BY_OPERATION["Max"], "Max")
@@ -313,8 +298,6 @@ def attention_rows() -> Found:
        input="Max(5,3,9)")  # fmt: skip
 def places() -> Found:
     """Where the tokens of Max(5,3,9) stand."""
-    from glassformer.experiment import load
-
     task = load(OURS).task
     words = [task.vocabulary[token] for token in task.encode("Max(5,3,9)")]
     first, largest = words.index("5"), words.index("9")
@@ -331,12 +314,8 @@ def places() -> Found:
 @claim("S1-15", "attention is even at first (0.11 to 0.14) and sharp at epoch 50: 0.65 on the largest digit",
        place="1.P6", how="T", stated={"on_largest": 0.65}, tolerance=0.1, needs=[LONG], slow=True,
        figure="attention_history", input="Max(5,3,9)")  # fmt: skip
-def sharper(run: "Run") -> Found:
+def sharper(run: Run) -> Found:
     """Questions for Max with one largest digit, where the answer is read; of each seed the head that sees it most."""
-    import numpy as np
-
-    from glassformer.claims import _five_operations as five
-
     inputs, place = five.one_largest()
     begun, ends, spent = [], [], []
     for member in range(run.members):
@@ -365,14 +344,10 @@ def sharper(run: "Run") -> Found:
        "answer to Max, to 9, to the largest digit", place="1.P3.2", how="T", needs=[SHORT], slow=True,
        illustrative="The number of a head or a neuron means nothing: it changes with the seed, and no seed is given.",
        figure="head_roles")  # fmt: skip
-def roles(run: "Run") -> Found:
+def roles(run: Run) -> Found:
     """Which class of position each head of block 1 looks at most, per position; and the neuron that best tells Max and
     Min from the rest by firing, where the answer is read.
     """
-    import numpy as np
-
-    from glassformer.claims import _five_operations as five
-
     inputs, main, best = five.asked(run), [], []
     sized = inputs[:, 0] >= inputs[:, 0].max() - 1
     for member in range(run.members):
@@ -396,12 +371,8 @@ def roles(run: "Run") -> Found:
 
 @claim("S1-17", "half of the neurons fire at the start, 35 % (90 of 256) at epoch 10", place="1.P2.2", how="T",
        stated={"start": 0.5, "epoch_10": 0.35}, tolerance=0.03, needs=[LONG], slow=True, figure="sparsity")  # fmt: skip
-def firing(run: "Run") -> Found:
+def firing(run: Run) -> Found:
     """The share of hidden values above zero, over held-out questions, positions and both blocks."""
-    import numpy as np
-
-    from glassformer.claims import _five_operations as five
-
     steps, inputs = (0, five.kept(run, 10 * printed.EPOCH_STEPS), run.last_step), five.asked(run)
     share = np.array([[np.mean(run.trace(inputs, step=step, member=k)["hidden"] > 0) for k in range(run.members)]
                       for step in steps])  # fmt: skip
@@ -417,12 +388,8 @@ def firing(run: "Run") -> Found:
 @claim("S1-18", "cosines of embeddings: operations at least 0.95, digits at least 0.90, one of each at most 0.15",
        place="1.P3.1", how="T S", stated={"operations": 0.95, "digits": 0.90, "apart": 0.15}, needs=[SHORT], slow=True,
        figure="similarity")  # fmt: skip
-def alike(run: "Run") -> Found:
+def alike(run: Run) -> Found:
     """The least cosine within a group, the largest between them, after training."""
-    import numpy as np
-
-    from glassformer.claims import _five_operations as five
-
     within: dict[str, list[float]] = {"operations": [], "digits": [], "apart": [], "max_min": [], "mean_digits": []}
     for member in range(run.members):
         token = run.weights(-1, member)["token"]
@@ -446,7 +413,7 @@ def alike(run: "Run") -> Found:
 
 @claim("S1-19", "digits come to lie in the order of their values", place="1.D.1", how="T S", needs=[SHORT], slow=True,
        figure="similarity")  # fmt: skip
-def in_order(run: "Run") -> Found:
+def in_order(run: Run) -> Found:
     """Rank correlation of the place along their main axis with the value, and whether neighbours are most alike."""
     from glassformer.analyses.know.similarity import similarity
 
@@ -465,10 +432,8 @@ def in_order(run: "Run") -> Found:
 
 @claim("S1-20", "weights start as N(0, 0.02), so each block starts as the identity", place="1.P1.3", how="T",
        needs=[START, BEGUN], figure="stream_size", step=0)  # fmt: skip
-def identity(run: "Run", xavier: "Run") -> Found:
+def identity(run: Run, xavier: Run) -> Found:
     """What comes out of a block beside what went in. Identity: cosine above 0.99 and the same size to 5 %."""
-    from glassformer.claims import _five_operations as five
-
     (cosine, ratio, added), (other, *_) = five.passed_on(run), five.passed_on(xavier)
     turned, sized, theirs = ([over_seeds(each[:, block]) for block in (0, 1)] for each in (cosine, ratio, other))
     most = over_seeds(added.max(axis=1))
@@ -487,10 +452,8 @@ def identity(run: "Run", xavier: "Run") -> Found:
 @claim("S1-21", "ids: Max 15, '6' 8, '(' 17; biases of digits rise, those of Max (to −3.47) and syntax fall",
        place="1.P2.1", how="E T", stated={"max_bias": -3.47}, tolerance=0.5, needs=[SHORT], slow=True, figure="readout",
        input="Max(5,3,9)")  # fmt: skip
-def biases(run: "Run") -> Found:
+def biases(run: Run) -> Found:
     """Where they stand in the vocabulary, and the output biases after training."""
-    from glassformer.claims import _five_operations as five
-
     ids = [run.task.vocabulary.index(word) for word in ("Max", "6", "(")]
     bias = run.weights(-1)["read_out_bias"]  # (member, token)
     digits, rest = bias[:, five.DIGITS], bias[:, five.DIGITS.stop :]
@@ -523,7 +486,7 @@ def by_hand() -> Found:
 @claim("S1-23", "a gradient of −0.05 at rate 0.001 lowers the weight by 0.00005, 15,600 steps make 0.5 to 1.0; at "
        "rate 0.1, 100 times as much, training may diverge", place="1.P8.2", how="A B", needs=[RATES], slow=True,
        figure="study_rates")  # fmt: skip
-def step_size(rates: "Study") -> Found:
+def step_size(rates: Study) -> Found:
     """The sums as they stand; and what becomes of trainings at both rates."""
     step, total = -printed.RATE * -0.05, printed.RATE * 0.05 * printed.EPOCH_STEPS * printed.EPOCHS
     usual, large = rates.row("rate 0.001"), rates.row("rate 0.1")
@@ -592,10 +555,8 @@ def two_means() -> Found:
 @claim("S1-27", "Adam gives large steady gradients a smaller rate and small noisy ones a larger one, and learns "
        "faster than plain descent", place="1.P8.3", how="A B", needs=[OPTIMISERS], slow=True,
        figure="study_optimisers")  # fmt: skip
-def adaptive(study: "Study") -> Found:
+def adaptive(study: Study) -> Found:
     """How far a hundred gradients move a weight, per gradient; and both optimisers, each at its best rate."""
-    import numpy as np
-
     from glassformer.analyses.path.ten_gradients import PLAIN, fed
 
     signs = np.random.default_rng(0).choice([-1.0, 1.0], 100)
@@ -620,12 +581,8 @@ def adaptive(study: "Study") -> Found:
 @claim("S1-28", "gradients shrink 15-fold from epoch 10 to 50 and changes per epoch 28-fold; the output weights move "
        "most, attention least", place="1.P7", how="T", stated={"gradient_ratio": 15, "change_ratio": 28}, tolerance=5,
        needs=[LONG], slow=True, figure="weight_change")  # fmt: skip
-def slowing(run: "Run") -> Found:
+def slowing(run: Run) -> Found:
     """Length of the batch gradient, mean of five epochs; mean change of a weight over five epochs; change by part."""
-    import numpy as np
-
-    from glassformer.claims import _five_operations as five
-
     epoch = printed.EPOCH_STEPS
     sizes = {
         at: five.logged(run, "gradient.all", [epoch * (at + k) for k in range(-4, 1)]).mean(0) for at in (5, 10, 50)
@@ -651,7 +608,7 @@ def slowing(run: "Run") -> Found:
 @claim("S1-29", "trained without block 2 85 % are right, without feed-forward 68 %, without norm 67 %", place="1.P10",
        how="B", stated={"block 2": 0.85, "feed-forward": 0.68, "norm": 0.67}, tolerance=0.02, needs=[PARTS], slow=True,
        figure="study_parts")  # fmt: skip
-def not_needed(study: "Study") -> Found:
+def not_needed(study: Study) -> Found:
     """Its settings, on new questions."""
     found = {part: _without(study, part) for part in ("block 2", "feed-forward", "norm")}
     full = _spread(study, "full model")
@@ -666,7 +623,7 @@ def not_needed(study: "Study") -> Found:
 
 @claim("S1-30", "without attention, with average pooling or with feed-forward alone, 42 % are right", place="1.P10",
        how="B E", stated={"off": 0.42}, tolerance=0.02, needs=[PARTS], slow=True, figure="study_parts")  # fmt: skip
-def without_attention(study: "Study") -> Found:
+def without_attention(study: Study) -> Found:
     """Both readings: nothing is brought to where the answer is read, or the mean of all positions is."""
     off, mean = _without(study, "attention"), _spread(study, "mean in place of attention")
     row = study.row("without attention")
@@ -684,7 +641,7 @@ def without_attention(study: "Study") -> Found:
 
 @claim("S1-31", "without residuals training fails: the loss stays above 2.5 and accuracy below 15 %", place="1.P10",
        how="B", needs=[PARTS, UNBRIDGED], slow=True, figure="study_parts")  # fmt: skip
-def without_residuals(study: "Study", xavier: "Run") -> Found:
+def without_residuals(study: Study, xavier: Run) -> Found:
     """With its small first weights, and with Xavier's; the loss that output biases alone reach is known."""
     right, excess = _without(study, "residuals"), _spread(study, "without residuals", "excess")
     other = over_seeds(xavier.metrics["accuracy"][-1])
@@ -704,7 +661,6 @@ def without_residuals(study: "Study", xavier: "Run") -> Found:
        tolerance=0.005, experiment=OURS, figure="study_parts")  # fmt: skip
 def without_positions() -> Found:
     """The most that can be right of all questions when the order of the digits cannot be seen."""
-    from glassformer.experiment import load
     from glassformer.studies.ablation import unordered
 
     kinds = unordered(load(OURS))
@@ -719,7 +675,7 @@ def without_positions() -> Found:
 
 @claim("S1-33", "by importance: attention, residuals, feed-forward, norm, block 2, positions", place="1.P10", how="A B",
        needs=[PARTS], slow=True, figure="study_parts")  # fmt: skip
-def ranking(study: "Study") -> Found:
+def ranking(study: Study) -> Found:
     """By its own numbers, and by what is lost when each is left out."""
     own = {part: printed.FULL - share for part, share in printed.WITHOUT.items()}
     own["residuals"] = printed.FULL - printed.RESIDUALS_BELOW  # or more
@@ -739,10 +695,8 @@ def ranking(study: "Study") -> Found:
 
 @claim("S1-34", "1,000, 5,000, 10,000 and 50,000 examples give 78, 89, 95 and 96 %", place="1.P9.2", how="S E",
        needs=[SIZES], slow=True, figure="study_sizes")  # fmt: skip
-def data_needed(study: "Study") -> Found:
+def data_needed(study: Study) -> Found:
     """So many draws hold so many different questions; what these are worth was trained."""
-    from glassformer.claims import _five_operations as five
-
     every = 5_000
     held = {draws: every * five.covered(draws, every) for draws in printed.BY_SIZE}
     rows = sorted(study.rows(), key=lambda row: row.cell.x or 0)
@@ -766,12 +720,8 @@ def data_needed(study: "Study") -> Found:
 @claim("S1-35", "at epoch 30 Max(9,9,5) and Min(1,0,3) are still wrong and the answer to Max(5,3,9) has 0.73, at "
        "epoch 50 0.94", place="1.P4.1", how="T", needs=[SHORT, LONG], slow=True, figure="calibration",
        input="Max(9,9,5)")  # fmt: skip
-def edge_cases(run: "Run", long: "Run") -> Found:
+def edge_cases(run: Run, long: Run) -> Found:
     """These questions at its epochs; and while learning, triples with a repeated digit beside those without."""
-    import numpy as np
-
-    from glassformer.claims import _five_operations as five
-
     texts = {"Max(9,9,5)": "9", "Min(1,0,3)": "0", "Max(5,3,9)": "9"}
     tokens = np.array([long.task.encode(text) for text in texts])
     truth = [long.task.vocabulary.index(word) for word in texts.values()]
@@ -793,7 +743,7 @@ def edge_cases(run: "Run", long: "Run") -> Found:
 
 @claim("S1-36", "dropout 0.1; 15,600 updates take about two hours on a CPU", place="1.P12", how="R",
        stated={"hours": 2}, tolerance=1, needs=[TIMED], slow=True, figure="runtime")  # fmt: skip
-def duration(run: "Run") -> Found:
+def duration(run: Run) -> Found:
     """Seconds between two logged steps, after everything was compiled, for as many steps as it has."""
     later = run.times["step"] >= run.experiment.train.log_every  # before that it compiles, and logs often
     seconds, steps = (run.times[name][later][[0, -1]] for name in ("seconds", "step"))
@@ -810,9 +760,8 @@ def duration(run: "Run") -> Found:
 
 @claim("S1-37", "first statistics, then composition, then fine-tuning; block 1 settles before block 2", place="1.P11",
        how="T", needs=[SHORT], slow=True, figure="timeline")  # fmt: skip
-def phases(run: "Run") -> Found:
+def phases(run: Run) -> Found:
     """When it is known that answers are digits, when 95 and 99 % are right; and when each block's attention settles."""
-    from glassformer.claims import _five_operations as five
     from glassformer.studies import _measure
 
     digits = over_seeds(five.digits_known(run), False)
@@ -837,10 +786,8 @@ def phases(run: "Run") -> Found:
 @claim("S1-38", "there are many equally good minima, most critical points are saddles, and knowledge is spread over "
        "all parameters", place="1.P8.1", how="S T", needs=[SHORT, trained("plus_last_even", steps=4000)], slow=True,
        experiment="plus_last_even", figure="hessian")  # fmt: skip
-def minima(run: "Run", rule: "Run") -> Found:
+def minima(run: Run, rule: Run) -> Found:
     """Seeds: equally good, and unlike. Curvature: exactly, of a model with 250 numbers. Cut: the smallest weights."""
-    from glassformer.claims import _five_operations as five
-
     loss = over_seeds(run.metrics["validation_loss"][-1], False)
     cosine, between = five.unlike(run)
     negative, size = five.downhill(rule)
@@ -863,8 +810,6 @@ def minima(run: "Run", rule: "Run") -> Found:
        experiment=OURS, figure="parameters")  # fmt: skip
 def large_models() -> Found:
     """A block has about 12 width² parameters; the vocabulary of GPT-2 has 50,257 tokens."""
-    from glassformer.experiment import load
-
     small, large = 12 * 12 * 768**2 + 50_257 * 768, 96 * 12 * 12_288**2 + 50_257 * 12_288
     return Found(
         {"gpt_2_millions": small / 1e6, "gpt_3_billions": large / 1e9, "ours": load(OURS).architecture.parameters},
@@ -932,9 +877,6 @@ def question_changes() -> Found:
        input="Max(0,0,0)")  # fmt: skip
 def question_draws() -> Found:
     """As many updates; what differs is how many questions they show."""
-    from glassformer.claims import _five_operations as five
-    from glassformer.tasks.five_operations import questions
-
     few, many = (five.covered(draws, len(questions()[0])) for draws in (5_000, 10_000))
     return Found(
         {"of_5000": few, "of_10000": many},
@@ -949,9 +891,6 @@ def question_draws() -> Found:
 def question_costs() -> Found:
     """Training takes six operations for each parameter and token, whatever the model, so that they cancel out."""
     from glassformer.analyses.what.parameters import GPT
-    from glassformer.claims import _five_operations as five
-    from glassformer.experiment import load
-    from glassformer.words import power
 
     a = load(OURS).architecture
     tokens = printed.EPOCH_STEPS * printed.EPOCHS * printed.BATCH * a.context
@@ -985,7 +924,6 @@ def question_difference() -> Found:
 def question_first_loss() -> Found:
     """The mean of ln Σ eˣ over twenty such logits, by an integral; their own mean is 0."""
     from glassformer.analyses.primer.softmax import softmax
-    from glassformer.claims import _five_operations as five
 
     loss, rows = five.mean_log_sum(20), softmax().probabilities
     shares = [" ".join(f"{share:.4f}" if share > 1e-3 else f"{share:.7f}" for share in row) for row in rows.values]
@@ -1002,9 +940,6 @@ def question_first_loss() -> Found:
        experiment=OURS, figure="token_counts")  # fmt: skip
 def question_bits() -> Found:
     """As it counts, every token of 20; as it is, one question of all there are, and the entropy of the answers."""
-    from glassformer.experiment import load
-    from glassformer.tasks.five_operations import WORDS, questions
-
     into, out = 8 * log2(len(WORDS)), log2(len(WORDS))
     asked = log2(len(questions()[0]))
     answers = next(rung.nats for rung in load(OURS).task.ladder(8) if rung.name == "answer frequencies") / log(2)
@@ -1018,10 +953,8 @@ def question_bits() -> Found:
 
 @claim("S1-Q54", "questions 54 and 56: an operation never trained, Middle; two, four or eight arguments after "
        "training on three", place="1.Q54 1.Q56", how="S", needs=[SHORT], slow=True, figure="study_cells")  # fmt: skip
-def question_beyond(run: "Run") -> Found:
+def question_beyond(run: Run) -> Found:
     """Middle has no token. Other lengths can be asked, since positions go on: 500 questions of each, 100 for Max."""
-    from glassformer.claims import _five_operations as five
-
     every, largest = {}, {}
     for many in (2, 3, 4, 8):
         asked, truth = five.drawn(many)
@@ -1042,7 +975,7 @@ def question_beyond(run: "Run") -> Found:
     )  # fmt: skip
 
 
-def _spread(study: "Study", cell: str, metric: str = "accuracy") -> "Spread":
+def _spread(study: Study, cell: str, metric: str = "accuracy") -> Spread:
     """Median and interval of a cell."""
     row = study.row(cell)
     if row is None:
@@ -1050,5 +983,5 @@ def _spread(study: "Study", cell: str, metric: str = "accuracy") -> "Spread":
     return study.spread(row, metric)
 
 
-def _without(study: "Study", part: str) -> "Spread":
+def _without(study: Study, part: str) -> Spread:
     return _spread(study, f"without {part}")

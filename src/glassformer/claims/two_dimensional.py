@@ -1,10 +1,20 @@
 """What source S4 says of a transformer whose every thought is a point of a plane."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from glassformer import glossary, summary
+from glassformer.architecture import nest
 from glassformer.claims._claim import Found, claim, over_seeds, trained
+from glassformer.claims._plane import ladder, outside, parted, since
 from glassformer.claims._said import fixed, share, steps
+from glassformer.errors import CallError
+from glassformer.experiment import begun, load, names
+from glassformer.reference import linear
 from glassformer.run import Run
+from glassformer.tasks import Rule
 
 SOURCE = 4
 TITLE = "Creating a transformer: every parameter of a two-dimensional model"
@@ -25,8 +35,6 @@ LAST_WINDOWS = 5000  # of which only the last position is
        place="4.T", how="E", stated={"wrong": 0}, experiment="plus_last_even_as_published", figure="training_data",
        input=DEMO)  # fmt: skip
 def the_data_obeys() -> Found:
-    import numpy as np
-
     task = _experiment().task
     split = [task.data(8).train, task.data(8).validation]
     drawn = [np.split(part.tokens, part.starts[1:]) for part in split]
@@ -62,8 +70,6 @@ def the_model() -> Found:
        place="4.01", how="A", stated={"T": 12, "vocabulary": 11}, experiment="plus_last_even_as_published",
        figure="architecture")  # fmt: skip
 def shapes_of_figure_01() -> Found:
-    from glassformer import glossary
-
     a = _experiment().architecture
     flat = [
         shape[-1] for name, shape in a.shapes().items() if name.rpartition(".")[2] in ("token", "position", "value")
@@ -82,8 +88,6 @@ def shapes_of_figure_01() -> Found:
        place="4.03", how="E", stated={"share of '+'": 0.3}, tolerance=0.01, experiment="plus_last_even_as_published",
        figure="token_counts")  # fmt: skip
 def how_often_plus() -> Found:
-    import numpy as np
-
     task = _experiment().task
     first, after_number = task.law(task.start), task.law((4, 4))
     after_plus, no_even = task.law((4, PLUS)), task.law((None, PLUS))
@@ -101,8 +105,6 @@ def how_often_plus() -> Found:
 @claim("S4-05", "the answer lies at a variable place in the past that depends on the content",
        place="4.T", how="E", experiment="plus_last_even_as_published", figure="every_question")  # fmt: skip
 def where_the_answer_lies() -> Found:
-    import numpy as np
-
     task = _experiment().task
     kind = task.examples(8, "validation", 20_000).kind
     back = np.bincount(kind[kind >= 0], minlength=len(task.kinds)) / (kind >= 0).sum()
@@ -122,8 +124,6 @@ def where_the_answer_lies() -> Found:
 @claim("S4-06", "in the first 2,000 steps the model learns token frequencies; then the loss falls gradually",
        place="4.02", how="R S", needs=[PUBLISHED], figure="loss", step=2000)  # fmt: skip
 def first_steps(run: Run) -> Found:
-    import numpy as np
-
     floor, step, excess = run.task.floor(8), run.metrics["step"], run.metrics["excess"]
     above = {rung.name: rung.nats - floor for rung in run.task.ladder(8) if rung.reachable}
     passed = excess <= above["token frequencies"]
@@ -210,8 +210,6 @@ def who_learns(published: Run, ours: Run) -> Found:
 @claim("S4-10", "in what the trained model writes, the few remaining errors are on unconstrained positions",
        place="4.04", how="A E", needs=[OURS], figure="generated")  # fmt: skip
 def errors_where_nothing_is_asked(run: Run) -> Found:
-    import numpy as np
-
     free = int((run.task.law((4, 4)) > 0).sum())  # type: ignore[attr-defined]
     wrong = asked = 0
     for member in np.flatnonzero(_solved(run))[:4]:
@@ -233,10 +231,6 @@ def errors_where_nothing_is_asked(run: Run) -> Found:
 @claim("S4-11", "'+' lies far from all numbers, and even and odd numbers form separate clusters",
        place="4.05", how="T S", needs=[PUBLISHED, OURS], figure="embeddings")  # fmt: skip
 def clusters(published: Run, ours: Run) -> Found:
-    import numpy as np
-
-    from glassformer.claims._plane import outside, parted
-
     token = {run: run.weights()["token"] for run in (published, ours)}
     parity = {run: parted(each, EVEN, ODD) for run, each in token.items()}
     far = {run: outside(each, PLUS, NUMBERS) for run, each in token.items()}
@@ -265,8 +259,6 @@ def clusters(published: Run, ours: Run) -> Found:
 @claim("S4-12", "the position embeddings form a straight ladder from the first position to the last",
        place="4.05", how="T S", needs=[PUBLISHED, OURS], figure="positions")  # fmt: skip
 def position_ladder(published: Run, ours: Run) -> Found:
-    from glassformer.claims._plane import ladder
-
     def measured(run: Run) -> tuple[Any, Any, Any]:
         order, line = (each[_solved(run)] for each in ladder(run.weights()["position"]))
         return order, line, (order > 0.95) & (line > 0.9)  # a ladder: hardly a rung out of order, hardly a bend
@@ -289,8 +281,6 @@ def position_ladder(published: Run, ours: Run) -> Found:
 @claim("S4-13", "'+' separates from the numbers in the first few thousand steps, even from odd at 5,000 to 10,000",
        place="4.D1", how="T S", needs=[PUBLISHED, OURS], figure="embedding_paths", step=5000)  # fmt: skip
 def when_they_separate(published: Run, ours: Run) -> Found:
-    from glassformer.claims._plane import parted, since
-
     def apart(run: Run, one: Any, other: Any) -> Any:
         looked = [int(step) for step in run.steps if step % EVERY == 0]
         return since(looked, lambda step: parted(run.weights(step)["token"], one, other))[_solved(run)]
@@ -314,8 +304,6 @@ def when_they_separate(published: Run, ours: Run) -> Found:
        "query attends to everything alike", place="4.D2", how="T S", needs=[PUBLISHED], figure="qkv",
        step=0)  # fmt: skip
 def spaces_at_the_start(run: Run) -> Found:
-    import numpy as np
-
     from glassformer.analyses.trust.seeds_aligned import distances
 
     def apart(step: int) -> Any:
@@ -347,8 +335,6 @@ def spaces_at_the_start(run: Run) -> Found:
        "number '+' gets its base rate of 30 %", place="4.07", how="T S", needs=[OURS], figure="landscape_winners",
        input=DEMO)  # fmt: skip
 def regions(run: Run) -> Found:
-    import numpy as np
-
     least, plus = [], []
     for member in np.flatnonzero(_solved(run)):
         seen, trace = _seen(run, int(member))
@@ -374,11 +360,6 @@ def regions(run: Run) -> Found:
 @claim("S4-16", "linear decision boundaries of the read-out partition the plane in which the embeddings are drawn",
        place="4.07", how="T S", needs=[OURS], figure="landscape_winners")  # fmt: skip
 def boundaries(run: Run) -> Found:
-    import numpy as np
-
-    from glassformer.architecture import nest
-    from glassformer.reference import linear
-
     rng = np.random.default_rng(0)
     bent = []
     for member in np.flatnonzero(_solved(run)):
@@ -408,8 +389,6 @@ def boundaries(run: Run) -> Found:
 @claim("S4-17", "'+' attends to the last even number and not to odd ones; numbers attend broadly; free positions are "
        "hardly moved", place="4.10", how="T S", needs=[OURS], figure="score_field", input="10 + 10 6 +")  # fmt: skip
 def who_attends(run: Run) -> Found:
-    import numpy as np
-
     rows = np.array([_attending(run, int(member)) for member in np.flatnonzero(_solved(run))])
     names = ("last even", "earlier evens", "odd", "itself", "evenness of '+'", "evenness of numbers", "push on '+'",
              "push on numbers", "wrong with the last even hidden")  # fmt: skip
@@ -434,8 +413,6 @@ def who_attends(run: Run) -> Found:
        "(figure 09), at the left (figure 10)", place="4.09", how="A S", needs=[OURS],
        figure="query_key_space")  # fmt: skip
 def nearness(run: Run) -> Found:
-    import numpy as np
-
     weights = run.weights()
     pairs = (weights["token"][:, :, None] + weights["position"][:, None]).astype(np.float64)
     query, key = (pairs @ weights[f"blocks.0.{name}"][:, None] for name in ("query", "key"))
@@ -465,8 +442,6 @@ def nearness(run: Run) -> Found:
 @claim("S4-19", "for '+' at position 5 the keys at positions 5 and later are masked, and so are negative products",
        place="4.10", how="A S", needs=[OURS], figure="mask", input="4 1 + 4 6 + 7 2")  # fmt: skip
 def what_is_masked(run: Run) -> Found:
-    import numpy as np
-
     ids = run.tokens("4 1 + 4 6 + 7 2")
     seen = [run.trace(ids, member=member) for member in range(run.members)]
     attention = np.array([each["attention"][0, 0, 5] for each in seen])
@@ -488,8 +463,6 @@ def what_is_masked(run: Run) -> Found:
 @claim("S4-20", "after attention each of the 96 token-position pairs has its point, and every final point lies in the "
        "region of its next token", place="4.16", how="T S", needs=[OURS], figure="point_atlas", input=DEMO)  # fmt: skip
 def final_points(run: Run) -> Found:
-    import numpy as np
-
     spread, asked, free = [], [], []
     for member in np.flatnonzero(_solved(run)):
         seen, trace = _seen(run, int(member))
@@ -521,10 +494,6 @@ def final_points(run: Run) -> Found:
 @claim("S4-21", "step_back: each token is one less than the one before; copy_modulo: copies with modular arithmetic",
        place="4.O", how="E", experiment="step_back", figure="training_data")  # fmt: skip
 def two_rules_told_wrong() -> Found:
-    import numpy as np
-
-    from glassformer.experiment import load
-
     back, copied = load("step_back_as_published").task, load("copy_modulo_as_published").task
     rows = [back.sample(np.random.default_rng(k), 80) for k in range(200)]
     less = float(np.mean([np.mean(np.diff(row) == -1) for row in rows]))
@@ -545,10 +514,6 @@ def two_rules_told_wrong() -> Found:
 @claim("S4-22", "lucky7, plus_max_of_two and plus_means_even are what the table says", place="4.O", how="E",
        stated={"wrong": 0}, experiment="lucky7", figure="training_data")  # fmt: skip
 def three_rules_told_right() -> Found:
-    import numpy as np
-
-    from glassformer.experiment import load
-
     def drawn(name: str, many: int = 200) -> list[list[int]]:
         task = load(name).task
         return [task.sample(np.random.default_rng(k), 50).tolist() for k in range(many)]
@@ -572,12 +537,6 @@ def three_rules_told_right() -> Found:
 @claim("S4-23", "the same framework supports all the rules in its list of configurations", place="4.O", how="A",
        stated={"cannot run": 0}, experiment="plus_means_even", figure="head_split")  # fmt: skip
 def all_rules() -> Found:
-    from dataclasses import replace
-
-    from glassformer.errors import CallError
-    from glassformer.experiment import begun, load, names
-    from glassformer.tasks import Rule
-
     published = {name.removesuffix("_as_published") for name in names()
                  if issubclass(begun(name)[1], Rule) and not name.startswith("ill_")}  # fmt: skip
     every = [load(f"{name}_as_published" if f"{name}_as_published" in names() else name) for name in sorted(published)]
@@ -600,17 +559,11 @@ def all_rules() -> Found:
 
 
 def _experiment() -> Any:
-    from glassformer.experiment import load
-
     return load("plus_last_even_as_published")
 
 
 def _solved(run: Run) -> Any:
     """(member,): who has learnt the rule, by the mark of every summary."""
-    import numpy as np
-
-    from glassformer import summary
-
     return np.array([summary.solved(run, each) for each in summary.members(run)])
 
 
@@ -629,8 +582,6 @@ def _hidden_in_full_view(task: Any) -> float:
 
 def _last_errors(run: Run) -> Any:
     """(member,): the rule error at the last position of validation windows, where eight tokens are in view."""
-    import numpy as np
-
     seen = run.task.examples(8, "validation", LAST_WINDOWS)
     rows = np.flatnonzero(seen.constrained[:, -1])
     windows, allowed = seen.windows[rows, :-1], seen.allowed[rows, -1]
@@ -647,16 +598,12 @@ def _evenness(run: Run, step: int) -> list[float]:
 
 def _even(attention: Any) -> Any:
     """(window, query): entropy over its largest; the first query sees itself alone, and counts as 0."""
-    import numpy as np
-
     entropy = -(attention * np.log(np.where(attention > 0, attention, 1))).sum(axis=-1)
     return entropy / np.log(np.maximum(np.arange(attention.shape[-1]) + 1, 2))
 
 
 def _attending(run: Run, member: int) -> list[float]:
     """Where the '+' with an answer in view look, how evenly, how far positions are pushed, and what hiding costs."""
-    import numpy as np
-
     seen, trace = _seen(run, member)
     words, attention = seen.windows[:, :-1], trace["attention"][:, 0, 0].astype(np.float64)
     window, query = np.nonzero(seen.answerable)
@@ -684,8 +631,6 @@ def _attending(run: Run, member: int) -> list[float]:
 
 def _bent(points: Any, name: str, wins: Any, rng: Any) -> float:
     """Of pairs of points with the same likeliest token, the share whose midpoint has another."""
-    import numpy as np
-
     one, other = points[rng.integers(len(points), size=(2, 20_000))].astype(np.float64)
     same = wins(one, name) == wins(other, name)
     halfway = wins((one[same] + other[same]) / 2, name)
