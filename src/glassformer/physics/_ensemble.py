@@ -58,3 +58,17 @@ class Ensemble:
         from glassformer.physics._told import attention_profile
 
         return attention_profile(self, step)
+
+
+def holds_from(holds: Array) -> int | None:
+    """The first step from which something holds to the end; None: it does not hold at the last one."""
+    fails = np.flatnonzero(~holds)
+    first = int(fails[-1]) + 1 if len(fails) else 0
+    return first if first < len(holds) else None
+
+
+def next_token(chances: Array, feedback: str, draw: float) -> Array:
+    """(...,): the token that is read next: the most likely one, or one drawn by its chance with a random number."""
+    below: Array = (chances.cumsum(axis=-1) <= draw).sum(axis=-1)  # how many tokens end before the number drawn
+    likely: Array = chances.argmax(axis=-1)
+    return likely if feedback == "argmax" else np.minimum(below, chances.shape[-1] - 1)

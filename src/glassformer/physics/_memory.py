@@ -8,6 +8,7 @@ import numpy as np
 
 from glassformer import canonical
 from glassformer.canonical import Array
+from glassformer.physics._ensemble import holds_from
 from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, power
 from glassformer.physics.models.boltzmann_memory import Memory
 
@@ -93,9 +94,7 @@ class Recall:
 
 def reached(m: Memory, k: int) -> int | None:
     """The step from which a learner keeps the target at least as likely as `SURE`; None: never."""
-    below = np.flatnonzero(~(m.probabilities[k, :, m.target] >= SURE))
-    first = int(below[-1]) + 1 if len(below) else 0
-    return first if first < len(m.steps) else None
+    return holds_from(m.probabilities[k, :, m.target] >= SURE)
 
 
 def memory_physicist(m: Memory) -> View:
@@ -144,7 +143,7 @@ def memory_parts(m: Memory, heading: str = "A minimal relative: the Boltzmann me
     s, k = m.settings, m.nearest_one
     law = "the published rule with the factor 1/T that it lacks" if s.gradients == "true" else "the published rule"
     draw = "drawn by its chance" if s.feedback == "sampled" else "the most likely one"
-    full, reached = 1 / (1 - s.decay), float(m.memory[0, -1].sum())
+    full, last = Recall(m).full, float(m.memory[0, -1].sum())
     yield Part(
         heading,
         (
@@ -155,7 +154,7 @@ def memory_parts(m: Memory, heading: str = "A minimal relative: the Boltzmann me
             f"±{number(s.scale / 2)}, seed {s.seed}. The weights change by {law}, towards target {s.target}, for "
             f"{many(s.steps, 'step')}.",
             f"The memory forgets at a known pace: whatever was read, its components add up to (1 − "
-            f"α{formula('^t')})/(1 − α), which tends to {number(full)} and is {number(reached)} at the last step.",
+            f"α{formula('^t')})/(1 − α), which tends to {number(full)} and is {number(last)} at the last step.",
         ),
         ("m ← α m + x_t", "ℓ = W_O m,   p = softmax(ℓ / T)", "W_O ← W_O − η (p − y) m^⊤", "c_{t+1} ∼ Categorical(p)"),
         "memory",
@@ -177,8 +176,7 @@ def missing_factor(m: Memory) -> str:
 def _limits(m: Memory, k: int) -> tuple[str, ...]:
     n, h, loss = m.settings.tokens, m.entropy, m.loss
     ends = canonical.entropy(canonical.boltzmann(m.logits[k, -1], np.array([COLD, HOT])))
-    third = max(1, len(m.steps) // 3)
-    share = (m.tape[:, -third:] == m.target).mean(axis=1)
+    third, share = Recall(m).third, Recall(m).drawn
     lower = int((loss[:, -third:].mean(axis=1) < loss[:, :third].mean(axis=1)).sum())
     return (
         f"With its last logits at T = {degrees(m.temperatures[k])}, heated to T = {number(HOT)}, the entropy is "

@@ -13,7 +13,7 @@ import numpy as np
 
 from glassformer.canonical import Array
 from glassformer.physics import _given
-from glassformer.physics._ensemble import Ensemble
+from glassformer.physics._ensemble import Ensemble, next_token
 from glassformer.reference import softmax
 
 
@@ -73,7 +73,7 @@ def boltzmann_memory(settings: BoltzmannMemory | None = None) -> Memory:
         logits[:, step] = np.einsum("kij,kj->ki", weights, memory)
         chances[:, step] = softmax(logits[:, step] / temperatures[:, None])
         weights = weights + changes(s, temperatures, memory, chances[:, step])
-        token = chosen(chances[:, step], s.feedback, table[step])
+        token = next_token(chances[:, step], s.feedback, table[step])
 
     return Memory(
         settings=s,
@@ -100,10 +100,3 @@ def changes(s: BoltzmannMemory, temperatures: Array, memory: Array, chances: Arr
         wrong = wrong / temperatures[:, None]
     found: Array = -s.rate * np.einsum("ki,kj->kij", wrong, memory)
     return found
-
-
-def chosen(chances: Array, feedback: str, draw: float) -> Array:
-    """The next token at every temperature: drawn by its chance with one number of the table, or the most likely."""
-    below: Array = (chances.cumsum(axis=1) <= draw).sum(axis=1)  # how many tokens end before the number drawn
-    likely: Array = chances.argmax(axis=1)
-    return likely if feedback == "argmax" else np.minimum(below, chances.shape[1] - 1)

@@ -14,7 +14,7 @@ import numpy as np
 from glassformer import canonical
 from glassformer.canonical import Array
 from glassformer.physics import _given
-from glassformer.physics._ensemble import Ensemble
+from glassformer.physics._ensemble import Ensemble, holds_from, next_token
 from glassformer.reference import softmax
 
 MATRICES = ("output", "query", "key", "value", "feed_in", "feed_out")  # the order in which they are drawn
@@ -122,9 +122,7 @@ class Life(Ensemble):
 
     def reached(self, share: float = 0.95) -> int | None:
         """The first step from which the target keeps at least this chance to the end; None: it never does."""
-        below = np.flatnonzero(~(self.p_target >= share))
-        first = int(below[-1]) + 1 if len(below) else 0
-        return first if first < len(self.steps) else None
+        return holds_from(self.p_target >= share)
 
 
 class Pass(NamedTuple):
@@ -169,7 +167,7 @@ def one_layer(settings: OneLayer | None = None) -> Life:
             weights[name] = weights[name] + change
         alike[step] = canonical.divergence(softmax(forward(weights, window).logits), chances)
 
-        fed_back[step] = chosen(chances, s.feedback, table[step])
+        fed_back[step] = next_token(chances, s.feedback, table[step])
         window = np.roll(window, -1, axis=1)
         window[:, -1] = np.eye(s.tokens)[fed_back[step]]
 
@@ -310,10 +308,3 @@ def compared(changes: Weights, true: Weights) -> tuple[Array, Array]:
 def length(x: Array) -> float:
     """The root of the sum of squares; for matrices this small, BLAS would spend its time waking threads."""
     return sqrt(float((x * x).sum()))
-
-
-def chosen(chances: Array, feedback: str, draw: float) -> int:
-    """The token that is read next: the most likely one, or one drawn by its chance."""
-    if feedback == "argmax":
-        return int(chances.argmax())
-    return min(int(np.searchsorted(chances.cumsum(), draw, side="right")), len(chances) - 1)
