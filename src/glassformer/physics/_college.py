@@ -6,8 +6,9 @@ import numpy as np
 
 from glassformer.physics import _dictionary, _remarks
 from glassformer.physics._facts import FLAT, Facts
-from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, percent, power, thousands
+from glassformer.physics._tell import Part, View, degrees, formula, many, nats, number, power
 from glassformer.physics.models.short_cut import SHARE
+from glassformer.words import percent, thousands
 
 
 def college(f: Facts) -> View:
@@ -53,7 +54,7 @@ def _parts(f: Facts) -> Iterator[Part]:
     )
     yield _short_cut(f)
     yield Part("All eight on one sheet", (), figure="thermodynamics_2")
-    if f.near != f.far:
+    if f.life.nearest_one != f.life.farthest_from_one:
         yield _published(f)
         yield _published_path(f)
     yield _dictionary.terms(f)
@@ -75,7 +76,8 @@ def _start(f: Facts) -> str:
 
 def _published(f: Facts) -> Part:
     """The curves of the source, at the temperature at which it drew them."""
-    hot, h, loss = f.life.temperatures[f.far], f.life.entropy[f.far], f.life.loss[f.far]
+    far = f.life.farthest_from_one
+    hot, h, loss = f.life.temperatures[far], f.life.entropy[far], f.life.loss[far]
     return Part(
         "The published curves",
         (
@@ -91,7 +93,8 @@ def _published(f: Facts) -> Part:
 
 def _published_path(f: Facts) -> Part:
     """The published plane of entropy and loss, which is drawn at the same temperature."""
-    h, loss = f.life.entropy[f.far], f.life.loss[f.far]
+    far = f.life.farthest_from_one
+    h, loss = f.life.entropy[far], f.life.loss[far]
     width = float(np.ptp(h))
     return Part(
         "The published path",
@@ -172,11 +175,11 @@ def _phase(f: Facts) -> tuple[str, ...]:
 
 
 def _temperature(f: Facts) -> tuple[str, ...]:
-    heat, h = f.life.temperatures, f.life.mean_entropy
+    heat, h, near = f.life.temperatures, f.life.mean_entropy, f.life.nearest_one
     start = float(np.mean(f.life.training_entropy[: max(f.held, 1)]))
     return (
-        f"Averaged over the steps, ⟨{formula('H')}⟩ is {nats(h[0])} at T = {degrees(heat[0])}, {nats(h[f.near])} at T "
-        f"= {degrees(heat[f.near])} and {nats(h[-1])} at T = {degrees(heat[-1])}; the limit is ln "
+        f"Averaged over the steps, ⟨{formula('H')}⟩ is {nats(h[0])} at T = {degrees(heat[0])}, {nats(h[near])} at T "
+        f"= {degrees(heat[near])} and {nats(h[-1])} at T = {degrees(heat[-1])}; the limit is ln "
         f"{f.life.settings.tokens} = {nats(f.most)}. At fixed logits entropy never falls as T grows, because "
         f"{formula('dH/dT')} = {formula('Var(ℓ)/T^3')}.",
         f"A time average mixes phases: {power(f.held / len(f.life.steps))} of the steps belong to the flat stretch, "

@@ -6,8 +6,9 @@ import numpy as np
 
 from glassformer import canonical
 from glassformer.physics._facts import FLAT, HIGH, Facts
-from glassformer.physics._tell import Part, degrees, formula, many, nats, number, power, thousands
+from glassformer.physics._tell import Part, degrees, formula, many, nats, number, power
 from glassformer.physics.models.one_layer import ATTENDING
+from glassformer.words import thousands
 
 NEARLY = 0.05  # a share below which a part hardly does what it is there for
 
@@ -69,10 +70,10 @@ def _knowledge(f: Facts) -> str:
 def parts(f: Facts) -> Part:
     """What the source says such a layer includes and leaves out, counted and measured."""
     life = f.life
-    s, moved = life.settings, dict(zip(life.matrices, life.moved, strict=True))
+    s, moved = life.settings, f.moved
     norm = max(float(np.abs(f.anatomy(name) - 1).max()) for name in ("middle", "final"))
-    inner = max(float(moved[name]) for name in ATTENDING)
-    feed = max(float(moved[name]) for name in ("feed_in", "feed_out"))
+    inner = max(moved[name] for name in ATTENDING)
+    feed = max(moved[name] for name in ("feed_in", "feed_out"))
     return Part(
         "What such a layer has, and what it lacks",
         (
@@ -94,7 +95,7 @@ def parts(f: Facts) -> Part:
             f"at every step.",
             f"<b>Feed-forward part</b>: {s.neurons} neurons, which move by {power(feed)} of their first length in the "
             f"whole life.",
-            f"<b>Learning</b>: the output matrix moves by {power(float(moved['output']))} of its first length, query, "
+            f"<b>Learning</b>: the output matrix moves by {power(moved['output'])} of its first length, query, "
             f"key and value by {power(inner)} at most.",
             "<b>Positions</b>: the source does not say that they are missing. "
             + (
@@ -179,12 +180,11 @@ def _canonical(f: Facts) -> str:
 
 
 def _hierarchy(f: Facts) -> str:
-    life = f.life
-    moved = dict(zip(life.matrices, life.moved, strict=True))
-    inner = max(float(moved[name]) for name in ATTENDING)
+    moved = f.moved
+    inner = max(moved[name] for name in ATTENDING)
     if not inner or not moved["output"]:
         return ""
-    ratio = float(moved["output"]) / inner
+    ratio = moved["output"] / inner
     verdict = "Yes" if ratio > 2 else "No"
     return (
         f"<b>The output adapts faster than the interactions.</b> {verdict}: it moves {number(ratio, 2)} times as far, "

@@ -7,11 +7,12 @@ import numpy as np
 
 from glassformer import canonical
 from glassformer.canonical import Array
+from glassformer.physics._ensemble import holds_from
 from glassformer.physics.models.boltzmann_memory import Memory
 from glassformer.physics.models.one_layer import ATTENDING, MATRICES, MEASURES, Life, first_weights, forward
 from glassformer.physics.models.short_cut import ShortCut
 
-HIGH, LOW = 0.9, 0.1  # of ln N: above, hardly anything is known; below, hardly anything is open
+HIGH = 0.9  # of ln N: above, hardly anything is known
 FLAT = 0.01  # attention this near to even, relative to it, is even for all purposes
 
 
@@ -44,13 +45,6 @@ class Facts:
         """How many steps the entropy stays near its most, counted from the first."""
         below = np.flatnonzero(self.life.training_entropy < HIGH * self.most)
         return int(below[0]) if len(below) else len(self.life.steps)
-
-    @property
-    def settled(self) -> int | None:
-        """The step from which the entropy stays near 0; None: it never does."""
-        above = np.flatnonzero(self.life.training_entropy > LOW * self.most)
-        first = int(above[-1]) + 1 if len(above) else 0
-        return first if first < len(self.life.steps) else None
 
     @property
     def fell(self) -> bool:
@@ -93,9 +87,7 @@ class Facts:
     @property
     def locked(self) -> int | None:
         """The step from which the target alone is fed back; None: something else is, at the end."""
-        other = np.flatnonzero(self.life.tokens != self.life.target)
-        first = int(other[-1]) + 1 if len(other) else 0
-        return first if first < len(self.life.steps) else None
+        return holds_from(self.life.tokens == self.life.target)
 
     @property
     def unread(self) -> int:
@@ -141,19 +133,9 @@ class Facts:
         return float(np.abs(self.life.attention - self.even).max())
 
     @property
-    def near(self) -> int:
-        """Index of the temperature nearest 1."""
-        return self.life.nearest_one
-
-    @property
-    def far(self) -> int:
-        """Index of the temperature farthest from 1."""
-        return self.life.farthest_from_one
-
-    @property
-    def heat(self) -> Array:
-        """(temperature, step): specific heat of the output, on the life's own temperatures."""
-        return canonical.specific_heat(self.life.probabilities, self.life.logits, self.life.temperatures)
+    def moved(self) -> dict[str, float]:
+        """Matrix → length of its whole change in a life, relative to its first weights."""
+        return dict(zip(MATRICES, self.life.moved.tolist(), strict=True))
 
     def heat_peak(self, step: int) -> tuple[float, float]:
         """Temperature and height of the largest specific heat at a step."""
@@ -211,7 +193,7 @@ class Facts:
 
     def table(self) -> dict[str, Any]:
         """The key numbers by name, for a script."""
-        life, near, far = self.life, self.near, self.far
+        life, near, far = self.life, self.life.nearest_one, self.life.farthest_from_one
         return {
             "steps": len(life.steps), "tokens": life.settings.tokens, "target": life.target, "most_entropy": self.most,
             "training_entropy": ends(life.training_entropy), "training_loss": ends(life.training_loss),
@@ -227,7 +209,7 @@ class Facts:
             "anatomy": {name: span(self.anatomy(name)) for name in MEASURES},
             "windows": {"visited": self.visited, "log_of_all": self.windows}, "shuffled": self.shuffled,
             "heat_peak": {"first": self.heat_peak(0)[0], "last": self.heat_peak(-1)[0]},
-            "moved": dict(zip(MATRICES, life.moved.tolist(), strict=True)),
+            "moved": self.moved,
             "short_cut": {"steps": self.cost.steps, "last_loss": self.cost.last_loss},
         }  # fmt: skip
 

@@ -132,9 +132,9 @@ def _path(f: Facts) -> tuple[str, ...]:
 
 
 def _drive(f: Facts) -> tuple[str, ...]:
-    moved = dict(zip(f.life.matrices, f.life.moved, strict=True))
+    moved = f.moved
     said = ", ".join(
-        f"{symbol} {power(float(moved[name]))}"
+        f"{symbol} {power(moved[name])}"
         for name, symbol in (
             ("output", "W_O"), ("query", "W_Q"), ("key", "W_K"),
             ("value", "W_V"), ("feed_in", "W_1"), ("feed_out", "W_2"),

@@ -64,8 +64,9 @@ def publish_layer(
     ]
     wanted += [Drawing(f"thermodynamics_{k}", "thermodynamics", facts.life, {"view": k}) for k in VIEWS]
     wanted.append(Drawing("memory", "thermodynamics", facts.memory, {"view": 3}))
-    if facts.near != facts.far:
-        hot = {"temperature": float(facts.life.temperatures[facts.far])}
+    far = facts.life.farthest_from_one
+    if facts.life.nearest_one != far:
+        hot = {"temperature": float(facts.life.temperatures[far])}
         wanted += [Drawing(f"{name}_published", name, facts.life, hot) for name in ("entropy", "phase")]
     views = [(number, VIEWS[number](facts)) for number in chosen]
     numbers = {"model": "one_layer", **facts.table(), "memory": memory_numbers(facts.memory)}

@@ -3,13 +3,14 @@
 import numpy as np
 
 from glassformer.physics._facts import FLAT, Facts
-from glassformer.physics._tell import degrees, listed, nats, number, percent
+from glassformer.physics._tell import degrees, nats, number
 from glassformer.physics.models.one_layer import ATTENDING, MATRICES
+from glassformer.words import listed, percent
 
 
 def temperature(f: Facts) -> str:
     """The index of the temperature "1" is taken at the largest distance instead of the smallest."""
-    near, far, life = f.near, f.far, f.life
+    life, near, far = f.life, f.life.nearest_one, f.life.farthest_from_one
     if near == far:
         return ""
     return (
