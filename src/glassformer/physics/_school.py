@@ -5,7 +5,8 @@ from math import exp
 
 from glassformer.physics import _remarks
 from glassformer.physics._facts import FLAT, Facts
-from glassformer.physics._tell import Part, View, degrees, many, nats, number, power, thousands
+from glassformer.physics._tell import Part, View, degrees, many, nats, number, power
+from glassformer.words import thousands
 
 
 def school(f: Facts) -> View:

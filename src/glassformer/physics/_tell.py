@@ -5,22 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from glassformer.words import listed, percent, thousands
-
-__all__ = [
-    "Part",
-    "View",
-    "degrees",
-    "formula",
-    "listed",
-    "many",
-    "nats",
-    "number",
-    "percent",
-    "power",
-    "text",
-    "thousands",
-]
+from glassformer.words import thousands
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "\u2212"
@@ -100,11 +85,6 @@ def power(x: float) -> str:
 def many(count: int, word: str) -> str:
     """1 step, 60 steps."""
     return f"{thousands(count)} {word}" if count == 1 else f"{thousands(count)} {word}s"
-
-
-def text(words: str) -> str:
-    """Escaped, and a number stays on the line of its percent sign."""
-    return html.escape(words, quote=False).replace(" %", "\u00a0%")
 
 
 def formula(written: str) -> str:
