@@ -25,7 +25,6 @@ VIEWS: dict[int, Callable[[Facts], View]] = {1: school, 2: college, 3: physicist
 OF_MEMORY: dict[int, Callable[[Memory], View]] = {1: memory_school, 2: memory_college, 3: memory_physicist}
 OF_EVERY = ("entropy", "sharpening", "phase", "temperature", "prediction_change")
 OF_LIFE = (*OF_EVERY, "attention_profile")
-FORMATS = ("svg", "csv")
 Progress = Callable[[int, int], None]
 
 
@@ -52,9 +51,9 @@ def publish_layer(
     settings: OneLayer,
     memory: BoltzmannMemory,
     folder: Path,
-    view: int | None = None,
-    wish: Wish | None = None,
-    progress: Progress | None = None,
+    view: int | None,
+    wish: Wish,
+    progress: Progress,
 ) -> Published:
     """Live, draw, save and tell the one-layer model, with the memory model in its third view."""
     chosen = _views(view)
@@ -79,9 +78,9 @@ def publish_layer(
 def publish_memory(
     settings: BoltzmannMemory,
     folder: Path,
-    view: int | None = None,
-    wish: Wish | None = None,
-    progress: Progress | None = None,
+    view: int | None,
+    wish: Wish,
+    progress: Progress,
 ) -> Published:
     """Live, draw, save and tell the memory model."""
     chosen = _views(view)
@@ -98,26 +97,25 @@ def publish_figures(
     settings: OneLayer | BoltzmannMemory,
     names: Sequence[str],
     folder: Path,
-    wish: Wish | None = None,
-    progress: Progress | None = None,
+    wish: Wish,
+    progress: Progress,
 ) -> Published:
     """Live, and draw the figures named, as wished; no page and no arrays."""
-    wish = wish or Wish(formats=FORMATS)
     layer = isinstance(settings, OneLayer)
+    model = "one_layer" if layer else "boltzmann_memory"
     there = (*(OF_LIFE if layer else OF_EVERY), "thermodynamics")
+    options = {}
     for name in names:
         if name not in there:
-            raise unknown(name, f"the figures of {'one_layer' if layer else 'boltzmann_memory'}", there)
-        catalogue.chosen(catalogue.entry("figures", name), wish.options)  # refused before anything is drawn
+            raise unknown(name, f"the figures of {model}", there)
+        options[name] = catalogue.chosen(catalogue.entry("figures", name), wish.options)  # refused before it is drawn
     seen = one_layer(settings) if isinstance(settings, OneLayer) else boltzmann_memory(settings)
-    files: list[Path] = []
     storage.make_folder(folder)
+    files: list[Path] = []
     for done, name in enumerate(names, 1):
-        options = catalogue.chosen(catalogue.entry("figures", name), wish.options)
-        _drawn(Drawing(name, name, seen, options), wish, folder, files)
-        if progress:
-            progress(done, len(names))
-    return Published(tuple(files), {"model": "one_layer" if layer else "boltzmann_memory"})
+        _drawn(Drawing(name, name, seen, options[name]), wish, folder, files)
+        progress(done, len(names))
+    return Published(tuple(files), {"model": model})
 
 
 def memory_numbers(m: Memory) -> dict[str, Any]:
@@ -146,16 +144,14 @@ def _written(
     wanted: list[Drawing],
     numbers: dict[str, Any],
     folder: Path,
-    wish: Wish | None,
-    progress: Progress | None,
+    wish: Wish,
+    progress: Progress,
 ) -> Published:
-    wish = wish or Wish(formats=FORMATS)
     storage.make_folder(folder)
     files, pictures = _arrays.save(seen, folder), {}
     for done, each in enumerate(wanted, 1):
         pictures[each.file] = _drawn(each, wish, folder, files)
-        if progress:
-            progress(done, len(wanted))
+        progress(done, len(wanted))
     page = folder / "index.html"
     storage.replace(page, _page.page(title, seen.settings, views, pictures, wish.theme).encode())
     return Published((*files, page), numbers, page)
