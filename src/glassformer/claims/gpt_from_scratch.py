@@ -18,6 +18,7 @@ import numpy as np
 from glassformer.claims import _mary
 from glassformer.claims import _printed_mary as printed
 from glassformer.claims._claim import Found, claim, over_seeds, trained
+from glassformer.claims._said import fixed, share
 from glassformer.claims._torch import Generator
 from glassformer.experiment import load
 from glassformer.reference import softmax
@@ -145,8 +146,7 @@ def followers(run: Run) -> Found:
         idea=set(mary) >= {"had", "went"} and set(little) == {"lamb"} and sure.low > 0.85,
         truth=f"mary is followed by had {mary['had']} and went {mary['went']} times of {mary.total()}, little by lamb "
         f"{little['lamb']} times of {little.total()}. After “mary had a little” nothing but "
-        f"{' and '.join(sorted(every))} ever comes, and the models know it: {100 * sure.median:.1f} % "
-        f"[{100 * sure.low:.1f}, {100 * sure.high:.1f}].",
+        f"{' and '.join(sorted(every))} ever comes, and the models know it: {share(sure)}.",
     )
 
 
@@ -167,10 +167,7 @@ def alike(run: Run) -> Found:
     mean = np.mean([cosines(run.weights(-1, member)["token"]) for member in range(run.members)], axis=0)
     closest = int(mean[upper].argmax())
     top = [run.task.vocabulary[int(axis[closest])] for axis in upper]
-    told = "; ".join(
-        f"{a} and {b} {rank.median:.0f} [{rank.low:.0f}, {rank.high:.0f}]"
-        for (a, b), rank in zip(printed.PAIRS, found, strict=True)
-    )
+    told = "; ".join(f"{a} and {b} {fixed(rank, 0)}" for (a, b), rank in zip(printed.PAIRS, found, strict=True))
     return Found(
         {"_".join(pair): rank for pair, rank in zip(printed.PAIRS, found, strict=True)},
         measured=f"rank of the cosine among {len(upper[0])} pairs, over {run.members} seeds: {told}",
@@ -360,9 +357,8 @@ def scale(run: Run, other: Run) -> Found:
         holds=a.score_scale == "head",
         idea=same,
         truth=f"The demo does, but the model divides by √{a.width}, so that its scores are {sqrt(size / a.width):.2f} "
-        f"times as large. {'The seeds do not tell them apart' if same else 'It matters'}: {ends[0].median:.4f} "
-        f"[{ends[0].low:.4f}, {ends[0].high:.4f}] at the end, divided as the text says {ends[1].median:.4f} "
-        f"[{ends[1].low:.4f}, {ends[1].high:.4f}].",
+        f"times as large. {'The seeds do not tell them apart' if same else 'It matters'}: {fixed(ends[0], 4)} at the "
+        f"end, divided as the text says {fixed(ends[1], 4)}.",
     )  # fmt: skip
 
 
@@ -413,14 +409,13 @@ def writes(run: Run) -> Found:
     for member in range(run.members):
         texts = [run.generate(word, tokens=40, seed=member, member=member).text.split() for word in run.task.starts]
         ours.append(sum(_mary.copied(text, TEXT) for text in texts) / len(texts))
-    share = over_seeds(ours)
+    taken = over_seeds(ours)
     return Found(
-        {"copied": share, "samples_copied": sum(theirs)},
-        holds=sum(theirs) == 0 and share.high < 0.5,
-        idea=share.low > 0.5,
+        {"copied": taken, "samples_copied": sum(theirs)},
+        holds=sum(theirs) == 0 and taken.high < 0.5,
+        idea=taken.low > 0.5,
         truth=f"It writes the rhyme itself: {sum(theirs):.0f} of the {len(theirs)} samples shown are pieces of it word "
-        f"for word, and of what ours write {100 * share.median:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}] "
-        "of all runs of seven words are.",
+        f"for word, and of what ours write {share(taken, 0)} of all runs of seven words are.",
     )
 
 
@@ -446,9 +441,9 @@ def roles(run: Run, single: Run) -> Found:
     return Found(
         {f"without_{block}_{head}": each for (block, head), each in rises.items()}
         | {"one_block": one, "two_blocks": two},
-        measured=f"one block reaches {one.median:.4f} [{one.low:.4f}, {one.high:.4f}], two {two.median:.4f} "
-        f"[{two.low:.4f}, {two.high:.4f}]: the seeds {'tell' if two.high < one.low else 'do not tell'} them apart. "
-        f"Nats lost without head {told}, in the median of {run.members} seeds",
+        measured=f"one block reaches {fixed(one, 4)}, two {fixed(two, 4)}: the seeds "
+        f"{'tell' if two.high < one.low else 'do not tell'} them apart. Nats lost without head {told}, in the median "
+        f"of {run.members} seeds",
     )
 
 

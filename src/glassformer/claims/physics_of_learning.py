@@ -11,6 +11,7 @@ import numpy as np
 
 from glassformer import canonical
 from glassformer.claims._claim import Found, claim, over_seeds
+from glassformer.claims._said import fixed
 from glassformer.physics.models.boltzmann_memory import BoltzmannMemory, boltzmann_memory
 from glassformer.physics.models.one_layer import ATTENDING, MATRICES, OneLayer, first_weights, one_layer
 
@@ -337,10 +338,9 @@ def memory_learns() -> Found:
     loss, entropy = over_seeds(ours[:, 0]), over_seeds(ours[:, 1])
     return Found(
         {"loss_fall": loss, "entropy_fall": entropy, "both_fall": share},
-        measured=f"with our choice of what it leaves open the loss falls by {loss.median:.2f} [{loss.low:.2f}, "
-        f"{loss.high:.2f}] and entropy by {entropy.median:.2f} [{entropy.low:.2f}, {entropy.high:.2f}] nats over 16 "
-        f"seeds; in a sweep over decay, rate and both feedbacks both fall in {100 * share:.0f} % of {len(every)} "
-        f"lives, least often at decay {slow[0]}, rate {slow[1]}, {slow[2]}",
+        measured=f"with our choice of what it leaves open the loss falls by {fixed(loss, 2)} and entropy by "
+        f"{fixed(entropy, 2)} nats over 16 seeds; in a sweep over decay, rate and both feedbacks both fall in "
+        f"{100 * share:.0f} % of {len(every)} lives, least often at decay {slow[0]}, rate {slow[1]}, {slow[2]}",
         holds=bool((ours > 0).all()) and share > 0.9,
         idea=bool((ours[:, 0] > 0).all()),
         truth=f"Both fall in {100 * share:.0f} % of the lives; where learning is slow, entropy may rise first.",

@@ -12,6 +12,7 @@ import numpy as np
 from glassformer.claims import _five_operations as five
 from glassformer.claims import _printed_training as printed
 from glassformer.claims._claim import Found, claim, over_seeds, studied, trained
+from glassformer.claims._said import fixed, share
 from glassformer.experiment import load
 from glassformer.run import Run
 from glassformer.study import Spread, Study
@@ -62,9 +63,9 @@ def first_loss(run: Run, xavier: Run) -> Found:
     return Found(
         {"loss": loss, "accuracy": mean, "accuracy_sure": sure, "least": float(right.min()),
          "most": float(right.max()), "loss_xavier": other, "uniform": log(len(run.task.vocabulary))},
-        measured=f"loss {loss.median:.3f} [{loss.low:.3f}, {loss.high:.3f}] (ln 20 = {log(20):.3f}); {100 * mean:.1f} "
-        f"± {100 * sure:.1f} % right in the mean of {run.members} seeds, each between {100 * right.min():.1f} and "
-        f"{100 * right.max():.1f} %; with Xavier's weights the loss starts at {other.median:.2f}",
+        measured=f"loss {fixed(loss)} (ln 20 = {log(20):.3f}); {100 * mean:.1f} ± {share(sure)} right in the mean of "
+        f"{run.members} seeds, each between {100 * right.min():.1f} and {100 * right.max():.1f} %; with Xavier's "
+        f"weights the loss starts at {other.median:.2f}",
         holds=bool(np.isclose(loss.median, 3.0, atol=0.05)) and abs(mean - 0.05) <= sure,
         idea=loss.low <= 3.05,
         truth=f"The loss starts at {loss.median:.3f}, and {100 * mean:.1f} ± {100 * sure:.1f} % are right.",
@@ -335,8 +336,7 @@ def sharper(run: Run) -> Found:
         idea=even and late.median < early.median,
         truth=f"Even at first ({least.low:.3f} to {most.high:.3f}), and sharper at the end: where the answer is read "
         f"the entropy falls from {early.median:.2f} to {late.median:.2f} nats in the mean of all heads (its rows: "
-        f"{own[0]:.2f} and {own[1]:.2f}), and the head that looks most at the largest digit gives it {on.median:.2f} "
-        f"[{on.low:.2f}, {on.high:.2f}].",
+        f"{own[0]:.2f} and {own[1]:.2f}), and the head that looks most at the largest digit gives it {fixed(on, 2)}.",
     )  # fmt: skip
 
 
@@ -374,14 +374,14 @@ def roles(run: Run) -> Found:
 def firing(run: Run) -> Found:
     """The share of hidden values above zero, over held-out questions, positions and both blocks."""
     steps, inputs = (0, five.kept(run, 10 * printed.EPOCH_STEPS), run.last_step), five.asked(run)
-    share = np.array([[np.mean(run.trace(inputs, step=step, member=k)["hidden"] > 0) for k in range(run.members)]
+    fires = np.array([[np.mean(run.trace(inputs, step=step, member=k)["hidden"] > 0) for k in range(run.members)]
                       for step in steps])  # fmt: skip
-    start, tenth, last = (over_seeds(each) for each in share)
+    start, tenth, last = (over_seeds(each) for each in fires)
     return Found(
         {"start": start, "epoch_10": tenth, "end": last},
         idea=abs(start.median - 0.5) <= 0.03 and tenth.high < start.low,
-        truth=f"{100 * start.median:.0f} % at the start, {100 * tenth.median:.0f} % "
-        f"[{100 * tenth.low:.0f}, {100 * tenth.high:.0f}] at epoch 10 and {100 * last.median:.0f} % at the end.",
+        truth=f"{share(start.median, 0)} at the start, {share(tenth, 0)} at epoch 10 and {share(last.median, 0)} at "
+        "the end.",
     )
 
 
@@ -404,10 +404,9 @@ def alike(run: Run) -> Found:
     return Found(
         {**found, "printed_first_max": own},
         holds=found["operations"].median >= 0.95 and found["digits"].median >= 0.9 and found["apart"].median <= 0.15,
-        truth=f"Tokens that must be told apart move apart: the cosine of Max and Min is {found['max_min'].median:.2f} "
-        f"[{found['max_min'].low:.2f}, {found['max_min'].high:.2f}], two digits have "
-        f"{found['mean_digits'].median:.2f} in the mean and {found['digits'].median:.2f} at least. Its own vectors "
-        f"for First and Max have {own:.2f} (by the four components it shows).",
+        truth=f"Tokens that must be told apart move apart: the cosine of Max and Min is {fixed(found['max_min'], 2)}, "
+        f"two digits have {found['mean_digits'].median:.2f} in the mean and {found['digits'].median:.2f} at least. Its "
+        f"own vectors for First and Max have {own:.2f} (by the four components it shows).",
     )
 
 
@@ -425,8 +424,8 @@ def in_order(run: Run) -> Found:
         holds=ranked.low > 0.9 and near.low > chance,
         idea=ranked.median > 0.8 or near.low > chance,
         truth=f"Along the main axis of the digits' embeddings place and value have a rank correlation of "
-        f"{ranked.median:.2f} [{ranked.low:.2f}, {ranked.high:.2f}]; the most similar digit is the next one for "
-        f"{100 * near.median:.0f} % (by chance {100 * chance:.0f} %).",
+        f"{fixed(ranked, 2)}; the most similar digit is the next one for {share(near.median, 0)} (by chance "
+        f"{share(chance, 0)}).",
     )
 
 
@@ -632,10 +631,9 @@ def without_attention(study: Study) -> Found:
     return Found(
         {"off": off, "mean": mean, "bound": best},
         holds=any(abs(each.median - 0.42) <= 0.02 for each in (off, mean)),
-        truth=f"Without mixing, as its drawing has it, at most {100 * best:.1f} % of all questions can be right "
-        f"({100 * off.median:.1f} % [{100 * off.low:.1f}, {100 * off.high:.1f}] are); with the mean of all positions "
-        f"in its place, {100 * mean.median:.1f} % [{100 * mean.low:.1f}, {100 * mean.high:.1f}]: attention is what "
-        "tells places apart.",
+        truth=f"Without mixing, as its drawing has it, at most {share(best)} of all questions can be right "
+        f"({share(off)} are); with the mean of all positions in its place, {share(mean)}: attention is what tells "
+        "places apart.",
     )
 
 
@@ -650,10 +648,9 @@ def without_residuals(study: Study, xavier: Run) -> Found:
         {"accuracy": right, "loss": excess, "accuracy_xavier": other, "biases_alone": biases},
         holds=right.high < printed.RESIDUALS_BELOW and excess.low > printed.RESIDUALS_LOSS,
         idea=right.high < printed.RESIDUALS_BELOW,
-        truth=f"With first weights of 0.02 {100 * right.median:.1f} % [{100 * right.low:.1f}, {100 * right.high:.1f}] "
-        f"are right after {study.experiment.train.steps:,} steps, but the loss comes down to {excess.median:.3g}: the "
-        f"output biases alone reach {biases:.3f}. It is a matter of the first weights: with Xavier's, which its "
-        f"program has, {100 * other.median:.1f} % are right without residuals.",
+        truth=f"With first weights of 0.02 {share(right)} are right after {study.experiment.train.steps:,} steps, but "
+        f"the loss comes down to {excess.median:.3g}: the output biases alone reach {biases:.3f}. It is a matter of "
+        f"the first weights: with Xavier's, which its program has, {share(other.median)} are right without residuals.",
     )
 
 
