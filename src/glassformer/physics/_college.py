@@ -55,8 +55,7 @@ def _parts(f: Facts) -> Iterator[Part]:
     yield _short_cut(f)
     yield Part("All eight on one sheet", (), figure="thermodynamics_2")
     if f.life.nearest_one != f.life.farthest_from_one:
-        yield _published(f)
-        yield _published_path(f)
+        yield from _published(f)
     yield _dictionary.terms(f)
     yield _dictionary.parts(f)
 
@@ -74,11 +73,12 @@ def _start(f: Facts) -> str:
     )
 
 
-def _published(f: Facts) -> Part:
-    """The curves of the source, at the temperature at which it drew them."""
+def _published(f: Facts) -> Iterator[Part]:
+    """The curves and the path of the source, at the temperature at which it drew them."""
     far = f.life.farthest_from_one
     hot, h, loss = f.life.temperatures[far], f.life.entropy[far], f.life.loss[far]
-    return Part(
+    width = float(np.ptp(h))
+    yield Part(
         "The published curves",
         (
             f"What the published pictures of entropy and loss show is the output at T = {degrees(hot)}, whatever their "
@@ -89,14 +89,7 @@ def _published(f: Facts) -> Part:
         ),
         figure="entropy_published",
     )
-
-
-def _published_path(f: Facts) -> Part:
-    """The published plane of entropy and loss, which is drawn at the same temperature."""
-    far = f.life.farthest_from_one
-    h, loss = f.life.entropy[far], f.life.loss[far]
-    width = float(np.ptp(h))
-    return Part(
+    yield Part(
         "The published path",
         (
             f"On the published plane of entropy and loss the entropy covers {nats(width)}, "

@@ -139,7 +139,8 @@ def _view(number: int, view: View, pictures: Mapping[str, Sequence[Picture]]) ->
 def _part(part: Part, pictures: Mapping[str, Sequence[Picture]]) -> Iterator[str]:
     yield f"<h3>{html.escape(part.heading)}</h3>"
     if part.formulas:
-        yield '<ul class="formulas">' + "".join(f"<li>{_spaced(each)}</li>" for each in part.formulas) + "</ul>"
+        wide = (formula(each).replace("   ", "\u2003") for each in part.formulas)
+        yield '<ul class="formulas">' + "".join(f"<li>{each}</li>" for each in wide) + "</ul>"
     yield from (f"<p>{_kept(each)}</p>" for each in part.paragraphs if each)
     if part.points:
         yield "<ul>" + "".join(f"<li>{_kept(each)}</li>" for each in part.points) + "</ul>"
@@ -172,7 +173,3 @@ def _kept(text: str) -> str:
     """Quantities are slanted; a number stays on the line of its percent sign and its power of ten."""
     text = SYMBOL.sub(r"<var>\1</var>", text).replace("</var> = ", "</var>\u00a0=\u00a0")
     return text.replace(" %", "\u00a0%").replace(" × 10", "\u00a0×\u00a010")
-
-
-def _spaced(written: str) -> str:
-    return formula(written).replace("   ", "\u2003")
