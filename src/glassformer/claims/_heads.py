@@ -27,12 +27,8 @@ def looks(run: Run, member: int, step: int = -1) -> Looks:
     """The attention of all heads of a member at a kept step."""
     a = run.architecture
     windows = run.task.examples(a.context, "validation", WINDOWS).windows[:, :-1]
-    return measured(run.trace(windows, step=step, member=member)["attention"], marks(run)[windows])
-
-
-def marks(run: Run) -> Array:
-    """(token,): which are punctuation."""
-    return np.isin(np.arange(len(run.task.vocabulary)), list(run.task.groups["punctuation"]))
+    marks = np.isin(windows, list(run.task.groups["punctuation"]))
+    return measured(run.trace(windows, step=step, member=member)["attention"], marks)
 
 
 def measured(attention: Array, mark: Array) -> Looks:
