@@ -137,13 +137,8 @@ def _sampled(r: Recall) -> bool:
 def _tape(r: Recall) -> tuple[str, ...]:
     m = r.memory
     ends = sorted({0, m.nearest_one, len(m.temperatures) - 1})
-    shares = "; ".join(
-        f"{power(float(r.drawn[k]))} at T = {degrees(m.temperatures[k])}, where the chances promised "
-        f"{power(float(r.expected[k]))}"
-        for k in ends
-    )
-    if not _sampled(r):
-        shares = "; ".join(f"{power(float(r.drawn[k]))} at T = {degrees(m.temperatures[k])}" for k in ends)
+    promised = {k: f", where the chances promised {power(float(r.expected[k]))}" if _sampled(r) else "" for k in ends}
+    shares = "; ".join(f"{power(float(r.drawn[k]))} at T = {degrees(m.temperatures[k])}{promised[k]}" for k in ends)
     how = (
         "The next token is drawn by its chance, with one random number per step for all temperatures"
         if _sampled(r)

@@ -143,16 +143,12 @@ def _drive(f: Facts) -> tuple[str, ...]:
     attention = canonical.entropy(f.life.attention)
     window = np.log(f.life.settings.context)
     even = (
-        f" The attention is an ensemble of its own, with the scores as minus energies: its entropy stays within "
+        f"The attention is an ensemble of its own, with the scores as minus energies: its entropy stays within "
         f"{number(float(np.abs(window - attention).max()), 2)} of ln {f.life.settings.context} = {nats(window)}, the "
         f"infinite-temperature value."
         if f.life.settings.context > 1
         else ""
     )
-    return (
-        f"Over the whole life the matrices move by these shares of their first length: {formula(said)}. The output "
-        f"matrix moves most by far."
-        if moved["output"] > 5 * max(share for name, share in moved.items() if name != "output")
-        else f"Over the whole life the matrices move by these shares of their first length: {formula(said)}.",
-        even.strip(),
-    )
+    far = moved["output"] > 5 * max(share for name, share in moved.items() if name != "output")
+    most = " The output matrix moves most by far." if far else ""
+    return f"Over the whole life the matrices move by these shares of their first length: {formula(said)}.{most}", even

@@ -57,11 +57,13 @@ def _entropy(f: Facts) -> tuple[str, ...]:
         f"and {nats(f.most)} when all {n} signs look equally likely. There is an easy way to read it: an entropy of "
         f"{nats(h[0])} means being as unsure as somebody who picks blindly from {number(exp(h[0]), 2)} things."
     )
+    picks = (
+        f"At the start this machine picks from about {number(exp(h[0]), 2)} of its {n} signs, at the end from about "
+        f"{number(exp(h[-1]), 2)}."
+    )
     if not f.fell:
         return meaning, (
-            f"At the start this machine picks from about {number(exp(h[0]), 2)} of its {n} signs, at the end from "
-            f"about {number(exp(h[-1]), 2)}. In {many(len(h), 'step')} it did not become sure. More steps, or larger "
-            f"steps, might change that."
+            f"{picks} In {many(len(h), 'step')} it did not become sure. More steps, or larger steps, might change that."
         )
     k, top = f.steepest, int(h.argmax())
     if f.held >= 5:
@@ -71,9 +73,8 @@ def _entropy(f: Facts) -> tuple[str, ...]:
     else:
         way = "It begins to fall almost at once."
     return meaning, (
-        f"At the start this machine picks from about {number(exp(h[0]), 2)} of its {n} signs, at the end from about "
-        f"{number(exp(h[-1]), 2)}. It does not get there evenly. {way} The largest single drop, from {nats(h[k])} to "
-        f"{nats(h[k + 1])}, comes between steps {k} and {k + 1}."
+        f"{picks} It does not get there evenly. {way} The largest single drop, from {nats(h[k])} to {nats(h[k + 1])}, "
+        f"comes between steps {k} and {k + 1}."
     )
 
 
@@ -197,10 +198,8 @@ def _points(f: Facts) -> Iterator[str]:
         yield f"It became {sure}: from about {first} equally good guesses to about {last}."
     else:
         yield f"It did not become sure: about {number(exp(h[-1]), 2)} equally good guesses are left."
-    if f.learned:
-        yield f"It became right: sign {life.target} ends with a chance of {power(life.p_target[-1])}."
-    else:
-        yield f"It did not become right: sign {life.target} ends with a chance of {power(life.p_target[-1])}."
+    became = "It became right" if f.learned else "It did not become right"
+    yield f"{became}: sign {life.target} ends with a chance of {power(life.p_target[-1])}."
     if f.fell and f.held >= 5:
         late = "late and suddenly" if f.sudden else "late"
         yield f"Learning came {late}: after {many(f.held, 'step')} with almost nothing to see."
