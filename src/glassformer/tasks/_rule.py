@@ -280,6 +280,15 @@ class Rule(Task):
         return _ladder(self._lawful, context)
 
 
+@dataclass(frozen=True, kw_only=True)
+class StrictRule(Rule):
+    """A rule that restricts the next token wherever its law leaves a token out."""
+
+    def is_constrained(self, state: Any) -> bool:
+        """Whether some token may not come next."""
+        return not self.law(state).all()
+
+
 @lru_cache(maxsize=64)
 def _tables(rule: Rule) -> Source:
     return explore(rule.start, rule.advance, rule.law, rule.is_constrained)

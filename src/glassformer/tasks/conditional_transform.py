@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConditionalTransform(Rule):
+class ConditionalTransform(StrictRule):
     """Numbers 0 to 9, and 9 grows to 0. Everything soon ends in 0 0 0 ... or 1 2 1 2 ..."""
 
     sequences: int = 1500
@@ -22,7 +22,3 @@ class ConditionalTransform(Rule):
         if state is None:
             return self.evenly(range(10))
         return self.evenly([state // 2 if state % 2 == 0 else (state + 1) % 10])
-
-    def is_constrained(self, state: int | None) -> bool:
-        """After the first token, always."""
-        return state is not None

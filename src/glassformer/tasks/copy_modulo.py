@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopyModulo(Rule):
+class CopyModulo(StrictRule):
     """Numbers 0 to 20. The first three are free; every later one equals the one three places before.
 
     The source speaks in a line of copying with modular arithmetic; in its program, which is rebuilt here, only the
@@ -34,7 +34,3 @@ class CopyModulo(Rule):
     def law(self, state: tuple[int, ...]) -> FloatArray:
         """The token due next."""
         return self.evenly([state[0]] if len(state) == 3 else range(21))
-
-    def is_constrained(self, state: tuple[int, ...]) -> bool:
-        """After the third token, always."""
-        return len(state) == 3

@@ -2,17 +2,13 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvenAbsDiff(Rule):
+class EvenAbsDiff(StrictRule):
     """Numbers 0 to 20. If the first two are even, all that follow are, and they end in a ring g g 0."""
-
-    sequences: int = 1500
-    shortest: int = 16
-    longest: int = 32
 
     vocabulary = tuple(map(str, range(21)))
     showcase = ("3 8 5 11 20 9 2 7 7 4 3 15", "12 8 4 4 0 4 4 0 4 4 0 4", "9 18 9 1 6 5 13 0 13 10 3 17")
@@ -25,8 +21,5 @@ class EvenAbsDiff(Rule):
 
     def law(self, state: tuple[int, ...]) -> FloatArray:
         """An even number at the very start has none before it and asks for nothing."""
-        return self.evenly([abs(state[1] - state[0])] if self.is_constrained(state) else range(21))
-
-    def is_constrained(self, state: tuple[int, ...]) -> bool:
-        """After an even number that is not the first token."""
-        return len(state) == 2 and state[1] % 2 == 0
+        settled = len(state) == 2 and state[1] % 2 == 0
+        return self.evenly([abs(state[1] - state[0])] if settled else range(21))

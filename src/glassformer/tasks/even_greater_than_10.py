@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvenGreaterThan10(Rule):
+class EvenGreaterThan10(StrictRule):
     """Numbers 0 to 20; 10 itself can only come first."""
 
     sequences: int = 1500
@@ -22,7 +22,3 @@ class EvenGreaterThan10(Rule):
         if state is None:
             return self.evenly(range(21))
         return self.evenly(range(11, 21) if state % 2 == 0 else range(10))
-
-    def is_constrained(self, state: int | None) -> bool:
-        """After the first token, always."""
-        return state is not None

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvenRepeatLastOdd(Rule):
+class EvenRepeatLastOdd(StrictRule):
     """Numbers 0 to 20. It looks like a long search, but after the first odd number two evens never meet."""
-
-    sequences: int = 1500
-    shortest: int = 16
-    longest: int = 32
 
     vocabulary = tuple(map(str, range(21)))
     showcase = ("3 8 3 11 20 11 7 2 7 4 7 9", "4 18 5 0 5 5 12 5 1 6 1 10", "6 6 13 17 17 2 17 8 17 19 4 19")
@@ -27,11 +23,6 @@ class EvenRepeatLastOdd(Rule):
         """Free as long as no odd number has come."""
         odd, last = state
         return self.evenly(range(21) if odd is None or last == odd else [odd])
-
-    def is_constrained(self, state: tuple[int | None, int | None]) -> bool:
-        """After an even number, once there was an odd one."""
-        odd, last = state
-        return odd is not None and last != odd
 
     def source(self, tokens: Sequence[int], place: int) -> int:
         """The last odd number."""

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 PARTNER = (7, 3, 2, 8, 5, 6, 9, 4, 0, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LookupPermutation(Rule):
+class LookupPermutation(StrictRule):
     """Numbers 0 to 9. The table sends 2 to itself and turns the others in one ring: 0 7 4 5 6 9 1 3 8."""
 
     sequences: int = 1500
@@ -22,7 +22,3 @@ class LookupPermutation(Rule):
     def law(self, state: int | None) -> FloatArray:
         """The first number is free."""
         return self.evenly(range(10) if state is None else [PARTNER[state]])
-
-    def is_constrained(self, state: int | None) -> bool:
-        """After the first token, always."""
-        return state is not None

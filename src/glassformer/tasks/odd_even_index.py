@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class OddEvenIndex(Rule):
+class OddEvenIndex(StrictRule):
     """Numbers 0 to 20. The parity of any token in view gives the phase of the whole sequence."""
 
     sequences: int = 2000
@@ -25,7 +25,3 @@ class OddEvenIndex(Rule):
     def law(self, state: int) -> FloatArray:
         """Any number of the parity that is due."""
         return self.evenly(range(state, 21, 2))
-
-    def is_constrained(self, state: int) -> bool:  # noqa: ARG002
-        """Always."""
-        return True

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParityBased(Rule):
+class ParityBased(StrictRule):
     """Numbers 0 to 20. Either all stay even, or the pattern odd, odd, even repeats for ever."""
 
     sequences: int = 1500
@@ -28,7 +28,3 @@ class ParityBased(Rule):
         if len(state) < 2:
             return self.evenly(range(21))
         return self.evenly(range(0, 21, 2) if state[0] == state[1] else range(1, 21, 2))
-
-    def is_constrained(self, state: tuple[int, ...]) -> bool:
-        """After the second token, always."""
-        return len(state) == 2

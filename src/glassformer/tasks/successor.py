@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from glassformer.tasks._rule import Rule
+from glassformer.tasks._rule import StrictRule
 from glassformer.tasks._task import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Successor(Rule):
+class Successor(StrictRule):
     """Numbers 0 to 9. One token settles everything, so the loss can reach zero."""
 
     sequences: int = 1500
@@ -20,7 +20,3 @@ class Successor(Rule):
     def law(self, state: int | None) -> FloatArray:
         """The first number is free."""
         return self.evenly(range(10) if state is None else [(state + 1) % 10])
-
-    def is_constrained(self, state: int | None) -> bool:
-        """After the first token, always."""
-        return state is not None
