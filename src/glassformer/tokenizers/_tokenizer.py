@@ -53,10 +53,18 @@ class Tokenizer(ABC):
         """(id, begin, end): where each token lies in a text; asked only of tokenizers that lose white space."""
         raise NotImplementedError
 
-    @property
+    @staticmethod
     @abstractmethod
+    def family(token: str) -> str:
+        """The family of a token."""
+
+    @property
     def groups(self) -> Mapping[str, Sequence[int]]:
-        """Families of tokens, for markers and tables; every token is in exactly one."""
+        """Ids by the family of their token, for markers and tables; families in order of first appearance."""
+        found: dict[str, list[int]] = {}
+        for token, word in enumerate(self.vocabulary):
+            found.setdefault(self.family(word), []).append(token)
+        return found
 
     def save(self) -> bytes:
         """As JSON."""
@@ -73,14 +81,6 @@ def stretches(text: str, least: int = 100_000) -> Iterator[str]:
         yield text[begin : cut.start()]
         begin = cut.start()
     yield text[begin:]
-
-
-def families(vocabulary: Sequence[str], family: Any) -> dict[str, list[int]]:
-    """Ids by the family of their token, in order of first appearance."""
-    found: dict[str, list[int]] = {}
-    for token, word in enumerate(vocabulary):
-        found.setdefault(family(word), []).append(token)
-    return found
 
 
 def sized(kind: str, entries: int | None, least: int) -> int:

@@ -1,13 +1,13 @@
 """Byte-pair encoding inside words and runs of punctuation; white space is thrown away."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from glassformer.errors import CallError
 from glassformer.tokenizers._library import Trained
-from glassformer.tokenizers._tokenizer import IntArray, families, sized, stretches
+from glassformer.tokenizers._tokenizer import IntArray, sized, stretches
 
 SPECIAL = ["[PAD]", "[UNK]"]  # neither ever occurs: all characters of the text are in the vocabulary
 
@@ -53,15 +53,11 @@ class Bpe(Trained):
         found = self._trained.encode(text)
         return ((token, *place) for token, place in zip(found.ids, found.offsets, strict=True))
 
-    @property
-    def groups(self) -> Mapping[str, Sequence[int]]:
+    @staticmethod
+    def family(token: str) -> str:
         """Single letters, longer pieces, marks, and the two that never occur."""
-        return families(self.vocabulary, _family)
-
-
-def _family(token: str) -> str:
-    if token in SPECIAL:
-        return "special"
-    if not any(character.isalnum() for character in token):
-        return "punctuation"
-    return "letter" if len(token) == 1 else "piece"
+        if token in SPECIAL:
+            return "special"
+        if not any(character.isalnum() for character in token):
+            return "punctuation"
+        return "letter" if len(token) == 1 else "piece"

@@ -1,6 +1,5 @@
 """Byte-pair encoding of bytes, white space included: every text comes back as it was."""
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Self
@@ -8,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer.tokenizers._library import Trained
-from glassformer.tokenizers._tokenizer import IntArray, families, sized, stretches
+from glassformer.tokenizers._tokenizer import IntArray, sized, stretches
 
 TOGETHER = 16  # stretches: what the library notes beside the ids is large
 
@@ -52,10 +51,16 @@ class ByteBpe(Trained):
         """Exactly the text, if the ids came from one; half a character is shown as �."""
         return b"".join(self._pieces[token] for token in np.asarray(ids)).decode("utf-8", errors="replace")
 
-    @property
-    def groups(self) -> Mapping[str, Sequence[int]]:
+    @staticmethod
+    def family(token: str) -> str:
         """Pieces that begin a word, pieces that go on, marks, white space, bytes that are no character."""
-        return families(self.vocabulary, _family)
+        if token.startswith("\\x"):
+            return "byte"
+        if token.isspace():
+            return "space"
+        if not any(character.isalnum() for character in token):
+            return "punctuation"
+        return "begins a word" if token[0].isspace() else "goes on"
 
     @cached_property
     def _pieces(self) -> list[bytes]:
@@ -78,13 +83,3 @@ def _shown(piece: bytes) -> str:
         return piece.decode("utf-8")
     except UnicodeDecodeError:
         return "".join(f"\\x{byte:02x}" for byte in piece)
-
-
-def _family(token: str) -> str:
-    if token.startswith("\\x"):
-        return "byte"
-    if token.isspace():
-        return "space"
-    if not any(character.isalnum() for character in token):
-        return "punctuation"
-    return "begins a word" if token[0].isspace() else "goes on"

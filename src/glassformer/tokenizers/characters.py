@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer.errors import CallError
-from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, families
+from glassformer.tokenizers._tokenizer import IntArray, Tokenizer
 
 
 class Characters(Tokenizer):
@@ -54,15 +54,11 @@ class Characters(Tokenizer):
         """The characters, one after the other."""
         return "".join(self.vocabulary[token] for token in np.asarray(ids))
 
-    @property
-    def groups(self) -> Mapping[str, Sequence[int]]:
+    @staticmethod
+    def family(character: str) -> str:
         """Letters, digits, spaces, and the rest."""
-        return families(self.vocabulary, _family)
-
-
-def _family(character: str) -> str:
-    if character.isspace():
-        return "space"
-    if character.isalpha():
-        return "letter"
-    return "digit" if character.isdigit() else "punctuation"
+        if character.isspace():
+            return "space"
+        if character.isalpha():
+            return "letter"
+        return "digit" if character.isdigit() else "punctuation"

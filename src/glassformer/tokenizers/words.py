@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer.errors import CallError
-from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, families, sized
+from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, sized
 
 END, RARE = "<END>", "<RARE>"
 WORD = re.compile(r"<END>|<RARE>|\w+(?:['’]\w+)*|[^\w\s]")
@@ -79,10 +79,12 @@ class Words(Tokenizer):
                 yield self._ids[END], begin + found[-1].end(), begin + len(line)
             begin += len(line)
 
-    @property
-    def groups(self) -> Mapping[str, Sequence[int]]:
+    @staticmethod
+    def family(word: str) -> str:
         """Words, marks, line ends."""
-        return families(self.vocabulary, _family)
+        if word in (END, RARE):
+            return "line end" if word == END else "rare word"
+        return "word" if word[0].isalnum() or word[0] == "_" else "punctuation"
 
 
 def cut(text: str, ends: bool = True) -> list[str]:
@@ -91,9 +93,3 @@ def cut(text: str, ends: bool = True) -> list[str]:
         return WORD.findall(text)
     lines = (WORD.findall(line) for line in text.splitlines())
     return [word for line in lines if line for word in (*line, END)]
-
-
-def _family(word: str) -> str:
-    if word in (END, RARE):
-        return "line end" if word == END else "rare word"
-    return "word" if word[0].isalnum() or word[0] == "_" else "punctuation"
