@@ -343,10 +343,11 @@ def _written(found: Study, cell: Cell, future: "Future[Any]", after: float) -> s
 
 def _conclude(file: ModuleType, found: Study, failed: dict[str, str]) -> None:
     """The table, as JSON and CSV, and the sentence that follows from it."""
-    from glassformer.studies._say import uncertain, unlearnt
+    from glassformer.studies._say import compare_and_time, uncertain, unlearnt
 
     rows = found.table()
-    sentence = unlearnt(found) + file.conclude(found) + uncertain(found) if rows else "No cell was trained."
+    conclude = getattr(file, "conclude", lambda study: compare_and_time(study, study.main))
+    sentence = unlearnt(found) + conclude(found) + uncertain(found) if rows else "No cell was trained."
     result = {
         "study": found.name,
         "experiment": found.experiment.name,

@@ -72,6 +72,12 @@ def uncertain(study: Study) -> str:
     return f" With {many} seed{'s' if many != 1 else ''} a cell, what sets the cells apart may be chance."
 
 
+def compare_and_time(study: Study, metric: str, first: Trained | None = None) -> str:
+    """Two sentences: how the cells compare in a metric, and which cell is quickest."""
+    text = compared(study, metric, first)
+    return text[0].upper() + text[1:] + " " + quickest(study)
+
+
 def quickest(study: Study) -> str:
     """Which cell reaches 95 % first."""
     rows = [row for row in study.rows() if not math.isnan(study.spread(row, "steps_to_95").median)]

@@ -3,8 +3,7 @@
 from glassformer.experiment import Experiment
 from glassformer.run import Run
 from glassformer.studies import _measure
-from glassformer.studies._say import compared, quickest
-from glassformer.study import Cell, Floats, Metric, Study
+from glassformer.study import Cell, Floats, Metric
 
 FACTORS = (0.125, 0.25, 0.5, 1, 2, 4, 8)
 METRICS = {"examples_to_95": Metric("examples to 95 %", "steps")}
@@ -27,9 +26,3 @@ def batch(experiment: Experiment) -> list[Cell]:
 def measure(run: Run) -> dict[str, Floats]:
     """Steps of different batches compare by what they have seen."""
     return {"examples_to_95": _measure.measure(run)["steps_to_95"] * run.experiment.train.batch}
-
-
-def conclude(study: Study) -> str:
-    """Which sizes do as well as the best."""
-    text = compared(study, study.main)
-    return text[0].upper() + text[1:] + " " + quickest(study)

@@ -1,8 +1,7 @@
 """How deep the model must be: one block after the other."""
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import compared, quickest
-from glassformer.study import Cell, Study
+from glassformer.study import Cell
 
 COUNTS = (1, 2, 3, 4)
 
@@ -10,9 +9,3 @@ COUNTS = (1, 2, 3, 4)
 def blocks(experiment: Experiment) -> list[Cell]:  # noqa: ARG001
     """One to four."""
     return [Cell(name=f"{n} block{'s' if n > 1 else ''}", settings=(f"architecture.blocks={n}",), x=n) for n in COUNTS]
-
-
-def conclude(study: Study) -> str:
-    """Which depths do as well as the best."""
-    text = compared(study, study.main)
-    return text[0].upper() + text[1:] + " " + quickest(study)

@@ -1,8 +1,7 @@
 """How many heads it takes: the same width, shared among more or fewer of them."""
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import compared, quickest
-from glassformer.study import Cell, Study
+from glassformer.study import Cell
 
 
 def needs(experiment: Experiment) -> str | None:
@@ -26,9 +25,3 @@ def heads(experiment: Experiment) -> list[Cell]:
         settings = (f"architecture.heads={n}", "architecture.head_width=none")
         cells.append(Cell(name=f"{n} head{'s' if n > 1 else ''}", settings=settings, x=n))
     return cells
-
-
-def conclude(study: Study) -> str:
-    """Which numbers of heads do as well as the best."""
-    text = compared(study, study.main)
-    return text[0].upper() + text[1:] + " " + quickest(study)

@@ -1,7 +1,7 @@
 """Which optimiser learns best: SGD, momentum, Adam and AdamW, each at the best rate of a small grid."""
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import best, compared, quickest
+from glassformer.studies._say import best, compare_and_time
 from glassformer.study import Cell, Study
 
 FIGURE = "study_optimisers"
@@ -50,5 +50,4 @@ def conclude(study: Study) -> str:
         if row.cell.x in (GRID[kind][0], GRID[kind][-1]):
             edges.append(row.cell.name)
     edge = f" At the edge of its grid, so a rate beyond might be better: {', '.join(edges)}." if edges else ""
-    text = compared(study, "excess")
-    return text[0].upper() + text[1:] + " " + quickest(study) + edge
+    return compare_and_time(study, "excess") + edge

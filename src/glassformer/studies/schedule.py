@@ -1,8 +1,7 @@
 """Whether the rate should change on the way: constant, cosine, steps, plateau, with and without a warm-up."""
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import compared, quickest
-from glassformer.study import Cell, Study
+from glassformer.study import Cell
 
 MAIN = "excess"
 
@@ -20,9 +19,3 @@ def schedule(experiment: Experiment) -> list[Cell]:
         Cell(name="halved three times", settings=("train.schedule=step", f"train.drop_every={drop}", plain)),
         Cell(name="halved at plateaus", settings=("train.schedule=plateau", plain)),
     ]
-
-
-def conclude(study: Study) -> str:
-    """Which schedules do as well as the best."""
-    text = compared(study, "excess")
-    return text[0].upper() + text[1:] + " " + quickest(study)

@@ -3,7 +3,7 @@
 from typing import get_args, get_type_hints
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import compared, quickest
+from glassformer.studies._say import compare_and_time
 from glassformer.study import Cell, Study
 
 WAYS = ("question", "multiset")
@@ -22,5 +22,4 @@ def split(experiment: Experiment) -> list[Cell]:  # noqa: ARG001
 
 def conclude(study: Study) -> str:
     """Whether digits that were never seen together are harder."""
-    text = compared(study, study.main, study.row("by question"))
-    return text[0].upper() + text[1:] + " " + quickest(study)
+    return compare_and_time(study, study.main, study.row("by question"))

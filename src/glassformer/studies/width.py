@@ -1,8 +1,7 @@
 """How wide the model must be: features of the residual stream, with the feed-forward part in proportion."""
 
 from glassformer.experiment import Experiment
-from glassformer.studies._say import compared, quickest
-from glassformer.study import Cell, Study
+from glassformer.study import Cell
 
 FACTORS = (0.0625, 0.125, 0.25, 0.5, 1, 2, 4, 8)
 LARGE = 400_000  # parameters; a wider model would take longer than all others together
@@ -20,9 +19,3 @@ def width(experiment: Experiment) -> list[Cell]:
         settings = tuple(f"architecture.{name}={value}" for name, value in sizes.items())
         cells.append(Cell(name=f"width {int(wide)}", settings=settings, x=int(wide)))
     return cells
-
-
-def conclude(study: Study) -> str:
-    """Which widths do as well as the best."""
-    text = compared(study, study.main)
-    return text[0].upper() + text[1:] + " " + quickest(study)
