@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer import given, notebook, report
-from glassformer.edits import Given, written
 from glassformer.errors import Error, MissingError
 from glassformer.words import shown
 
@@ -23,33 +22,9 @@ SANDBOX = "allow-scripts allow-downloads"  # its own script, and files that a pe
 class Page:
     """A run's page, opened where one wants: shows itself in a notebook; `save` writes it, `show` opens a browser."""
 
-    def __init__(
-        self,
-        run: "Run",
-        *,
-        step: int = -1,
-        input: str | None = None,
-        edits: Given = None,
-        member: int = 0,
-        mode: str | None = None,
-        hide: str | None = None,
-        height: int = HEIGHT,
-    ) -> None:
-        from glassformer.analyses import _clock
-        from glassformer.report import link
-
-        run.tokens(input)  # refuses what this model cannot look at
-        self.run = run.unedited
+    def __init__(self, run: "Run", step: int, link: str, height: int) -> None:
+        self.run, self.step, self.link = run.unedited, step, link
         self.height = given.whole("height", height, LEAST, MOST)
-        self.step = _clock.resolve(run, step)
-        self.link: str = link.link(
-            member=run.place(member) or None,
-            step=None if step == -1 else self.step,
-            mode=link.mode(mode),
-            input=input,
-            edits=written(run.edited(edits).edits),
-            hide=link.hidden(hide),
-        )
 
     @cached_property
     def html(self) -> str:
@@ -98,7 +73,7 @@ def frame(page: str, name: str, height: int) -> str:
 def displayed(run: "Run", summary: str) -> str:
     """What a run shows of itself: its page under one line with the summary; without a page, the summary and why."""
     try:
-        page = Page(run)._repr_html_()
+        page = run.page()._repr_html_()
     except Error as problem:
         return f"{summary}<p><small>{notebook.text(problem)}</small></p>"
     return notebook.details(repr(run).removeprefix("<Run ").removesuffix(">"), summary) + page

@@ -412,9 +412,20 @@ class Run:
         A notebook shows it in a frame of this height, in pixels; `.save("x.html")` writes it with more of the kept
         steps, `.show()` opens it in a browser. `hide` names controls to leave out, with commas.
         """
-        return frame.Page(
-            self, step=step, input=input, edits=edits, member=member, mode=mode, hide=hide, height=height
-        )  # fmt: skip
+        from glassformer.analyses import _clock
+        from glassformer.report import link
+
+        self.tokens(input)  # refuses what this model cannot look at
+        at = _clock.resolve(self, step)
+        opened = link.link(
+            member=self.place(member) or None,
+            step=None if step == -1 else at,
+            mode=link.mode(mode),
+            input=input,
+            edits=written(self.edited(edits).edits),
+            hide=link.hidden(hide),
+        )
+        return frame.Page(self, at, opened, height)
 
     def widget(self, **asked: Any) -> Any:
         """The same page as a widget, asked for as `page` is: its `step`, `input`, `edits` and `link` go both ways."""
