@@ -15,7 +15,7 @@ import numpy as np
 
 from glassformer import cache
 from glassformer.architecture import Architecture, sinusoids
-from glassformer.glossary import WHOLE
+from glassformer.reference import recorder
 
 # Here, before anything is computed: whoever comes first, a training or an analysis, every core is a device.
 with suppress(RuntimeError):  # where JAX is already running, it keeps the devices it has
@@ -38,7 +38,7 @@ def forward(
     key: Array | None = None,  # randomness for dropout; None: nothing is dropped
 ) -> tuple[Array, Trace]:
     """Logits for every position, and the trace: each value on the way, under its name, stacked over blocks."""
-    see, trace = recorder(edits, batch_axes=tokens.ndim - 1)
+    see, trace = recorder(edits, tokens.ndim - 1, jnp.stack)  # what training does not use, the compiler removes
     return _forward(params, tokens, architecture, see, key, slice(None)), trace()
 
 
@@ -209,25 +209,6 @@ def dropper(rate: float, key: Array | None) -> Callable[[Array], Array]:
         return jnp.where(kept, x / (1 - rate), 0)
 
     return drop
-
-
-def recorder(edits: Edits | None, batch_axes: int) -> tuple[See, Callable[[], Trace]]:
-    """`see(name, value, block)` applies the edit if there is one, keeps the value and passes it on; then the trace.
-
-    Values of the blocks are stacked on an axis after the batch axes. What training does not use, the compiler removes.
-    """
-    edits = edits or {}
-    seen: dict[str, list[Array]] = {}
-
-    def see(name: str, value: Array, block: int | None = None) -> Array:
-        value = edits[name](value, block) if name in edits else value
-        seen.setdefault(name, []).append(value)
-        return value
-
-    def trace() -> Trace:
-        return {name: v[0] if name in WHOLE else jnp.stack(v, axis=batch_axes) for name, v in seen.items()}
-
-    return see, trace
 
 
 def loss(logits: Array, targets: Array) -> Array:

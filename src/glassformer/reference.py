@@ -27,7 +27,7 @@ def forward(
     """Logits for every position, and the trace: each value on the way, under its name, stacked over blocks."""
     a = architecture
     tokens = np.asarray(tokens)  # (batch, position); batch stands for any number of axes, none included
-    see, trace = recorder(edits, batch_axes=tokens.ndim - 1)
+    see, trace = recorder(edits, tokens.ndim - 1, np.stack)
 
     x = see("token_embedding", params["token"][tokens])  # (batch, position, feature)
     if a.positions in ("learned", "sinusoidal"):
@@ -182,20 +182,22 @@ def _erf(x: Array) -> Array:
 ACTIVATION: dict[str, Callable[[Array], Array]] = {"relu": lambda x: np.maximum(x, 0), "gelu": gelu, "tanh": np.tanh}
 
 
-def recorder(edits: Edits | None, batch_axes: int) -> tuple[See, Callable[[], Trace]]:
+def recorder(
+    edits: Mapping[str, Any] | None, batch_axes: int, stack: Any
+) -> tuple[Callable[..., Any], Callable[[], Any]]:
     """`see(name, value, block)` applies the edit if there is one, keeps the value and passes it on; then the trace.
 
     Values of the blocks are stacked on an axis after the batch axes.
     """
     edits = edits or {}
-    seen: dict[str, list[Array]] = {}
+    seen: dict[str, list[Any]] = {}
 
-    def see(name: str, value: Array, block: int | None = None) -> Array:
+    def see(name: str, value: Any, block: int | None = None) -> Any:
         value = edits[name](value, block) if name in edits else value
         seen.setdefault(name, []).append(value)
         return value
 
-    def trace() -> Trace:
-        return {name: v[0] if name in WHOLE else np.stack(v, axis=batch_axes) for name, v in seen.items()}
+    def trace() -> dict[str, Any]:
+        return {name: v[0] if name in WHOLE else stack(v, axis=batch_axes) for name, v in seen.items()}
 
     return see, trace
