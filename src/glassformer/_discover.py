@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from inspect import Parameter, Signature
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -102,6 +103,14 @@ def _hint(name: str, prefix: str, there: list[str]) -> str:
     bare = next((name.removeprefix(each) for each in ("plot_", "film_") if name.startswith(each)), name)
     near = [bare] if bare in there else get_close_matches(bare, there, n=1)
     return f"; did you mean {prefix}{near[0]}?" if near else f"; dir() lists its {len(there)} names"
+
+
+def sign(function: Any, name: str, doc: str | None, asked: Signature, more: dict[str, Any], returns: str) -> None:
+    """Give a function its public name, its help, and the signature of another with more keyword options."""
+    options = [Parameter(key, Parameter.KEYWORD_ONLY, default=default) for key, default in more.items()]
+    function.__signature__ = asked.replace(parameters=[*asked.parameters.values(), *options], return_annotation=returns)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
 
 
 def public(

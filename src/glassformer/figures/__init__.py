@@ -4,7 +4,7 @@ A figure's file holds `draw(seen, look)`, which takes the result of the analysis
 """
 
 from functools import cache
-from inspect import Parameter, signature
+from inspect import signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +40,7 @@ def _plot(folder: ModuleType, name: str) -> "Callable[..., Figure]":
         with quietly(subject[0] if subject else None):
             return _draw.drawn(file.draw, seen, _draw.Look(**look, options=options))
 
-    more = [Parameter(key, Parameter.KEYWORD_ONLY, default=default) for key, default in LOOK.items()]
-    whole = asked.replace(parameters=[*asked.parameters.values(), *more], return_annotation="Figure")
-    plot.__signature__ = whole  # type: ignore[attr-defined]
-    plot.__name__ = plot.__qualname__ = f"plot_{name}"
-    plot.__doc__ = file.draw.__doc__
+    _discover.sign(plot, f"plot_{name}", file.draw.__doc__, asked, LOOK, "Figure")
     return plot
 
 

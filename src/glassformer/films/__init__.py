@@ -4,7 +4,7 @@ A film's file holds `scene(stage, reel)` and `caption(reel)`; the reel is all th
 """
 
 from functools import cache
-from inspect import Parameter, signature
+from inspect import signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -44,15 +44,8 @@ def _public(folder: ModuleType, name: str) -> "Callable[..., Film]":
         return Film(made, file.scene, words, theme=theme, fps=rate if fps is None else fps, recipe=recipe,
                     subject=subject)  # fmt: skip
 
-    asked = signature(reel)
-    more = [
-        Parameter("theme", Parameter.KEYWORD_ONLY, default="light"),
-        Parameter("fps", Parameter.KEYWORD_ONLY, default=None),
-    ]
-    whole = asked.replace(parameters=[*asked.parameters.values(), *more], return_annotation="Film")
-    film.__signature__ = whole  # type: ignore[attr-defined]
-    film.__name__ = film.__qualname__ = f"film_{name}"
-    film.__doc__ = file.scene.__doc__
+    more = {"theme": "light", "fps": None}
+    _discover.sign(film, f"film_{name}", file.scene.__doc__, signature(reel), more, "Film")
     return film
 
 
