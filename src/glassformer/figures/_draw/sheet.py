@@ -153,6 +153,11 @@ class Sheet:
         more = {"color": self.theme.quiet, "ha": "left", "va": "bottom"} | more
         return self._text(x + (inset if x < 0.5 else -inset), y + 0.4 * self.em / self.inches[1], text, **more)
 
+    def mark_step(self, panel: Axes, step: int | None) -> None:
+        """A thin line behind the rest, at the step that was asked for."""
+        if step is not None:
+            panel.axvline(step, color=self.theme.quiet, linewidth=0.5 * self.size.line, zorder=0)
+
     def done(self, result: Result | None = None, *, pages: int = 1, **options: Any) -> Figure:
         """The figure, with what it shows attached to it."""
         if not 0 <= self.page < pages:

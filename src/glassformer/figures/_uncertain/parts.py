@@ -19,8 +19,7 @@ def life(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, label: str = "step") -
     _draw.steps_axis(ax, label, seen.scale)
     if not label:
         ax.tick_params(labelbottom=False)
-    if seen.step is not None:
-        ax.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    sheet.mark_step(ax, seen.step)
 
 
 def fitting(ax: Axes, sheet: _draw.Sheet) -> int:

@@ -89,8 +89,7 @@ def _excess(ax: Axes, seen: Generalisation, sheet: _draw.Sheet) -> None:
     ax.axhline(0, color=t.ink, linestyle="--", linewidth=sheet.size.line, zorder=1)
     ax.set_ylabel("excess (nats)")
     _draw.steps_axis(ax, scale=seen.scale)
-    if seen.step is not None:
-        ax.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    sheet.mark_step(ax, seen.step)
     _draw.beside(ax, names, most=9)
 
 

@@ -143,8 +143,7 @@ def _curve(sheet: _draw.Sheet, seen: Health, k: int, place: tuple[float, float, 
     ax.set_xticks([])
     ax.set_yticks([])
     ax.minorticks_off()
-    if seen.step is not None:
-        ax.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    sheet.mark_step(ax, seen.step)
 
 
 def _limits(ax: Axes, values: np.ndarray, limit: float, log: bool) -> None:

@@ -51,8 +51,7 @@ def draw(seen: Accuracy, look: _draw.Look) -> Figure:
         ncols=2,
         bbox_to_anchor=(0, 1.0),
     )
-    if seen.marked is not None:
-        panel.axvline(seen.marked, color=t.quiet, linewidth=0.5 * line, zorder=0)
+    sheet.mark_step(panel, seen.marked)
     return sheet.done()
 
 

@@ -26,8 +26,7 @@ def draw(seen: ByKind, look: _draw.Look) -> Figure:
     _bars(bars, seen, sheet)
     for panel in rows:
         _draw.steps_axis(panel, "step" if panel is rows[1] else "", seen.scale)
-        if seen.marked is not None:
-            panel.axvline(seen.marked, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+        sheet.mark_step(panel, seen.marked)
     rows[0].tick_params(labelbottom=False)
     return sheet.done()
 

@@ -39,6 +39,5 @@ def draw(seen: LearningRate, look: _draw.Look) -> Figure:
     for panel in panels:
         _draw.steps_axis(panel, "step" if panel is panels[-1] else "", seen.scale)
         panel.tick_params(labelbottom=panel is panels[-1])
-        if seen.step is not None:
-            panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+        sheet.mark_step(panel, seen.step)
     return sheet.done()

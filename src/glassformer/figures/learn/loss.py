@@ -60,8 +60,7 @@ def draw(seen: Loss, look: _draw.Look) -> Figure:
         _draw.steps_axis(panel, "step" if panel is panels[-1] else "", seen.scale)
         if panel is not panels[-1]:
             panel.tick_params(labelbottom=False)
-        if seen.step is not None:
-            panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+        sheet.mark_step(panel, seen.step)
     return sheet.done()
 
 

@@ -23,6 +23,5 @@ def draw(seen: Perplexity, look: _draw.Look) -> Figure:
     panel = sheet.panels(1, 1, left=6.5, right=18, bottom=3.8, top=2.4)[0, 0]
     losses(panel, seen, sheet, 15)
     _draw.steps_axis(panel, scale=seen.scale)
-    if seen.step is not None:
-        panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    sheet.mark_step(panel, seen.step)
     return sheet.done()

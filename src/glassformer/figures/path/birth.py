@@ -39,8 +39,7 @@ def draw(seen: Birth, look: _draw.Look) -> Figure:
     panel.spines["left"].set_visible(False)
     _draw.steps_axis(panel, scale=seen.scale)
     panel.set_xlim(float(seen.scale.step(np.array(-0.012))))  # a mark at step 0 keeps clear of its row's name
-    if seen.step is not None:
-        panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    sheet.mark_step(panel, seen.step)
     _columns(panel, seen, rows, sheet, narrow)
     marks = [Line2D([], [], label=f"needed from here on, by {w}" if w == "zero" else w,
                     **marked(w, t, sheet.size.line) | {"linestyle": ""}) for w in WAYS]  # fmt: skip

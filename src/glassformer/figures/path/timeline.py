@@ -45,8 +45,7 @@ def draw(seen: Timeline, look: _draw.Look) -> Figure:
         _draw.steps_axis(panel, "step" if panel is panels[-1] else "", seen.scale)
         if panel is not panels[-1]:
             panel.set_xticks([])
-        if seen.step is not None:
-            panel.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+        sheet.mark_step(panel, seen.step)
         for begin, end in seen.plateaus.values:
             panel.axvspan(begin, end, color=t.unconstrained, alpha=0.35, linewidth=0, zorder=-1)
     if len(seen.plateaus.values):

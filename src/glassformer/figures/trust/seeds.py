@@ -23,8 +23,7 @@ def draw(seen: Seeds, look: _draw.Look) -> Figure:
         panel.set_xlim(0, max(seen.steps, 1))
         panel.locator_params(axis="x", nbins=4)
         _draw.steps_axis(panel)
-        if seen.step is not None:
-            panel.axvline(seen.step, color=sheet.theme.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+        sheet.mark_step(panel, seen.step)
     return sheet.done()
 
 
