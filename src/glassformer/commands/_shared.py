@@ -43,6 +43,13 @@ Edits = Annotated[
         "repeatable.",
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting, as train.rate=3e-3; repeatable."),
+]
+Sequences = Annotated[
+    list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 

@@ -29,9 +29,7 @@ def figures(
         ),
     ] = None,
     step: _shared.Step = "last",
-    sequence: Annotated[
-        list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
-    ] = None,
+    sequence: _shared.Sequences = None,
     member: _shared.Member = 0,
     size: Annotated[str, typer.Option(help="screen, slide, print or print_narrow.")] = "screen",
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",

@@ -32,9 +32,7 @@ def film(
         str | None, typer.Option(metavar="STEP", help="The step of a film that shows a single one, also last or best.")
     ] = None,
     steps: Annotated[str | None, typer.Option(help="The very steps to show, with commas.")] = None,
-    sequence: Annotated[
-        list[str] | None, typer.Option(help="What to look at, in place of the task's own example; repeatable.")
-    ] = None,
+    sequence: _shared.Sequences = None,
     member: _shared.Member = 0,
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
     set_: Annotated[

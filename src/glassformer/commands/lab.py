@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from glassformer import stopping, terminal
-from glassformer.commands import _complete
+from glassformer.commands import _complete, _shared
 from glassformer.errors import DivergedError
 
 ORDER = 25
@@ -24,10 +24,7 @@ def lab(
     text: Annotated[Path | None, typer.Option(help="Learn a text of your own in place of an experiment.")] = None,
     seed: Annotated[int | None, typer.Option(help="Initial weights, batches and dropout.")] = None,
     steps: Annotated[int | None, typer.Option(help="How many steps to train.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting, as train.rate=3e-3; repeatable."),
-    ] = None,
+    set_: _shared.Settings = None,
     open_: Annotated[
         bool, typer.Option("--open/--no-open", help="Show the page in a browser, if there is one.")
     ] = True,

@@ -33,10 +33,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Initial weights, batches and dropout.")] = None,
     seeds: Annotated[int, typer.Option(help="Train this many members together, from the seed upwards.")] = 1,
     steps: Annotated[int | None, typer.Option(help="How many steps to train.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.NAME=VALUE", help="Change a setting, as train.rate=3e-3; repeatable."),
-    ] = None,
+    set_: _shared.Settings = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="PATH", parser=_shared.place, help="The run's folder; else runs/EXPERIMENT-SEED."),
