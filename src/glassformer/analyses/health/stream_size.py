@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from glassformer import editing, reference
 from glassformer.analyses import _applies, _clock, _decide, _judged
 from glassformer.analyses._options import Member, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, shared
-from glassformer.architecture import Architecture, nest
+from glassformer.architecture import Architecture
 from glassformer.run import Run
+from glassformer.trace import Trace
 
 ORDER = 30
 ANSWERS = ("1.P1", "1.P10")
@@ -68,9 +68,7 @@ def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamS
     rows = []
     for step in chosen:
         with np.errstate(all="ignore"):
-            params = nest(run.unedited.weights(step, member))
-            edits = editing.compiled(run, inputs, step, member) or None
-            rows.append(_sizes(reference.forward(params, inputs, a, edits)[1], a))
+            rows.append(_sizes(run.trace(inputs, step=step, member=member), a))
 
     where = {each: f" {each[1]}" if each[1] >= 0 and a.blocks > 1 else "" for name in rows[0] for each in rows[0][name]}
 
@@ -99,7 +97,7 @@ def stream_size(run: Run, *, steps: Steps = None, member: Member = 0) -> StreamS
     )
 
 
-def _sizes(seen: reference.Trace, a: Architecture) -> dict[str, dict[tuple[str, int], float]]:
+def _sizes(seen: Trace, a: Architecture) -> dict[str, dict[tuple[str, int], float]]:
     """Every number of one step by point and block (-1: in none), in the order of computation."""
     stream: dict[tuple[str, int], Array] = {("embedded", -1): seen["embedded"]}
     branches: dict[tuple[str, int], tuple[Array, Array, Array]] = {}  # what is added, the stream before, and the next
