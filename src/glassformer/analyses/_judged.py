@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -96,6 +97,11 @@ def judge(run: Run, examples: Examples, step: int, member: int = 0) -> Judged:
 def held_out(run: Run) -> bool:
     """Whether anything is held back from training to judge by."""
     return run.task.data(run.architecture.context).held_out
+
+
+def about(run: Run) -> dict[str, Any]:
+    """`truth_known` and `held_out` of a result that judges a run."""
+    return {"truth_known": run.task.exact, "held_out": held_out(run)}
 
 
 def asked(run: Run) -> str:

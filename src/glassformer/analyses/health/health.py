@@ -75,7 +75,6 @@ def health(run: Run, *, step: Step = -1, member: Member = 0) -> Health:
     return Health(
         step=None if step == -1 else _clock.resolve(run, step),
         clock=_clock.text(run, step, member) if len(run.steps) else "",
-        held_out=_judged.held_out(run),
         curves=curves,
         judged=Labelled(np.array([row.value for row in rows]), names),
         limits=Labelled(np.array([row.limit for row in rows]), names),
@@ -88,7 +87,7 @@ def health(run: Run, *, step: Step = -1, member: Member = 0) -> Health:
         healthy=not any(row.finding is not None and row.finding.serious for row in rows),
         learnt=run.task.exact and summary.solved(run, summary.members(run)[member]),
         well=_checks.well(patient),
-        truth_known=run.task.exact,
+        **_judged.about(run),
         last=run.last_step,
     )
 

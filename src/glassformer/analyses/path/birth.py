@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _clock, _removal
+from glassformer.analyses import _clock, _moment, _removal
 from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._removal import SMALL, WAYS, Part, nats
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, result, shared, thousands
@@ -90,7 +90,6 @@ def birth(
     for name, value, least in (("checkpoints", checkpoints, 1), ("windows", windows, 2), ("neurons", neurons, 0)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
             raise CallError(f"{name} = {value!r} is not a whole number of at least {least}")
-    asked = None if step == -1 else _clock.resolve(run, step)
     big = (run.parameters >= SMALL) + (run.parameters >= LARGE)
     given = _removal.held_out(run, windows)
     rungs = [rung.nats for rung in _clock.ladder(run) if rung.reachable]
@@ -107,8 +106,7 @@ def birth(
     mean = ways.index("mean")
     order, costliest = _told(parts, born[:, mean], effect[:, mean, -1])
     return Birth(
-        step=asked,
-        clock=_clock.text(run, step, member),
+        **_moment.over_life(run, step, member),
         effect=Labelled(effect.astype(np.float32), life, "nats per token"),
         sampling_error=Labelled(error.astype(np.float32), life, "nats per token"),
         born=Labelled(born, axes, "step"),

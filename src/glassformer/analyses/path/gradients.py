@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock
+from glassformer.analyses import _clock, _moment
 from glassformer.analyses._checks import REACH, STEEP
 from glassformer.analyses._life import called, parts, steps_per_pass
 from glassformer.analyses._options import Member, Step, StepAxis
@@ -67,7 +67,6 @@ class Gradients(Result):
 @shared
 def gradients(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> Gradients:
     """Root-mean-square gradient of every part, from the lengths that were logged while training."""
-    marked = None if step == -1 else _clock.resolve(run, step)
     counts = {name: np.arange(run.parameters)[place].size for name, place in parts(run).items()}
     counts = {"all": run.parameters, **counts}
     found = {name: _clock.metric(run, f"gradient.{name}", member) for name in counts}
@@ -84,8 +83,7 @@ def gradients(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis =
     above = _clock.metric(run, "excess", member)
     excess = float("nan") if above is None or not run.task.exact else float(above[-1])
     return Gradients(
-        step=marked,
-        clock=_clock.text(run, step, member),
+        **_moment.over_life(run, step, member),
         rms=Labelled(rms, axes, "nats per unit of weight"),
         smooth=Labelled(np.array([_clock.smooth(values) for values in rms]), axes, "nats per unit of weight"),
         band=Labelled(
