@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from glassformer.errors import CallError
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
 
 Seen = Callable[[tuple[int, ...]], Hashable]
 
@@ -27,7 +27,7 @@ class Listed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Questions(Task):
+class Questions(InView):
     """Each question is a window of its own; its answer is the window's last token. All of them are always judged."""
 
     answers = "one"
@@ -103,14 +103,6 @@ class Questions(Task):
         found = np.zeros(len(tokens), dtype=bool)
         found[self.length - 1 : self.length] = self._which(tokens) is not None
         return found
-
-    def answerable(self, tokens: IntArray) -> BoolArray:
-        """(place,): a whole question settles its answers."""
-        return self.constrained(tokens)
-
-    def source_position(self, tokens: IntArray) -> IntArray:
-        """(place,): nowhere: the answer is worked out, not found."""
-        return np.full(len(tokens), -1)
 
     def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:  # noqa: ARG002
         """(place, token): the chance of each answer to the question, as far as it has been read."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from glassformer.errors import CallError
 from glassformer.settings import setting
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split
 
 SYMBOLS = 64
 LENGTH = 32
@@ -17,7 +17,7 @@ SURE = 1 - 1e-9  # every block that is still possible goes on with the same toke
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeated(Task):
+class Repeated(InView):
     """Sequences of 32 tokens of 64. Training goes over `sequences` of them once before any comes twice."""
 
     sequences: int = setting("sequences to train on", 16_384, least=16, most=1_000_000)
@@ -86,10 +86,6 @@ class Repeated(Task):
         """(place,): where what came before settles the next token."""
         settled: BoolArray = self.true_distribution(tokens, len(tokens)).max(axis=1, initial=0) > SURE
         return settled
-
-    def answerable(self, tokens: IntArray) -> BoolArray:
-        """(place,): the same, as nothing lies outside the window."""
-        return self.constrained(tokens)
 
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): one period before the predicted token."""

@@ -229,3 +229,16 @@ class Task(ABC):
     def readable(self, tokens: IntArray) -> str:
         """The text for reading: of a text whose tokens have lost their spaces, with spaces where they usually stand."""
         return self.decode(tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InView(Task):
+    """A task in which what a window shows settles the next token wherever anything restricts it."""
+
+    def answerable(self, tokens: IntArray) -> BoolArray:
+        """(place,): where the next token is restricted."""
+        return self.constrained(tokens)
+
+    def source_position(self, tokens: IntArray) -> IntArray:
+        """(place,): nowhere: an answer is not copied from the window."""
+        return np.full(len(tokens), -1)

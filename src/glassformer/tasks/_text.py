@@ -19,7 +19,7 @@ from glassformer import corpora, tokenizers
 from glassformer.errors import CallError, DamagedError
 from glassformer.settings import setting
 from glassformer.tasks._counts import Counts
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
 from glassformer.tokenizers import Tokenizer
 from glassformer.tokenizers._spacing import Spacing
 
@@ -33,7 +33,7 @@ NAMES = ("token frequencies", "last token", *(f"last {n} tokens" for n in ("two"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text(Task):
+class Text(InView):
     """A text in consecutive parts: training, validation, test. No window shares a token with another part."""
 
     tokenizer: Literal["characters", "words", "bpe", "byte_bpe"] = setting("how the text is cut", "byte_bpe")
@@ -223,14 +223,6 @@ class Text(Task):
     def constrained(self, tokens: IntArray) -> BoolArray:
         """(place,): never."""
         return np.zeros(len(tokens), dtype=bool)
-
-    def answerable(self, tokens: IntArray) -> BoolArray:
-        """(place,): never."""
-        return np.zeros(len(tokens), dtype=bool)
-
-    def source_position(self, tokens: IntArray) -> IntArray:
-        """(place,): nowhere."""
-        return np.full(len(tokens), -1)
 
     def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:
         """(place, token): what the best count table expects; the truth is not known."""

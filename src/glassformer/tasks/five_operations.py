@@ -13,7 +13,7 @@ import numpy as np
 
 from glassformer.errors import CallError
 from glassformer.settings import setting
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
 
 ANSWER: dict[str, Callable[[tuple[int, ...]], int]] = {
     "First": lambda digits: digits[0],
@@ -67,7 +67,7 @@ def _number(question: Question) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FiveOperations(Task):
+class FiveOperations(InView):
     """Questions such as Max(5,3,9), each with one answer; all 5 000 can be listed, so nothing is left to chance.
 
     `split` keeps distinct questions apart, or whole multisets of digits, so that no test question was seen in any
@@ -209,10 +209,6 @@ class FiveOperations(Task):
         found = np.zeros(len(tokens), dtype=bool)
         found[self.length - 1 : self.length] = self._read(tokens) is not None
         return found
-
-    def answerable(self, tokens: IntArray) -> BoolArray:
-        """(place,): a whole question always settles its answer."""
-        return self.constrained(tokens)
 
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): after a whole question, the digit that is the answer; the first one if Max or Min is a tie."""

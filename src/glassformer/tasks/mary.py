@@ -10,7 +10,7 @@ import numpy as np
 
 from glassformer.errors import CallError
 from glassformer.settings import setting
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
 
 END = "<END>"
 LINES = """mary had a little lamb
@@ -37,7 +37,7 @@ Run = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mary(Task):
+class Mary(InView):
     """A rhyme of 106 words. Nothing is held back: the task is to memorise, and validation is the training text."""
 
     all_windows: bool = setting(
@@ -106,14 +106,6 @@ class Mary(Task):
     def constrained(self, tokens: IntArray) -> BoolArray:
         """(place,): always."""
         return np.ones(len(tokens), dtype=bool)
-
-    def answerable(self, tokens: IntArray) -> BoolArray:
-        """(place,): always, since the verdict asks only for some place in the text that fits what is in view."""
-        return np.ones(len(tokens), dtype=bool)
-
-    def source_position(self, tokens: IntArray) -> IntArray:
-        """(place,): nowhere; the answer lies in the text, not in the window."""
-        return np.full(len(tokens), -1)
 
     def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:
         """(place, word): how often each word follows in the windows that begin like this one.

@@ -12,7 +12,7 @@ import numpy as np
 from glassformer.errors import CallError
 from glassformer.settings import setting
 from glassformer.tasks._questions import dealt
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task, choose
+from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
 
 DIGITS, MANY = 3, 6
 LENGTH = 2 * MANY
@@ -20,7 +20,7 @@ Row = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sort(Task):
+class Sort(InView):
     """729 inputs. Only the six answers are trained and judged; the input is free."""
 
     test: float = setting("share of the inputs held back", 0.25, above=0.0, below=1.0)
@@ -89,10 +89,6 @@ class Sort(Task):
         """(place,): the answer's."""
         places = np.arange(len(tokens))
         return (places >= MANY - 1) & (places < LENGTH - 1)
-
-    def answerable(self, tokens: IntArray) -> BoolArray:
-        """(place,): the same; the whole input is in view."""
-        return self.constrained(tokens)
 
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): the digit of the input that comes next; of equal ones, the first stays first."""
