@@ -58,14 +58,9 @@ def create(path: Path, data: bytes) -> bool:
             return False
         except OSError:  # a file system without links: the name is safe, only the instant is not
             try:
-                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
+                _write_new(path, data)
             except FileExistsError:
                 return False
-            try:
-                _fill(file, data)
-            except BaseException:
-                _forget(path)
-                raise
         finally:
             _forget(temporary)
         _sync_folder(path.parent)
@@ -140,21 +135,22 @@ def is_temporary(name: str) -> bool:
 def _temporary(path: Path, data: bytes) -> Path:
     """The bytes on the disk, in the same folder, under a name nobody else uses."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
-    try:
-        _fill(file, data)
-    except BaseException:
-        _forget(temporary)
-        raise
+    _write_new(temporary, data)
     return temporary
 
 
-def _fill(file: int, data: bytes) -> None:
+def _write_new(path: Path, data: bytes) -> None:
+    """Fill a file that must not exist yet; if that fails, no part of it stays."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
     try:
-        _write(file, data)
-        _sync(file)
-    finally:
-        os.close(file)
+        try:
+            _write(file, data)
+            _sync(file)
+        finally:
+            os.close(file)
+    except BaseException:
+        _forget(path)
+        raise
 
 
 def _write(file: int, data: bytes) -> None:
