@@ -153,6 +153,11 @@ class Sheet:
         more = {"color": self.theme.quiet, "ha": "left", "va": "bottom"} | more
         return self._text(x + (inset if x < 0.5 else -inset), y + 0.4 * self.em / self.inches[1], text, **more)
 
+    def note_page(self, pages: int, more: str = "") -> None:
+        """A note that tells which page this is, where there are several."""
+        if pages > 1:
+            self.note(f"page {self.page + 1} of {pages}{more}")
+
     def mark_step(self, panel: Axes, step: int | None) -> None:
         """A thin line behind the rest, at the step that was asked for."""
         if step is not None:

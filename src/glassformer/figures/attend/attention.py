@@ -57,8 +57,7 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=last)
     if bars:
         _bars(sheet.beside(last, begin=0.62, left=6, right=3), seen, sheet)
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of {pages}: {len(places)} of {len(every)} heads")
+    sheet.note_page(pages, f": {len(places)} of {len(every)} heads")
     return sheet.done(pages=pages)
 
 

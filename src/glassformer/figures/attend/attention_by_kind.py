@@ -45,8 +45,7 @@ def draw(seen: AttentionByKind, look: _draw.Look) -> Figure:
     for panel in panels.flat[len(places) :]:
         panel.remove()
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=panels[0, across - 1])
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of {pages}: {len(places)} of {blocks * heads} heads")
+    sheet.note_page(pages, f": {len(places)} of {blocks * heads} heads")
     return sheet.done(pages=pages)
 
 

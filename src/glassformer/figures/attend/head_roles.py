@@ -78,8 +78,7 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
     for panel in lines.flat[len(small) :]:
         panel.remove()
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of {pages}: {len(every)} of {len(whole)} heads")
+    sheet.note_page(pages, f": {len(every)} of {len(whole)} heads")
     return sheet.done(pages=pages)
 
 

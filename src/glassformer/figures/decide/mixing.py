@@ -67,8 +67,7 @@ def draw(seen: Mixing, look: _draw.Look) -> Figure:
             *([("values of all pairs", "^", t.faint)] if seen.all_points.values.size else []),
         ]
     )
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of {pages} · head {listed([str(head) for head in heads])}")
+    sheet.note_page(pages, f" · head {listed([str(head) for head in heads])}")
     return sheet.done(pages=pages)
 
 

@@ -45,8 +45,7 @@ def draw(seen: ThreeInputs, look: _draw.Look) -> Figure:
             panel.set_title(title)
     met = [verdict for verdict in ("right", "wrong") if seen.part == "residual" and _met(seen, verdict)]
     sheet.legend(met)
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of {pages}")
+    sheet.note_page(pages)
     return sheet.done(pages=pages)
 
 

@@ -39,8 +39,7 @@ def draw(seen: Embeddings, look: _draw.Look) -> Figure:
         _planes(sheet, seen, marks, (0, 0, 1, split if pages == 1 and not large else 1))
         if len(seen.groups) > 1:
             sheet.legend(keys(seen.groups, marks, sheet.theme))
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of 2")
+    sheet.note_page(pages)
     return sheet.done(pages=pages)
 
 

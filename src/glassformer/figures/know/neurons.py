@@ -44,8 +44,7 @@ def draw(every: Neurons, look: _draw.Look) -> Figure:
     _hidden(panel, seen, sheet)
     panel = sheet.panels(1, 1, left=1, right=0.5, bottom=1, top=2.2, within=(begin, 0, 1, split))[0, 0]
     _described(panel, seen, sheet)
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of {pages}: block {seen.block}")
+    sheet.note_page(pages, f": block {seen.block}")
     return sheet.done(pages=pages)
 
 

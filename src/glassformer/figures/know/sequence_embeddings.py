@@ -40,8 +40,7 @@ def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
         _maps(sheet, seen, (0, split, 1, 1))
     if pages == 1 or look.page:
         _planes(sheet, seen, _style.markers(seen.task_groups), (0, 0, 1, split or 1))
-    if pages > 1:
-        sheet.note(f"page {look.page + 1} of 2")
+    sheet.note_page(pages)
     return sheet.done(pages=pages)
 
 

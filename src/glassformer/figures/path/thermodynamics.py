@@ -65,8 +65,7 @@ def draw(seen: Thermodynamics, look: _draw.Look) -> Figure:
         spare.remove()
     if entries:
         sheet.legend(_uncertain.by_rows(entries, beside), columns=beside)
-    if len(shown) < len(every):
-        sheet.note(f"page {look.page + 1} of {pages}")
+    sheet.note_page(pages)
     return sheet.done(pages=pages)
 
 
