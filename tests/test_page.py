@@ -66,8 +66,8 @@ def test_the_clock_moves_by_keyboard_and_tells_what_it_shows(browser, report):
     page.locator("p.step", has_text="step 11").wait_for()
     page.keyboard.press("End")
     page.locator("p.step", has_text="step 300").wait_for()
-    page.wait_for_timeout(200)
-    assert page.locator("section.ask svg.arcs").get_attribute("aria-label") != first
+    moved = "first => document.querySelector('section.ask svg.arcs').getAttribute('aria-label') !== first"
+    page.wait_for_function(moved, arg=first)
     page.keyboard.press("Home")
     page.keyboard.press("Space")
     page.get_by_role("button", name="Pause").first.wait_for()

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import small_texts
 from glassformer import experiment, reference
 from glassformer.analyses import _land, _match, _removal, _uncertain_run
-from glassformer.analyses.health import generalisation
 from glassformer.analyses.learn import accuracy
 from glassformer.analyses.what.training_data import training_data
 from glassformer.architecture import Architecture, nest
@@ -21,7 +20,7 @@ from glassformer.score import every_window, score
 from glassformer.studies import arguments, context
 from glassformer.tasks import Task, five_operations
 from glassformer.tasks._rule import Rule
-from glassformer.tasks._task import choose
+from glassformer.tasks._task import MOST_HELD, choose
 from glassformer.tasks._text import Text
 from glassformer.tasks.five_operations import FIRST, ZERO, FiveOperations
 from glassformer.tasks.modular_addition import ModularAddition
@@ -199,8 +198,8 @@ def test_shown_and_compared_questions_are_of_every_operation(tmp_path):
     run = noise(tmp_path / "drawn", experiment.load("five_operations", ["data.draws=8000", *SMALL]))
     assert {row[0] for row in training_data(run, count=5).tokens} == set(run.task.kinds)
     split = FiveOperations(draws=1_000_000).data(8)
-    held = choose(len(split.validation.starts), generalisation.MOST_HELD, *split.validation.strata)
-    assert np.bincount(split.validation.kind[held]).tolist() == [generalisation.MOST_HELD // 5] * 5
+    held = choose(len(split.validation.starts), MOST_HELD, *split.validation.strata)
+    assert np.bincount(split.validation.kind[held]).tolist() == [MOST_HELD // 5] * 5
 
 
 # ---- places of windows -----------------------------------------------------------------------------------------------
