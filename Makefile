@@ -35,7 +35,7 @@ frontend: $(READY)
 
 test: page
 	$(MAKE) --no-print-directory --jobs 2 lint frontend browser
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # A browser for tests/test_browser.py: Debian's Chromium, where this machine lets us install it. Never stops the build.
 browser:
