@@ -277,7 +277,7 @@ def test_a_task_file_with_a_wrong_class_is_one_sentence(monkeypatch):
 
 
 def test_files_of_a_run_are_a_closed_list():
-    assert folder.FILES == ("text.txt", "tokenizer.json", "task.py")
+    assert list(folder.FILES) == ["text.txt", "tokenizer.json", "task.py"]
     assert issubclass(own.NeededError, Error)
     assert issubclass(tasks.find("mary"), Task)
     assert np.isclose(Mine().law(3).sum(), 1)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from glassformer.errors import CallError, DamagedError, Error, LimitError, Missi
 from glassformer.experiment import load
 from glassformer.record import Recorder
 from glassformer.run import Run, find, meant
+from glassformer.storage import Folder
 from small_runs import NAN, POPULATION, run_of
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -40,6 +42,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mine(kept: Path, tmp_path: Path) -> Path:
     """A copy of it, to be spoilt."""
     return Path(shutil.copytree(kept, tmp_path / "small-7"))
+
+
+@pytest.fixture
+def old(mine: Path) -> Path:
+    """The same without digests, as the first version wrote it."""
+    about = json.loads((mine / "run.json").read_text())
+    (mine / "run.json").write_text(json.dumps({name: each for name, each in about.items() if name != "written"}))
+    return mine
 
 
 def test_what_was_recorded_is_read(kept):
@@ -82,8 +92,11 @@ def test_weights_files_are_what_the_library_reads_and_the_reader_reads_what_it_w
     save_file(arrays, tmp_path / "theirs")
     (tmp_path / "ours").write_bytes(tensors.pack(arrays, {"step": "3"}))
     assert_equal(load_file(tmp_path / "ours"), arrays)
-    assert_equal(tensors.read(tmp_path / "theirs")[0], arrays)
-    assert_equal(tensors.read(tmp_path / "ours")[0], arrays)
+    place = Folder(tmp_path)
+    assert_equal(tensors.read(place, "theirs", 10_000)[0], arrays)
+    assert_equal(tensors.read(place, "ours", 10_000)[0], arrays)
+    with pytest.raises(DamagedError, match="larger than 100 bytes"):
+        tensors.read(place, "ours", 100)
 
 
 def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
@@ -115,13 +128,18 @@ def test_r1_the_digest_depends_on_what_was_trained_and_nothing_else(kept, mine, 
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "index.jsonl"])
-def test_d5_a_file_of_lines_cut_at_any_byte_opens_with_the_lines_before(mine, name):
-    """D5."""
-    whole = (mine / name).read_bytes()
+def test_d5_a_file_of_lines_cut_at_any_byte_opens_with_the_lines_before(old, name):
+    """D5, where there is no digest; with one, the missing lines are an error wherever the file is read."""
+    mine, whole = old, (old / name).read_bytes()
     lines = whole.splitlines(keepends=True)
+    digest = {"lines": len(lines), "sha256": sha256(whole).hexdigest()}
     for cut in range(len(whole) - len(lines[-1]) - len(lines[-2]), len(whole)):
         (mine / name).write_bytes(whole[:cut])
         run = Run(mine)
+        assert run.unverified == ("index.jsonl", "metrics.jsonl")
+        found = folder.index(mine) if name == "index.jsonl" else folder.metrics(mine)
+        with pytest.raises(DamagedError, match=f"{name} has .* of the {len(lines)} lines that were written"):
+            folder.verified(found, {"written": {name: digest}, "status": "running"}, name, mine)
         full = whole[:cut].count(b"\n")
         torn = not whole[:cut].endswith(b"\n")
         assert len(run.steps if name == "index.jsonl" else run.metrics["step"]) == full
@@ -134,10 +152,11 @@ def test_d5_a_file_of_lines_cut_at_any_byte_opens_with_the_lines_before(mine, na
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "index.jsonl"])
-def test_d5_a_bad_line_in_the_middle_is_reported_by_number_and_the_rest_is_read(mine, name):
-    """D5."""
-    whole = (mine / name).read_bytes()
+def test_d5_a_bad_line_in_the_middle_is_reported_by_number_and_the_rest_is_read(old, name):
+    """D5, where there is no digest; with one, the line is an error wherever the file is read."""
+    mine, whole = old, (old / name).read_bytes()
     lines = whole.splitlines(keepends=True)
+    digest = {"lines": len(lines), "sha256": sha256(whole).hexdigest()}
     start = len(lines[0])
     for place in range(start, start + len(lines[1]) - 1):
         (mine / name).write_bytes(whole[:place] + bytes([whole[place] ^ 0x80]) + whole[place + 1 :])  # never UTF-8
@@ -145,6 +164,9 @@ def test_d5_a_bad_line_in_the_middle_is_reported_by_number_and_the_rest_is_read(
         assert len(run.steps if name == "index.jsonl" else run.metrics["step"]) == len(lines) - 1
         assert len(run.problems) == 1
         assert run.problems[0].startswith(f"{name}, line 2: ")
+        found = folder.index(mine) if name == "index.jsonl" else folder.metrics(mine)
+        with pytest.raises(DamagedError, match=f"{name} is not what was written there: line 2 "):
+            folder.verified(found, {"written": {name: digest}}, name, mine)
     recorder, _, _ = Recorder.resume(mine)
     recorder.close()
     assert recorder.notices == run.problems
@@ -268,9 +290,9 @@ def test_a8_a_pipe_among_the_files_does_not_hang(mine):
         b"",
     ],
 )
-def test_a12_a_line_that_is_not_ours_is_reported_and_not_counted(mine, line):
+def test_a12_a_line_that_is_not_ours_is_reported_and_not_counted(old, line):
     """A12."""
-    path = mine / "metrics.jsonl"
+    mine, path = old, old / "metrics.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + line + b"\n" + b"".join(lines[1:]))
     run = Run(mine)
@@ -284,20 +306,21 @@ def test_a12_brackets_inside_texts_are_not_depth():
     assert folder.parse(json.dumps({"x": "[" * 100 + '"\\' + "{" * 100}).encode())["x"].startswith("[")
 
 
-def test_a12_a_line_longer_than_the_limit_is_skipped(mine, monkeypatch):
+def test_a12_a_line_longer_than_the_limit_is_skipped(old, monkeypatch):
     """A12."""
     monkeypatch.setattr(folder, "MOST_LINE", 150)
-    path = mine / "metrics.jsonl"
+    mine, path = old, old / "metrics.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + b"x" * 650 + b"\n" + b"".join(lines[1:]))
     run = Run(mine)
     assert_array_equal(run.metrics["step"], [0, 2, 4, 6, 8])
-    assert run.problems == ["metrics.jsonl, line 2: longer than a line may be"]
+    assert run.problems == ["metrics.jsonl, line 2: longer than 150 bytes"]
 
 
 @pytest.mark.parametrize("file", ['"../../etc/passwd"', '"/etc/passwd"', '"1"', "1", '"00000a"', '"٠٠٠٠٠٠"', "null"])
-def test_a9_the_index_names_no_files_but_by_number(mine, file):
+def test_a9_the_index_names_no_files_but_by_number(old, file):
     """A9."""
+    mine = old
     lines = (mine / "index.jsonl").read_text().splitlines()
     lines[1] = lines[1].replace('"000000"', file)
     (mine / "index.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

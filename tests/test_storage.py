@@ -31,15 +31,15 @@ class System:
         if name not in CHANGING:
             return real
 
-        def call(*given: Any) -> Any:
-            answer = self._ask(name, given)
+        def call(*given: Any, **places: Any) -> Any:
+            answer = self._ask(name, (*given, places))
             if name == "close":
                 real(*given)  # what is open must be closed even where the system complains
             if isinstance(answer, OSError):
                 raise answer
             if name in ("fsync", "close"):
                 return None
-            return real(*given) if answer is None else answer(real, *given)
+            return real(*given, **places) if answer is None else answer(real, *given, **places)
 
         return call
 
@@ -74,15 +74,14 @@ class Disk:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
 
     def record(self, name: str, given: tuple[Any, ...]) -> Any:
-        def call(real: Callable[..., Any], *given: Any) -> Any:
-            result = real(*given)
-            self.calls.append((name, (*given, result)))
+        def call(real: Callable[..., Any], *given: Any, **places: Any) -> Any:
+            result = real(*given, **places)
+            self.calls.append((name, (*given, places, result)))
             return result
 
         if name in ("fsync", "close"):
             self.calls.append((name, given))
             return None
-        given = tuple(bytes(each) if isinstance(each, memoryview) else each for each in given)
         return call
 
     def crashes(self) -> Iterator[tuple[str, dict[str, bytes]]]:
@@ -93,9 +92,14 @@ class Disk:
         safe_names: dict[str, int] = {}
         handles: dict[int, tuple[int | str, int]] = {}
         new = itertools.count()
+
+        def whole(name: str | Path, folder: int | None) -> str:
+            """The path of a name in an open folder."""
+            return str(name) if folder is None else os.path.join(str(handles[folder][0]), name)
+
         for name, given in self.calls:
             if name == "open":
-                path, flags = str(given[0]), given[1]
+                path, flags = whole(given[0], given[-2].get("dir_fd")), given[1]
                 if flags & os.O_WRONLY == 0:
                     handles[given[-1]] = (path, 0)  # a folder
                 else:
@@ -122,11 +126,13 @@ class Disk:
                 else:
                     safe[target] = contents[target]
             elif name in ("replace", "link"):
-                names[str(given[1])] = names[str(given[0])]
+                places = given[-2]
+                old, target = whole(given[0], places.get("src_dir_fd")), whole(given[1], places.get("dst_dir_fd"))
+                names[target] = names[old]
                 if name == "replace":
-                    del names[str(given[0])]
+                    del names[old]
             elif name == "unlink":
-                del names[str(given[0])]
+                del names[whole(given[0], given[-2].get("dir_fd"))]
             yield f"{name} {given[:1]}, killed", self._files(names, contents)
             if contents != safe or names != safe_names:
                 yield f"{name}, only what was synced", self._files(safe_names, safe)
@@ -223,7 +229,7 @@ def test_d4_short_writes_are_completed(tmp_path, monkeypatch, whole):
 
 def test_d4_a_write_that_takes_nothing_is_refused(tmp_path, monkeypatch):
     """D4."""
-    monkeypatch.setattr(storage, "os", System(lambda name, _: (lambda *_: 0) if name == "write" else None))
+    monkeypatch.setattr(storage, "os", System(lambda name, _: (lambda *_, **__: 0) if name == "write" else None))
     with pytest.raises(StorageError, match="no space left"):
         storage.replace(tmp_path / "file", b"abc")
     assert list(tmp_path.iterdir()) == []
@@ -231,8 +237,8 @@ def test_d4_a_write_that_takes_nothing_is_refused(tmp_path, monkeypatch):
 
 def test_d4_an_append_that_failed_twice_does_not_spoil_the_next(tmp_path, monkeypatch):
     """D4: neither the write nor the cleaning up succeeds; the next append begins where it should."""
-    path = tmp_path / "lines"
-    length = storage.append(path, "one\n", at=0)
+    path, place = tmp_path / "lines", storage.Folder(tmp_path)
+    length = place.append("lines", "one\n", at=0)
 
     def ask(name: str, _: tuple[Any, ...]) -> Any:
         if name == "write":
@@ -241,10 +247,10 @@ def test_d4_an_append_that_failed_twice_does_not_spoil_the_next(tmp_path, monkey
 
     monkeypatch.setattr(storage, "os", System(ask))
     with pytest.raises(StorageError, match="the disk reports an error"):
-        storage.append(path, "two, torn\n", at=length)
+        place.append("lines", "two, torn\n", at=length)
     monkeypatch.undo()
     assert path.read_bytes() != b"one\n"
-    storage.append(path, "three\n", at=length)
+    place.append("lines", "three\n", at=length)
     assert path.read_bytes() == b"one\nthree\n"
 
 
@@ -289,7 +295,7 @@ def test_d4_a_really_full_file_system(tmp_path):
 
 
 def test_d3_a_file_system_without_hard_links_still_creates_a_file_only_once(tmp_path, monkeypatch):
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOTSUP, "not supported")
 
     monkeypatch.setattr(storage.os, "link", refuse)
@@ -465,10 +471,16 @@ def test_a_safe_point_handed_over_again_changes_nothing(tmp_path, whole):
 def test_what_is_listed_stays_when_another_machine_computes_other_bits(tmp_path, monkeypatch):
     """D9, D10: cut off inside the index, resumed where rounding differs: each step keeps what its line promises."""
     folder = tmp_path / "run"
-    small_life.train(folder)
+    with Recorder.create(folder, small_life.experiment(), [7]) as recorder:
+        small_life.hand_over(recorder, -1, 3)
+        small_life.hand_over(recorder, 3, 6)
+        late = {name: (folder / name).read_bytes() for name in ("run.json", "resume.safetensors")}
+        small_life.hand_over(recorder, 6, 9)
     before = {path: data for path, data in small_life.files(folder).items() if path.startswith("weights")}
     lines = (folder / "index.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "index.jsonl").write_bytes(b"".join(lines[:9]))
+    for name, data in late.items():  # neither of them was written before the cut
+        (folder / name).write_bytes(data)
     saved = small_life.files(folder)["resume.safetensors"]
     recorder, _, _ = Recorder.resume(folder)
     real = small_life.weights

@@ -128,12 +128,11 @@ def test_a_long_index_is_read_at_once(tmp_path, monkeypatch):
     entries = long_index()
     data = "".join(entry.line() for entry in entries).encode()
     (tmp_path / "index.jsonl").write_bytes(data)
-    monkeypatch.setattr(folder, "lines", lambda *_: pytest.fail("line by line"))
+    monkeypatch.setattr(folder, "_split", lambda *_: pytest.fail("line by line"))
     found = folder.index(tmp_path)
     assert found.read == entries
     assert all(type(value) in (int, str) for value in found.read[-1])
-    assert b"".join(found.raw) == data
-    assert (found.bad, found.length, found.end) == ([], len(data), len(data))
+    assert (found.good(), found.bad, found.data, found.end) == (data, [], data, len(data))
 
 
 def test_whatever_happens_to_a_long_index_it_is_read_as_carefully_as_a_short_one(tmp_path):
@@ -149,61 +148,23 @@ def test_whatever_happens_to_a_long_index_it_is_read_as_carefully_as_a_short_one
     for data in wrong:
         (tmp_path / "index.jsonl").write_bytes(data)
         found = folder.index(tmp_path)
-        assert found == folder.lines(tmp_path / "index.jsonl", folder._entry)
+        assert found == folder._split(data, folder._entry)
         counted += len(found.bad) > 0
     assert counted > 130
 
 
-def test_an_index_of_more_than_can_be_read_at_once_is_read_line_by_line(tmp_path, monkeypatch):
-    entries = long_index()
-    (tmp_path / "index.jsonl").write_text("".join(entry.line() for entry in entries))
-    monkeypatch.setattr(folder, "MOST_INDEX", sum(len(entry.line()) for entry in entries[:-1]) - 1)
-    assert folder.index(tmp_path).read == entries
-
-
-# Reading on
-
-
 @pytest.mark.parametrize("name", ["metrics.jsonl", "index.jsonl"])
-def test_lines_are_read_on_from_where_one_stopped(finished, name):
-    """Seen at any byte of its growth: each line comes once, a torn one only when it is whole."""
+def test_a_file_that_grows_gives_each_line_once_it_is_whole(finished, name):
+    """Seen at any byte of its growth: a torn line counts only when it has its end."""
     read = folder.metrics if name == "metrics.jsonl" else folder.index
     path, whole = finished / name, (finished / name).read_bytes()
     expected = read(finished).read
     for cut in range(len(whole) + 1):
         path.write_bytes(whole[:cut])
-        before = read(finished)
-        assert whole[: before.end] == whole[: whole[:cut].rfind(b"\n") + 1]
-        path.write_bytes(whole)
-        after = read(finished, before.end)
-        assert before.read + after.read == expected
-        assert (after.end, after.bad) == (len(whole), [])
-    assert read(finished, len(whole)).read == []
-
-
-def test_a_bad_line_is_passed_and_a_long_one_without_an_end_is_not(finished, monkeypatch):
-    monkeypatch.setattr(folder, "MOST_LINE", 150)
-    path = finished / "metrics.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole + b"junk\n")
-    assert folder.metrics(finished).end == len(whole) + 5
-    path.write_bytes(whole + b"x" * 400)
-    found = folder.metrics(finished)
-    assert (found.end, found.length, len(found.bad)) == (len(whole), len(whole) + 400, 1)
-    path.write_bytes(whole + b"x" * 400 + b"\n")
-    assert folder.metrics(finished).end == len(whole) + 401
-
-
-def test_where_no_line_begins_nothing_is_read(finished):
-    length = (finished / "metrics.jsonl").stat().st_size
-    for begin in (-1, 1, length - 1, length + 1):
-        with pytest.raises(CallError, match=f"no line of .* begins at byte {begin}"):
-            folder.metrics(finished, begin)
-        with pytest.raises(CallError, match="begins at byte"):
-            folder.index(finished, begin if begin < length - 1 else 10**6)
-    (finished / "metrics.jsonl").unlink()
-    with pytest.raises(CallError, match="no such file"):
-        folder.metrics(finished, length)
+        seen = read(finished)
+        assert seen.end == whole[:cut].rfind(b"\n") + 1
+        assert seen.good() == whole[: seen.end]
+        assert seen.read == expected[: whole[:cut].count(b"\n")]
 
 
 # A run that grows

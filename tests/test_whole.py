@@ -118,25 +118,41 @@ def test_a_folder_from_before_is_judged_by_its_resume_point_or_says_that_it_cann
         (folder / "run.json").write_text(json.dumps(about))
 
     assert spoilt(finished, tmp_path / "old", aged) == []
+    assert (
+        "are unverified: run.json has no sha256 of index.jsonl and metrics.jsonl" in call("check", tmp_path / "old").out
+    )
+    assert call("check", tmp_path / "old", "--json").json["unverified"] == ["index.jsonl", "metrics.jsonl"]
     for name in ("index.jsonl", "metrics.jsonl"):
         found = spoilt(finished, tmp_path / name, lambda folder, name=name: (aged(folder), cut(name, 3)(folder)))
         size, whole = (len(each.read_bytes()) for each in (tmp_path / name / name, finished / name))
         assert f"{name} has {size:,} of the {whole:,} bytes that were written; put back the file of this run" in found
     silent = tmp_path / "silent"
     spoilt(finished, silent, lambda folder: (aged(folder), (folder / "resume.safetensors").unlink()))
-    assert call("check", silent).out.endswith("and this folder does not tell whether anything is missing\n")
     assert call("check", silent, "--json").json["whole"] is None
 
 
-@pytest.mark.parametrize("nonsense", [7, [], {"index.jsonl": 3}, {"metrics.jsonl": {"lines": "9", "sha256": []}}])
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"written": 7},
+        {"written": []},
+        {"written": {"index.jsonl": 3}},
+        {"written": {"metrics.jsonl": {"lines": "9", "sha256": []}}},
+        {"written": {"metrics.jsonl": {"lines": 10**18, "sha256": "0" * 64}}},
+        {"kept": "x"},
+        {"last_step": -1},
+        {"last_step": 10**9},
+    ],
+)
 def test_what_a_foreign_folder_says_of_itself_is_not_believed_blindly(finished, tmp_path, nonsense):
     import json
 
-    def spoil(folder: Path) -> None:
-        about = json.loads((folder / "run.json").read_text()) | {"written": nonsense, "kept": "x", "last_step": "y"}
-        (folder / "run.json").write_text(json.dumps(about))
-
-    assert spoilt(finished, tmp_path / "run", spoil) == []
+    shutil.copytree(finished, tmp_path / "run")
+    about = json.loads((tmp_path / "run" / "run.json").read_text()) | nonsense
+    (tmp_path / "run" / "run.json").write_text(json.dumps(about))
+    answer = call("check", tmp_path / "run")
+    assert (answer.code, answer.out) == (1, "")
+    assert "run.json is damaged" in answer.err
 
 
 def test_beside_a_living_writer_nothing_is_cried_over(tmp_path):

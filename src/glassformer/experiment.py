@@ -159,7 +159,7 @@ def load(
     tables["train"] = {**settings.table(tables, "train"), **given}
     if given_as is not None and tables == begun:
         return given_as
-    kept = given_as.task.folder if given_as is not None and tables["data"] == begun["data"] else None  # the same data
+    kept = given_as.task.kept if given_as is not None and tables["data"] == begun["data"] else None  # the same data
     return _named(from_tables(tables, name, kept), begun, tables, given_as.changed if given_as else ())
 
 
@@ -241,8 +241,10 @@ def _tokenizer_for(path: Path) -> str:
         return "characters"  # the text itself is read next, and its absence said there
 
 
-def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None) -> Experiment:
-    """An experiment from plain values; that of a run finds what its folder keeps."""
+def from_tables(
+    tables: Mapping[str, Any], name: str, kept: Mapping[str, bytes] | None = None, folder: Path | None = None
+) -> Experiment:
+    """An experiment from plain values; that of a run is made from the files that its folder keeps."""
     for key in tables:
         if key not in ("name", "task", "code", "data", "architecture", "train"):
             raise unknown(key, "an experiment", ("task", "data", "architecture", "train"))
@@ -252,7 +254,8 @@ def from_tables(tables: Mapping[str, Any], name: str, folder: Path | None = None
     code = own.code(kind) if code is None or folder is None else code  # a run was trained on what it tells of
     with own.blamed(kind):
         task = settings.read(kind, settings.table(tables, "data"), "data")
-        task = task if folder is None else task.within(folder)
+        if kept is not None:
+            task = task.within({each: kept[each] for each in kind.needs if each in kept})
         vocabulary = len(task.vocabulary)
     model = settings.table(tables, "architecture")
     architecture = settings.read(Architecture, {"vocabulary": vocabulary, **task.sizes(), **model}, "architecture")

@@ -1,40 +1,59 @@
-"""The files of a run, read with care: every limit is checked before the bytes are believed."""
+"""The files of a run, read with care: every limit is checked before the bytes are believed, and every digest compared.
+
+run.json has a sha256 of each file that the task needs (`files`) and of the lines that were logged (`written`). A file
+that differs from its digest is an error; one without a digest is read, and `Run.unverified` names it.
+"""
 
 import json
 import os
 import re
-import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from itertools import pairwise
 from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
+from stat import S_ISREG
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.errors import CallError, DamagedError, Error
+from glassformer.corpora import MOST_BYTES as MOST_TEXT
+from glassformer.errors import DamagedError, Error, StorageError
 from glassformer.experiment import Experiment, from_tables
-from glassformer.own import SOURCE, NeededError
+from glassformer.own import MOST_SOURCE, SOURCE, NeededError
+from glassformer.storage import Folder
 
 SCHEMA = 1
 ABOUT, METRICS, INDEX, WEIGHTS, RESUME = "run.json", "metrics.jsonl", "index.jsonl", "weights", "resume.safetensors"
 TIMES = "times.jsonl"
 TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # of runs that learn a text
-FILES = (TEXT, TOKENIZER, SOURCE)  # what a run may keep for its task
-MOST_TEXT = 256_000_000  # bytes of one of these
+FILES = {TEXT: MOST_TEXT, TOKENIZER: 16_000_000, SOURCE: MOST_SOURCE}  # what a run may keep for its task → most bytes
+
+# docs/limits.md explains these. Each is above what a training writes, which has limits of its own.
 MOST_ABOUT = 4_000_000  # bytes of run.json
+MOST_METRICS = 256_000_000  # bytes of the metrics
+MOST_LINES = 100_000  # lines of the metrics
 MOST_LINE = 64_000_000  # bytes of one line
-MOST_INDEX = 256_000_000  # bytes of an index that is read in one go
+MOST_KEYS = 2_000  # of one line
+MOST_VALUES = 10_000_000  # of one file, in lists and tables
+MOST_TABLES = 100_000  # lists and tables in one line or table
+MOST_CELLS = 32_000_000  # numbers of all metrics as columns
+MOST_DEPTH = 32  # lists and tables within each other
+MOST_KEPT = 1_000_000  # steps whose weights are kept
+MOST_INDEX = 160 * MOST_KEPT  # bytes of the index
+MOST_STEP = 10_000_000  # of a training
+MOST_MEMBERS = 65_536
 TORN = "torn off, so not counted"  # said of a last line without its end
-MOST_DEPTH = 32  # objects and lists within each other
-TAIL = 1 << 16  # bytes at the end of the metrics in which the newest line is looked for first
+TAIL, TRIED = 1 << 16, 100  # bytes at the end of the metrics, and lines, in which the newest good line is looked for
 T = TypeVar("T")
-ENTRY = re.compile(rb'\{"step": (\d{1,9}), "file": "(\d{6})", "row": (\d{1,9}), "sha256": "([0-9a-f]{64})"\}\n')
+ENTRY = re.compile(rb'\{"step": (\d{1,8}), "file": "(\d{6})", "row": (\d{1,9}), "sha256": "([0-9a-f]{64})"\}\n')
 HEXADECIMAL = np.isin(np.arange(256), list(b"0123456789abcdef"))  # whether a byte is such a digit
+BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|([\[{])|([\]}])', re.DOTALL)  # a text that never ends reaches the end
+AGAIN = "put back the file of this run"
+SEAL = "sha256"  # under this name a file that stands by itself holds its own digest
 
 
 class Entry(NamedTuple):
@@ -52,13 +71,25 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Lines(Generic[T]):
-    """What a file of lines holds: the good ones as read and as bytes, and where each bad one begins."""
+    """What a file of lines holds: the good ones, and where each bad one begins."""
 
     read: list[T]
-    raw: list[bytes]
-    bad: list[tuple[int, int, str]]  # byte where the line begins, its number from the first one read, what is wrong
-    length: int  # bytes of the whole file
-    end: int  # the byte after the last whole line: to read on later, begin here
+    bad: list[tuple[int, int, str]]  # byte where the line begins, its number, what is wrong
+    data: bytes  # the whole file
+    end: int  # the byte after the last whole line
+
+    @property
+    def many(self) -> int:
+        """How many whole lines there are, good or bad."""
+        return len(self.read) + len(self.bad) - any(what == TORN for _, _, what in self.bad[-1:])
+
+    def good(self) -> bytes:
+        """The good lines, as they are in the file."""
+        found, here = [], 0
+        for begin, _, _ in self.bad:
+            found.append(self.data[here:begin])
+            here = self.data.find(b"\n", begin) + 1 or len(self.data)
+        return b"".join([*found, self.data[here:]])
 
     def problems(self, name: str) -> list[str]:
         """One sentence for each bad line."""
@@ -70,24 +101,6 @@ def weights_file(number: int) -> str:
     return f"{WEIGHTS}/{number:06}.safetensors"
 
 
-def reading(path: Path) -> BinaryIO:
-    """A regular file, opened; a pipe or a device would wait for ever or never end."""
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        raise DamagedError(f"{path} is not a regular file; put back the one that was written there")
-    return os.fdopen(file, "rb")
-
-
-def content(path: Path, most: int) -> bytes:
-    """The bytes of a small file."""
-    with reading(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise DamagedError(f"{path} is larger than {most:,} bytes, so it is not what was written there")
-    return data
-
-
 def table(data: bytes, where: str) -> dict[str, Any]:
     """A JSON object, or a sentence about why it is none."""
     try:
@@ -96,44 +109,104 @@ def table(data: bytes, where: str) -> dict[str, Any]:
         raise DamagedError(f"{where} is damaged: {problem}; put back the file that was written there") from None
 
 
-def about(run: Path) -> dict[str, Any]:
+def seal(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain values with their own digest, for a file that stands by itself."""
+    rest = {name: value for name, value in table.items() if name != SEAL}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return {**rest, SEAL: sha256(text.encode()).hexdigest()}
+
+
+def open_sealed(data: bytes, where: str) -> tuple[dict[str, Any], bool]:
+    """The values of such a file without their digest, and whether there was one; a wrong one is an error."""
+    found = table(data, where)
+    digest = found.pop(SEAL, None)
+    if digest is not None and seal(found)[SEAL] != digest:
+        raise DamagedError(f"{where} is not what was written there: its sha256 differs; put back the file as written")
+    return found, digest is not None
+
+
+def at(run: Path | Folder) -> Folder:
+    """A run's folder, opened or not."""
+    return run if isinstance(run, Folder) else Folder(run)
+
+
+def about(run: Path | Folder) -> dict[str, Any]:
     """What run.json says, if this version understands it."""
-    path = run / ABOUT
+    run = at(run)
+    path = f"{run.path}{os.sep}{ABOUT}"
     try:
-        found = table(content(path, MOST_ABOUT), str(path))
+        found = table(run.read(ABOUT, MOST_ABOUT), path)
     except (FileNotFoundError, NotADirectoryError):
-        raise DamagedError(f"{run} has no {ABOUT}, so it is not a run, or only a part of one was copied") from None
+        raise DamagedError(f"{run.path} has no {ABOUT}, so it is not a run, or only a part of one was copied") from None
     except OSError as problem:
         raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
     schema = found.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise DamagedError(f"{path} is damaged: schema = {schema!r} is not a version number")
+        raise DamagedError(f"{path} is damaged: schema = {schema!r:.60} is not a version number")
     if schema > SCHEMA:
         made = found.get("versions", {})
         version = made.get("glassformer") if isinstance(made, dict) else None
-        needed = f"Glassformer {version} or newer" if isinstance(version, str) else "a newer Glassformer"
+        needed = f"Glassformer {version:.60} or newer" if isinstance(version, str) else "a newer Glassformer"
         raise DamagedError(f"{path} has schema {schema}, this version reads up to {SCHEMA}; open it with {needed}")
+    for name in ("last_step", "kept"):
+        if name in found and not _is_count(found[name], MOST_STEP):
+            raise DamagedError(f"{path} is damaged: {name} = {found[name]!r:.60} is not between 0 and {MOST_STEP:,}")
     return found
 
 
-def experiment(about: dict[str, Any], run: Path) -> Experiment:
-    """The experiment that run.json tells of."""
-    tables, seeds = about.get("experiment"), about.get("seeds")
-    where = run / ABOUT
+class Kept(Mapping[str, bytes]):
+    """The files that a run keeps for its task, each compared with its digest as it is read."""
+
+    def __init__(self, folder: Folder, digests: Mapping[str, Any]) -> None:
+        self.folder, self.digests = folder, digests
+        self.unverified: list[str] = []  # those that were read and have no digest
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FILES)
+
+    def __len__(self) -> int:
+        return len(FILES)
+
+    def __getitem__(self, name: str) -> bytes:
+        """The bytes of a file, which are what was written there."""
+        most, path = FILES[name], self.folder.path / name
+        try:
+            data = self.folder.read(name, most)
+        except OSError:
+            raise DamagedError(f"{path} is missing, and nothing can be read without it; put it back") from None
+        if name not in self.digests:
+            self.unverified.append(name)
+        elif sha256(data).hexdigest() != self.digests[name]:
+            raise DamagedError(f"{path} is not what was written there; {AGAIN}")
+        return data
+
+
+def experiment(about: dict[str, Any], run: Path | Folder) -> tuple[Experiment, list[str]]:
+    """The experiment that run.json tells of, and which of the files it was made from have no digest."""
+    tables, seeds, digests = about.get("experiment"), about.get("seeds"), about.get("files", {})
+    where = at(run).path / ABOUT
     if not isinstance(tables, dict) or not isinstance(tables.get("name"), str):
         raise DamagedError(f"{where} is damaged: it names no experiment")
-    if not isinstance(seeds, list) or not seeds or not all(type(seed) is int for seed in seeds):
+    if not isinstance(seeds, list) or not seeds or not all(_is_count(seed, 2**31) for seed in seeds):
         raise DamagedError(f"{where} is damaged: seeds = {seeds!r:.60} is not a list of seeds")
-    _verify_files(about, run)
+    if len(seeds) > MOST_MEMBERS:
+        raise DamagedError(f"{where} has {len(seeds):,} seeds; the most is {MOST_MEMBERS:,}")
+    if not isinstance(digests, dict):
+        raise DamagedError(f"{where} is damaged: files = {digests!r:.60} is not a table")
+    if unknown := [name for name in digests if name not in FILES]:
+        raise DamagedError(f"{where} is damaged: {unknown[0]!r:.60} is not a file that a run keeps")
+    kept = Kept(at(run), digests)
     try:
-        found = from_tables(tables, tables["name"], run)
-    except NeededError:
+        found = from_tables(tables, tables["name"], kept, at(run).path)
+    except (NeededError, DamagedError):
         raise
     except Error as problem:
         raise DamagedError(f"{where} tells of an experiment this version cannot make: {problem}") from None
+    for name in digests.keys() - set(found.task.needs):  # kept for people to read
+        kept[name]
     if about.get("members") != len(seeds) or about.get("parameters") != found.architecture.parameters:
         raise DamagedError(f"{where} is damaged: members or parameters are not those of its seeds and architecture")
-    return replace(found, changed=_changed(about, found))
+    return replace(found, changed=_changed(about, found)), kept.unverified
 
 
 def _changed(about: dict[str, Any], found: Experiment) -> tuple[str, ...]:
@@ -143,137 +216,158 @@ def _changed(about: dict[str, Any], found: Experiment) -> tuple[str, ...]:
     return tuple(name for name in known if isinstance(said, list) and name in said)
 
 
-def _verify_files(about: dict[str, Any], run: Path) -> None:
-    """What the task keeps in the folder must be what was written there."""
-    files = about.get("files", {})
-    if not isinstance(files, dict):
-        raise DamagedError(f"{run / ABOUT} is damaged: files = {files!r:.60} is not a table")
-    for name, digest in files.items():
-        if name not in FILES:
-            raise DamagedError(f"{run / ABOUT} is damaged: {name!r:.60} is not a file that a run keeps")
-        try:
-            data = content(run / name, MOST_TEXT)
-        except OSError:
-            raise DamagedError(f"{run / name} is missing, and the run cannot be read without it; put it back") from None
-        if sha256(data).hexdigest() != digest:
-            raise DamagedError(f"{run / name} is not what was written there; put back the file of this run")
-
-
-def size(run: Path) -> int:
-    """Bytes on the disk, of everything that lies in the folder; what comes and goes meanwhile may be left out."""
-    total, waiting = 0, [os.fspath(run)]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):  # gone, or a link that leads nowhere
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    elif entry.is_file():
-                        total += entry.stat().st_size
+def size(run: Path | Folder) -> int:
+    """Bytes on the disk, of the files in the folder and of its weights; what comes and goes may be left out."""
+    run, total = at(run), 0
+    for name in ("", WEIGHTS):
+        with suppress(OSError):
+            total += sum(each.st_size for _, each in run.entries(name) if S_ISREG(each.st_mode))
     return total
 
 
 def stamp(run: Path) -> tuple[tuple[int, int, int] | None, ...]:
     """What changes whenever a training has added something: three looks at the system, no reading."""
-    return tuple(_stamp(run / name) for name in (ABOUT, INDEX, METRICS))
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+        with Folder(run) as inside:
+            seen = [inside.stat(name) for name in (ABOUT, INDEX, METRICS)]
+    except StorageError:
+        return ()
+    return tuple(each and (each.st_ino, each.st_size, each.st_mtime_ns) for each in seen)
 
 
-def lines(path: Path, read: Callable[[bytes], T], begin: int = 0) -> Lines[T]:
-    """The lines of a file from a byte on; a missing file has none.
-
-    The last one counts only with its line end: else it is torn, and reading on begins with it again.
-    """
-    good: list[T] = []
-    raw: list[bytes] = []
-    bad: list[tuple[int, int, str]] = []
-    end = here = begin
-    for number, (line, length, whole) in enumerate(_split(path, begin), start=1):
-        try:
-            if length > MOST_LINE:
-                raise ValueError("longer than a line may be")
-            if not whole:
-                raise ValueError(TORN)
-            good.append(read(line))
-            raw.append(line)
-        except ValueError as problem:
-            bad.append((here, number, str(problem)))
-        here += length
-        end = here if whole else end
-    return Lines(good, raw, bad, here, end)
+# ---- files of lines --------------------------------------------------------------------------------------------------
 
 
-def _split(path: Path, begin: int) -> Iterator[tuple[bytes, int, bool]]:
-    """Each line, how many bytes it has in the file, and whether it has its end; of a too long one, the beginning."""
-    with _from(path, begin) as file:
-        while file and (line := file.readline(MOST_LINE)):
-            length, last = len(line), line
-            while not last.endswith(b"\n") and (last := file.readline(MOST_LINE)):
-                length += len(last)
-            yield line, length, last.endswith(b"\n")
-
-
-@contextmanager
-def _from(path: Path, begin: int) -> Iterator[BinaryIO | None]:
-    """A file, read from the beginning of one of its lines on; None: there is no such file."""
-    try:
-        with reading(path) as file:
-            if begin:
-                file.seek(max(begin - 1, 0))
-            if begin and (begin < 0 or file.read(1) != b"\n"):
-                raise CallError(f"no line of {path} begins at byte {begin}; read it from byte 0")
-            yield file
-    except FileNotFoundError:
-        if begin:
-            raise CallError(f"no line of {path} begins at byte {begin}: there is no such file") from None
-        yield None
-    except OSError as problem:
-        raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
-
-
-def metrics(run: Path, begin: int = 0) -> Lines[dict[str, Any]]:
+def metrics(run: Path | Folder) -> Lines[dict[str, Any]]:
     """The logged lines, each with its step."""
-    return lines(run / METRICS, _logged, begin)
+    return _lines(run, METRICS, MOST_METRICS, _logged)
 
 
-def newest(run: Path) -> dict[str, Any] | None:
+def times(run: Path | Folder) -> Lines[dict[str, Any]]:
+    """How long it took to come to each logged step; the one file that two equal trainings do not share."""
+    return _lines(run, TIMES, MOST_METRICS, _logged)
+
+
+def index(run: Path | Folder) -> Lines[Entry]:
+    """The kept steps."""
+    data = _content(run, INDEX, MOST_INDEX, MOST_KEPT)
+    try:
+        return Lines(_entries(data), [], data, len(data))
+    except ValueError:
+        return _split(data, _entry)
+
+
+def newest(run: Path | Folder) -> dict[str, Any] | None:
     """The last good line of the metrics, looked for from the end; None: there is none."""
-    with _from(run / METRICS, 0) as file:
-        length = file.seek(0, os.SEEK_END) if file else 0
-        reach = TAIL
-        while file and length:
-            file.seek(max(length - reach, 0))
-            *whole, _ = file.read(reach).split(b"\n")
-            for line in reversed(whole if reach >= length else whole[1:]):
-                with suppress(ValueError):
-                    return _logged(line)
-            if reach >= min(length, MOST_LINE):
-                break
-            reach *= 16
+    try:
+        with at(run).open(METRICS) as file:
+            length, reach = file.seek(0, os.SEEK_END), TAIL
+            while length:
+                file.seek(max(length - reach, 0))
+                *whole, _ = file.read(min(reach, length)).split(b"\n")
+                for line in reversed((whole if reach >= length else whole[1:])[-TRIED:]):
+                    with suppress(ValueError):
+                        return _logged(line)
+                if reach >= min(length, MOST_LINE):
+                    break
+                reach = min(16 * reach, MOST_LINE)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise DamagedError(f"{at(run).path / METRICS} cannot be read: {problem.strerror}") from None
     return None
 
 
-def times(run: Path) -> Lines[dict[str, Any]]:
-    """How long it took to come to each logged step; the one file that two equal trainings do not share."""
-    return lines(run / TIMES, _logged)
+def verified(lines: Lines[T], about: Mapping[str, Any], name: str, run: Path) -> Lines[T]:
+    """The lines that run.json has a digest of; the good lines where it has none, which `Run.unverified` tells.
+
+    A training appends before run.json tells of it, so the lines after those are not counted yet while it runs.
+    """
+    said = written(about, name, run)
+    if said is None:
+        return lines
+    many, digest = said
+    path = run / name
+    if lines.many < many:
+        there = f"has {lines.many:,} of the" if lines.data else "is missing or empty, and with it the"
+        raise DamagedError(f"{path} {there} {many:,} lines that were written; {AGAIN}")
+    if lines.many > many and about.get("status") != "running":
+        raise DamagedError(f"{path} goes on after the {many:,} lines that the training wrote; {AGAIN}")
+    bad = [(number, what) for _, number, what in lines.bad if number <= many]
+    if bad:
+        raise DamagedError(f"{path} is not what was written there: line {bad[0][0]} is {bad[0][1]}; {AGAIN}")
+    end = lines.end if lines.many == many else _end_of(lines.data, many)
+    read, data = lines.read[:many], lines.data[:end]
+    if sha256(data).hexdigest() != digest and _digest(read) != digest:
+        raise DamagedError(f"{path} is not what was written there; {AGAIN}")
+    return Lines(read, [], data, end)
 
 
-def index(run: Path, begin: int = 0) -> Lines[Entry]:
-    """The kept steps."""
-    with _from(run / INDEX, begin) as file:
-        data = file.read(MOST_INDEX + 1) if file else b""
+def written(about: Mapping[str, Any], name: str, run: Path) -> tuple[int, str] | None:
+    """How many lines of a file were written, and their sha256, as run.json has them; None where it does not say."""
+    said = about.get("written")
+    if said is None or (isinstance(said, dict) and name not in said):
+        return None
+    found = said.get(name) if isinstance(said, dict) else None
+    many, digest = (found.get("lines"), found.get("sha256")) if isinstance(found, dict) else (None, None)
+    if not _is_count(many, MOST_STEP) or not isinstance(digest, str):
+        raise DamagedError(f"{run / ABOUT} is damaged: it does not say which lines of {name} were written")
+    return many, digest  # type: ignore[return-value]
+
+
+def _digest(read: list[Any]) -> str | None:
+    """Of entries as we write them, so that another tool's spacing is no damage; of other lines nothing fits."""
+    entries = (each.line() for each in read if isinstance(each, Entry))
+    return sha256("".join(entries).encode()).hexdigest() if read and isinstance(read[0], Entry) else None
+
+
+def _end_of(data: bytes, many: int) -> int:
+    """The byte after so many lines."""
+    end = 0
+    for _ in range(many):
+        end = data.index(b"\n", end) + 1
+    return end
+
+
+def _content(run: Path | Folder, name: str, most: int, lines: int) -> bytes:
+    """The bytes of a file of lines; a missing one has none."""
+    run = at(run)
+    path = run.path / name
     try:
-        read = _entries(data)
-    except ValueError:
-        return lines(run / INDEX, _entry, begin)
-    return Lines(read, data.splitlines(keepends=True), [], begin + len(data), begin + len(data))
+        data = run.read(name, most)
+    except FileNotFoundError:
+        return b""
+    except OSError as problem:
+        raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
+    if (many := data.count(b"\n")) > lines:
+        raise DamagedError(f"{path} has {many:,} lines; the most is {lines:,}")
+    return data
+
+
+def _lines(run: Path | Folder, name: str, most: int, read: Callable[[bytes], T]) -> Lines[T]:
+    data = _content(run, name, most, MOST_LINES)
+    if data.count(b",") > MOST_VALUES:
+        raise DamagedError(f"{at(run).path / name} has {data.count(b','):,} values; the most is {MOST_VALUES:,}")
+    return _split(data, read)
+
+
+def _split(data: bytes, read: Callable[[bytes], T]) -> Lines[T]:
+    """The lines of a file. The last one counts only with its line end: else it is torn."""
+    good: list[T] = []
+    bad: list[tuple[int, int, str]] = []
+    here = number = 0
+    while here < len(data):
+        after, number = data.find(b"\n", here) + 1, number + 1
+        try:
+            if not after:
+                raise ValueError(TORN)
+            if after - here > MOST_LINE:
+                raise ValueError(f"longer than {MOST_LINE:,} bytes")
+            good.append(read(data[here:after]))
+        except ValueError as problem:
+            bad.append((here, number, str(problem)))
+        here = after or len(data)
+    return Lines(good, bad, data, data.rfind(b"\n") + 1)
 
 
 def _entries(data: bytes) -> list[Entry]:
@@ -285,7 +379,7 @@ def _entries(data: bytes) -> list[Entry]:
     ends = np.flatnonzero(text == ord("\n")) + 1
     lengths = np.diff(ends, prepend=0)
     cuts = [0, *(np.flatnonzero(np.diff(lengths)) + 1).tolist(), len(ends)]
-    if not data.endswith(b"\n") or len(data) > MOST_INDEX or len(ends) < 20 * len(cuts):
+    if not data.endswith(b"\n") or len(ends) < 20 * len(cuts):
         raise ValueError("not one of long tables")
     found: list[Entry] = []
     for first, last in pairwise(cuts):
@@ -299,6 +393,8 @@ def _entries(data: bytes) -> list[Entry]:
             raise ValueError("not entries of one form")
         digests = np.ascontiguousarray(digest).view("S64")[:, 0].astype(str).tolist()
         found += map(Entry, *map(_numbers, numbers), digests)
+    if max(entry.step for entry in found) > MOST_STEP:
+        raise ValueError("a step beyond all")
     return found
 
 
@@ -312,10 +408,16 @@ def _numbers(digits: NDArray[np.uint8]) -> list[int]:
 
 
 def _logged(line: bytes) -> dict[str, Any]:
+    if line.count(b'":') > MOST_KEYS:
+        raise ValueError(f"has more than {MOST_KEYS:,} keys")
     found = parse(line)
-    if type(found.get("step")) is not int:
-        raise ValueError("has no step")
+    if not _is_count(found.get("step"), MOST_STEP):
+        raise ValueError(f"has no step between 0 and {MOST_STEP:,}")
     return found
+
+
+def _is_count(value: Any, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
 
 
 def _entry(line: bytes) -> Entry:
@@ -327,15 +429,18 @@ def _entry(line: bytes) -> Entry:
     if match is None:
         given = {name: parse(line).get(name) for name in Entry._fields}
         match = ENTRY.fullmatch((json.dumps(given) + "\n").encode())
-    if match is None:
-        raise ValueError("is not a step, a file of six digits, a row and a sha256")
+    if match is None or int(match[1]) > MOST_STEP:
+        raise ValueError(f"is not a step up to {MOST_STEP:,}, a file of six digits, a row and a sha256")
     step, file, row, digest = match.groups()
     return Entry(int(step), int(file), int(row), digest.decode())
 
 
 def parse(data: bytes) -> dict[str, Any]:
     """A JSON object with each key once, finite numbers of sane size and bounded depth; else a ValueError."""
-    if data.count(b"[") + data.count(b"{") > MOST_DEPTH and _depth(data) > MOST_DEPTH:
+    tables = data.count(b"[") + data.count(b"{")
+    if tables > MOST_TABLES or data.count(b",") > MOST_VALUES:
+        raise ValueError(f"more than {MOST_TABLES:,} lists and tables, or {MOST_VALUES:,} values")
+    if tables > MOST_DEPTH and _depth(data) > MOST_DEPTH:
         raise ValueError(f"nested deeper than {MOST_DEPTH}")
     text = data.decode("utf-8")
     found = _DECODER.decode(text)
@@ -347,9 +452,10 @@ def parse(data: bytes) -> dict[str, Any]:
 
 
 def _depth(data: bytes) -> int:
+    """How deep lists and tables lie within each other, in one pass."""
     deepest = depth = 0
-    for bracket in re.findall(rb"[\[{\]}]", re.sub(rb'"(?:[^"\\]|\\.)*"', b"", data)):
-        depth += 1 if bracket in b"[{" else -1
+    for match in BRACKET.finditer(data):
+        depth += (match[1] is not None) - (match[2] is not None)
         deepest = max(deepest, depth)
     return deepest
 
@@ -362,7 +468,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _whole(text: str) -> int:
-    if len(text) > 19:
+    if len(text) > 18:
         raise ValueError(f"a number of {len(text)} digits")
     return int(text)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from glassformer import folder, lock
 from glassformer.errors import Error, LockedError
+from glassformer.storage import Folder
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,17 @@ def glance(path: str | Path) -> Glance:
 
     A folder from before run.json counted the kept steps is looked at in the same way, only slower.
     """
-    path = Path(path)
-    about = folder.about(path)
-    kept, newest = about.get("kept"), folder.newest(path)
-    if type(kept) is not int:
-        kept = len({entry.step for entry in folder.index(path).read})
-    steps = [each for each in (about.get("last_step"), (newest or {}).get("step")) if type(each) is int]
-    return Glance(path, about, status(about, path), max(steps, default=0), kept, folder.size(path), newest)
+    with Folder(path) as inside:
+        about = folder.about(inside)
+        kept, newest = about.get("kept"), folder.newest(inside)
+        if kept is None:
+            kept = len({entry.step for entry in folder.index(inside).read})
+        steps = [each for each in (about.get("last_step"), (newest or {}).get("step")) if type(each) is int]
+        size, now = folder.size(inside), status(about, inside)
+    return Glance(Path(path), about, now, max(steps, default=0), kept, size, newest)
 
 
-def status(about: dict[str, Any], path: Path) -> str:
+def status(about: dict[str, Any], path: Path | Folder) -> str:
     """running, interrupted (its writer is gone), finished, diverged, or what else the training said at its end."""
     said = str(about.get("status"))
     if said != "running":

@@ -16,11 +16,12 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from glassformer import folder, storage
+from glassformer import folder
 from glassformer.errors import DamagedError, LockedError, StorageError
+from glassformer.storage import Folder
 
 NAME = "lock"
-SETTLING = 0.3  # seconds in which two who take over a lock at the same time see which of them has it
+SETTLING, ATTEMPTS = 0.3, 30  # seconds in which two who take over a lock at once see who has it; looks in that time
 _HELD: set[str] = set()  # tokens of the locks this process holds now
 
 
@@ -50,55 +51,59 @@ class Holder:
 
 
 class Lock:
-    """The right to write into one run's folder."""
+    """The right to write into one run's folder, which stays open until it is given back."""
 
-    def __init__(self, run: Path) -> None:
-        self.path = run / NAME
+    def __init__(self, run: Path | Folder) -> None:
+        self.folder = folder.at(run)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self.holder = Holder(socket.gethostname(), os.getpid(), _start(os.getpid()), now, secrets.token_hex(8))
         content = json.dumps(asdict(self.holder)).encode()
         _HELD.add(self.holder.token)
+        self.folder.hold()
         try:
-            while not storage.create(self.path, content) and not self._take_over(run, content):
+            while not self.folder.create(NAME, content) and not self._take_over(content):
                 pass  # released, or taken by another, between the two: look again
         except BaseException:
             _HELD.discard(self.holder.token)
+            self.folder.close()
             raise
 
     def release(self) -> None:
         """Give the right back; a lock that is no longer ours stays."""
         _HELD.discard(self.holder.token)
         with suppress(LockedError, StorageError):  # one that cannot be removed is known to be left over
-            if read(self.path.parent) == self.holder:
-                storage.remove(self.path)
+            if read(self.folder) == self.holder:
+                self.folder.remove(NAME)
+        self.folder.close()
 
-    def _take_over(self, run: Path, content: bytes) -> bool:
+    def _take_over(self, content: bytes) -> bool:
         """Put our lock in the place of one that was left over; False if another has changed it by now."""
-        with _alone(self.path) as unchanged:
-            held = read(run)
+        with _alone(self.folder) as unchanged:
+            held = read(self.folder)
             if held is None or not unchanged:
                 return False
             if held.alive:
-                raise LockedError(_refusal(held, self.path))
-            storage.replace(self.path, content)
+                raise LockedError(_refusal(held, self.folder.path / NAME))
+            self.folder.replace(NAME, content)
             if sys.platform == "win32":  # where nobody was kept from judging too: the last to take over has it
                 time.sleep(SETTLING)
-            return read(run) == self.holder
+            return read(self.folder) == self.holder
 
 
-def read(run: Path) -> Holder | None:
+def read(run: Path | Folder) -> Holder | None:
     """Who holds the lock, if there is one."""
-    path = run / NAME
+    path = folder.at(run).path / NAME
     try:
-        table = folder.table(folder.content(path, most=10_000), str(path))
-        return Holder(**{name: kind(table[name]) for name, kind in _FIELDS.items()}, start=table.get("start"))
+        table = folder.table(folder.at(run).read(NAME, most=10_000), str(path))
+        start = table.get("start")
+        return Holder(
+            host=str(table["host"])[:100], process=int(table["process"]), start=start if start is None else str(start),
+            created=str(table["created"])[:100], token=str(table["token"]),
+        )  # fmt: skip
     except FileNotFoundError:
         return None
     except (DamagedError, KeyError, TypeError, ValueError, OSError):
         raise LockedError(f"{path} cannot be read; if no training writes there any more, remove this file") from None
-
-
-_FIELDS = {"host": str, "process": int, "created": str, "token": str}
 
 
 def _refusal(held: Holder, path: Path) -> str:
@@ -111,7 +116,7 @@ def _refusal(held: Holder, path: Path) -> str:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[bool]:
+def _alone(run: Folder) -> Iterator[bool]:
     """Judge an old lock while no other process judges it too; whether it is still the one we waited for."""
     if sys.platform == "win32":
         yield True
@@ -119,20 +124,21 @@ def _alone(path: Path) -> Iterator[bool]:
     import fcntl
 
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # gone, or not ours to open: the caller looks again and says so
+        file = run.open(NAME)
+    except (OSError, DamagedError):  # gone, or not ours to open: the caller looks again and says so
         yield True
         return
-    try:
-        with suppress(OSError):  # a file system without such locks
-            fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            unchanged = os.path.samestat(os.fstat(file), os.stat(path))
-        except FileNotFoundError:
-            unchanged = False
-        yield unchanged
-    finally:
-        os.close(file)
+    with file:
+        for _ in range(ATTEMPTS):  # judging takes a moment; whoever holds on longer is not waited for
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(SETTLING / ATTEMPTS)
+            except OSError:  # a file system without such locks
+                break
+        now = run.stat(NAME)
+        yield now is not None and os.path.samestat(os.fstat(file.fileno()), now)
 
 
 def _runs(process: int) -> bool:

@@ -24,6 +24,7 @@ from glassformer.lock import NAME as LOCK
 from glassformer.lock import Lock
 from glassformer.lock import read as read_lock
 from glassformer.plain import plain
+from glassformer.storage import Folder
 from glassformer.tensors import Array
 
 RESUMABLE = "what was recorded before is safe: {}, then continue with --resume"
@@ -47,8 +48,9 @@ class _Written:
 class Recorder:
     """One run's folder, held for writing. `notices` says what was found and mended on the way in."""
 
-    def __init__(self, path: Path, about: dict[str, Any], experiment: Experiment, lock: Lock) -> None:
-        self.path, self.experiment, self.seeds = path, experiment, list(about["seeds"])
+    def __init__(self, about: dict[str, Any], experiment: Experiment, lock: Lock) -> None:
+        self.path, self.experiment, self.seeds = lock.folder.path, experiment, list(about["seeds"])
+        self._folder = lock.folder
         self.notices: list[str] = []
         self._about, self._lock = about, lock
         self._listed: dict[int, Entry] = {}
@@ -65,15 +67,16 @@ class Recorder:
         """Begin a run in a folder that does not exist yet, or is empty."""
         path = Path(path)
         storage.make_folder(path)
-        lock = Lock(path)
+        inside = Folder(path)
+        lock = Lock(inside)
         try:
             # A creation that failed leaves at most its lock, the task's files and temporary ones behind.
             files = experiment.files()
-            names = sorted(each.name for each in path.iterdir() if each.name not in (LOCK, *files))
+            names = sorted(name for name, _ in inside.entries() if name not in (LOCK, *files))
             if found := [name for name in names if not storage.is_temporary(name)]:
                 raise CallError(f"{path} is not empty (it holds {found[0]}); choose another folder, or --resume")
             for name in names:
-                storage.remove(path / name)
+                inside.remove(name)
             facts = dict(facts or {})
             times = {"created": _now(), "seconds": 0.0, **facts.pop("times", {})}
             about = {
@@ -92,12 +95,13 @@ class Recorder:
             if files:
                 about["files"] = {name: sha256(data).hexdigest() for name, data in files.items()}
                 for name, data in files.items():  # before run.json, which makes the folder a run
-                    storage.replace(path / name, data)
-            recorder = cls(path, {**about, **_without(facts, about), "times": times}, experiment, lock)
+                    inside.replace(name, data)
+            recorder = cls({**about, **_without(facts, about), "times": times}, experiment, lock)
             recorder._describe()
         except StorageError as problem:
+            begun = inside.stat(folder.ABOUT) is not None
             lock.release()
-            if not (path / folder.ABOUT).exists():
+            if not begun:
                 raise
             raise StorageError(problem.what, problem.remedy, RESUMABLE) from problem  # only its name was not synced
         except BaseException:
@@ -111,11 +115,12 @@ class Recorder:
         path = Path(path)
         if not path.is_dir():
             raise MissingError(f"there is no folder {path} to resume; leave out --resume to begin there")
-        about = folder.about(path)
-        experiment = folder.experiment(about, path)
-        lock = Lock(path)
+        inside = Folder(path)
+        about = folder.about(inside)
+        experiment, _ = folder.experiment(about, inside)
+        lock = Lock(inside)
         try:
-            recorder = cls(path, about, experiment, lock)
+            recorder = cls(about, experiment, lock)
             state, saved = recorder._newest()
             with storage.advising(RESUMABLE):
                 recorder._mend(saved)
@@ -135,6 +140,8 @@ class Recorder:
         times: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         """Lay down all that happened since the last one; calling it again with the same changes nothing but times."""
+        if self._folder.stat(folder.ABOUT) is None:
+            raise StorageError(f"{self.path} was removed, or is being removed, while the training wrote there")
         self._keep([int(each) for each in kept], weights)
         self._log([plain(line) for line in lines])
         if slow := "".join(json.dumps(plain(line)) + "\n" for line in times):
@@ -167,7 +174,7 @@ class Recorder:
         self.close()
 
     def _describe(self) -> None:
-        storage.replace(self.path / folder.ABOUT, (json.dumps(plain(self._about), indent=1) + "\n").encode())
+        self._folder.replace(folder.ABOUT, (json.dumps(plain(self._about), indent=1) + "\n").encode())
 
     def _keep(self, kept: list[int], weights: Mapping[str, Array]) -> None:
         """Weights first, then the lines that name them."""
@@ -183,10 +190,10 @@ class Recorder:
             self._keep([kept[row] for row in rows], {name: stack[rows] for name, stack in stacks.items()})
             return
         number = next((entry.file for entry in known if entry), self._files)
-        path = self.path / folder.weights_file(number)
-        if number == self._files or not path.exists():  # a file the index names is sealed
-            storage.make_folder(path.parent)
-            storage.replace(path, tensors.pack(stacks))
+        name = folder.weights_file(number)
+        if number == self._files or self._folder.stat(name) is None:  # a file the index names is sealed
+            self._folder.make_folder(folder.WEIGHTS)
+            self._folder.replace(name, tensors.pack(stacks))
         if not rows:
             return
         entries = [Entry(kept[row], number, row, digests[row]) for row in rows]
@@ -219,45 +226,38 @@ class Recorder:
         counts = {"step": step, "files": self._files, "index": self._length[folder.INDEX]}
         counts["metrics"] = self._length[folder.METRICS]
         metadata = {name: str(number) for name, number in counts.items()} | {"sha256": tensors.digest(arrays)}
-        storage.replace(self.path / folder.RESUME, tensors.pack(arrays, metadata))
+        self._folder.replace(folder.RESUME, tensors.pack(arrays, metadata))
 
     def _append(self, name: str, text: str) -> None:
-        self._length[name] = storage.append(self.path / name, text, at=self._length[name])
+        self._length[name] = self._folder.append(name, text, at=self._length[name])
         if name in self._written:
             self._written[name].add(text.encode())
 
     def _newest(self) -> tuple[dict[str, Array] | None, dict[str, int]]:
-        path = self.path / folder.RESUME
         try:
-            return tensors.saved(path)
+            return tensors.saved(self._folder, self.experiment.architecture.parameters * len(self.seeds))
         except FileNotFoundError:
             return None, {"step": 0, "files": 0, "index": 0, "metrics": 0}
         except OSError as problem:
-            raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
+            raise DamagedError(f"{self.path / folder.RESUME} cannot be read: {problem.strerror}") from None
 
     def _mend(self, saved: Mapping[str, int]) -> None:
         """Cut off what a write left unfinished, and learn what is there already."""
-        index, metrics = folder.index(self.path), folder.metrics(self.path)
+        index, metrics = folder.index(self._folder), folder.metrics(self._folder)
+        folder.verified(index, self._about, folder.INDEX, self.path)
+        folder.verified(metrics, self._about, folder.METRICS, self.path)
         self._cut(folder.INDEX, index, saved["index"])
         self._cut(folder.METRICS, metrics, saved["metrics"])
-        self._cut(folder.TIMES, folder.times(self.path), 0)
+        self._cut(folder.TIMES, folder.times(self._folder), 0)
         for entry in index.read:
             self._listed.setdefault(entry.step, entry)
         self._logged = {line["step"] for line in metrics.read}
         self._files = max([saved["files"], *(entry.file + 1 for entry in self._listed.values())])
         self._about["last_step"] = max(saved["step"], _count(self._about.get("last_step")))
         self._about["kept"] = len(self._listed)
-        for name, written in self._written.items():
-            written.add(self._content(name))
+        for name, lines in ((folder.INDEX, index), (folder.METRICS, metrics)):
+            self._written[name].add(lines.data[: self._length[name]])
         self._about["written"] = {name: written.table() for name, written in self._written.items()}
-
-    def _content(self, name: str) -> bytes:
-        """A file of lines as it stands, without what lies beyond the last whole one."""
-        try:
-            with folder.reading(self.path / name) as file:
-                return file.read(self._length[name])
-        except FileNotFoundError:
-            return b""
 
     def _cut(self, name: str, found: folder.Lines[Any], relied: int) -> None:
         """Cut off a torn end; bad lines before the place the state relied on are damage, and stay as they are."""
@@ -265,9 +265,9 @@ class Recorder:
         if torn is None and found.bad and found.bad[-1][1] == len(found.read) + len(found.bad):
             torn = found.bad[-1][0]
         if torn is not None:
-            storage.cut(self.path / name, torn)
-            self.notices.append(f"{name}: the last {found.length - torn} bytes were torn, and are cut off")
-        self._length[name] = found.length if torn is None else torn
+            self._folder.cut(name, torn)
+            self.notices.append(f"{name}: the last {len(found.data) - torn} bytes were torn, and are cut off")
+        self._length[name] = len(found.data) if torn is None else torn
         if self._length[name] < relied:
             self.notices.append(f"{name} is shorter than when the training was last saved: lines are missing")
         self.notices += [f"{name}, line {number}: {what}" for begin, number, what in found.bad if begin != torn]
@@ -286,7 +286,7 @@ def is_free(path: Path) -> bool:
     """Whether a run can begin in this folder."""
     if path.is_symlink() or not path.is_dir():
         return not (path.is_symlink() or path.exists())
-    if any(each.name != LOCK and not storage.is_temporary(each.name) for each in path.iterdir()):
+    if any(name != LOCK and not storage.is_temporary(name) for name, _ in Folder(path).entries()):
         return False
     try:
         holder = read_lock(path)

@@ -18,6 +18,7 @@ from glassformer.edits import Edit, Given, read, written
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError, unknown
 from glassformer.experiment import Experiment
 from glassformer.folder import Entry
+from glassformer.storage import Folder
 from glassformer.tasks import Task
 from glassformer.tensors import Array, Layout
 from glassformer.trace import Trace, library
@@ -43,14 +44,17 @@ def open(path: str | Path | None = None, *, task: Task | type[Task] | None = Non
     """
     if task is not None:
         own.remember(task)
-    if isinstance(path, Path) or (isinstance(path, str) and os.path.basename(path) != path):
-        return Run(Path(path))
-    if not isinstance(path, str | None):
+    if not isinstance(path, str | Path | None):
         raise CallError(f"path = {given.written(path)} is neither a folder nor the name of a run")
-    found = meant(path)
-    if found.among > 1 and path is not None:
-        notebook.say(f"{path} means {found.path}, the newest of {found.among:,} that begin so")
-    return Run(found.path)
+    if not isinstance(path, Path) and (path is None or os.path.basename(path) == path):
+        found = meant(path)
+        if found.among > 1 and path is not None:
+            notebook.say(f"{path} means {found.path}, the newest of {found.among:,} that begin so")
+        path = found.path
+    run = Run(path)
+    if run.unverified:
+        notebook.say(f"notice: {run.unverified_words}")
+    return run
 
 
 class Meant(NamedTuple):
@@ -141,10 +145,13 @@ class Run:
         path = Path(path)
         if not os.path.exists(path):
             raise MissingError(f"there is no folder {path}; {FIRST}")
-        self.path = path
+        self.path, self.folder = path, Folder(path)
         self._stamp = folder.stamp(path)  # before anything is read, so that nothing can grow unnoticed
-        self.about = folder.about(path)  # run.json, as it stands
-        self.experiment: Experiment = folder.experiment(self.about, path)
+        self.about = folder.about(path)  # run.json, as it is
+        self.experiment: Experiment
+        self.experiment, loose = folder.experiment(self.about, path)
+        lines = [name for name in (folder.INDEX, folder.METRICS) if folder.written(self.about, name, path) is None]
+        self.unverified = (*loose, *lines)  # files without a digest: what they say may not be what was written
         self.seeds: list[int] = self.about["seeds"]
         self._layouts: dict[int, Layout] = {}
 
@@ -152,6 +159,12 @@ class Run:
     def name(self) -> str:
         """The folder's name."""
         return self.path.resolve().name
+
+    @property
+    def unverified_words(self) -> str:
+        """The sentence that goes with numbers of a run without digests; empty where there are all."""
+        names = " and ".join(self.unverified)
+        return f"the numbers of {self.path} are unverified: {folder.ABOUT} has no sha256 of {names}" if names else ""
 
     @property
     def task(self) -> Task:
@@ -246,26 +259,32 @@ class Run:
         Nested tables are flattened: `gradient.embedding`.
         """
         flat = [_flatten(line) for line in self.lines]
-        names = list(dict.fromkeys(name for line in flat for name in line))
-        columns = {name: _column([line.get(name) for line in flat], self.members) for name in names if name != "step"}
+        first: dict[str, Any] = {}  # value of each metric
+        for name, value in (each for line in flat for each in line.items() if each[1] is not None):
+            first.setdefault(name, value)
+        cells = len(flat) * sum(self.members if isinstance(value, list) else 1 for value in first.values())
+        if cells > folder.MOST_CELLS:
+            path, most = self.path / folder.METRICS, folder.MOST_CELLS
+            raise DamagedError(f"{path} makes columns of {cells:,} numbers; the most is {most:,}")
+        columns = {name: _column([line.get(name) for line in flat], self.members) for name in first if name != "step"}
         step = np.array([line["step"] for line in flat], dtype=np.int64)
         return {"step": step, **{name: column for name, column in columns.items() if column is not None}}
 
     @cached_property
     def times(self) -> dict[str, Array]:
         """Seconds, steps and tokens per second at the logged steps; two equal trainings differ in these alone."""
-        lines = folder.times(self.path).read
+        lines = folder.times(self.folder).read
         names = dict.fromkeys(name for line in lines for name in line)
         return {name: np.array([_number(line.get(name)) for line in lines], dtype=np.float64) for name in names}
 
     @cached_property
     def problems(self) -> list[str]:
         """What is wrong with the folder, as far as a glance tells; `check` looks at every number."""
-        problems = [*self.listed.problems(folder.INDEX), *self.logged.problems(folder.METRICS)]
+        problems = [*self.index_file.problems(folder.INDEX), *self.metrics_file.problems(folder.METRICS)]
         if (twice := len(self.listed.read) - len(self._index)) > 0:
             problems.append(f"{folder.INDEX} lists {twice} steps more than once; the first line of each counts")
         for number in sorted({entry.file for entry in self._index.values()}):
-            if not os.path.exists(self.path / folder.weights_file(number)):  # at ease with links that lead in circles
+            if self.folder.stat(folder.weights_file(number)) is None:
                 lost = [entry.step for entry in self._index.values() if entry.file == number]
                 problems.append(f"{folder.weights_file(number)} is missing, and with it {_steps(lost)}")
         return problems
@@ -276,9 +295,10 @@ class Run:
         They are compared with their sha256 each time, and cannot be written to.
         """
         entry = self._entry(step)
-        path = self.path / folder.weights_file(entry.file)
+        name = folder.weights_file(entry.file)
+        path = self.path / name
         try:
-            with folder.reading(path) as file:
+            with self.folder.open(name) as file:
                 layout = self._layouts.get(entry.file) or self._layout(tensors.layout(file, path), path)
                 if entry.row >= layout.tensors["token"][1][0]:
                     raise tensors.damaged(path, f"it has no row {entry.row} for step {entry.step}")
@@ -474,8 +494,7 @@ class Run:
         found = sha256(json.dumps([self.about["experiment"], self.seeds], sort_keys=True).encode())
         for step in self.steps.tolist():
             found.update(f"{step} {self._index[step].sha256}\n".encode())
-        for raw in self.logged.raw:
-            found.update(raw)
+        found.update(self.logged.good())
         return found.hexdigest()
 
     def check(self) -> list[str]:
@@ -484,9 +503,9 @@ class Run:
 
         return whole.problems(self)
 
-    def weights_file(self, step: int) -> Path:
-        """Where the weights of a kept step lie."""
-        return self.path / folder.weights_file(self._entry(step).file)
+    def weights_file(self, step: int) -> str:
+        """The name of the file in the folder that holds the weights of a kept step."""
+        return folder.weights_file(self._entry(step).file)
 
     @property
     def size(self) -> int:
@@ -532,6 +551,8 @@ class Run:
             + (", step 0 among them" if 0 in self._index else ""),
             "parameters": f"{self.parameters:,}" + (f" × {self.members} members" if self.members > 1 else ""),
         }
+        if self.unverified:
+            rows["unverified"] = self.unverified_words
         for name in ("validation_loss", "excess"):
             values = self.metrics.get(name)
             if values is not None and len(values):
@@ -541,14 +562,24 @@ class Run:
         return frame.displayed(self, notebook.table(list(rows.items()), caption=self.name))
 
     @cached_property
+    def index_file(self) -> folder.Lines[Entry]:
+        """The whole index, whether it verifies or not."""
+        return folder.index(self.folder)
+
+    @cached_property
+    def metrics_file(self) -> folder.Lines[dict[str, Any]]:
+        """All the metrics, whether they verify or not."""
+        return folder.metrics(self.folder)
+
+    @cached_property
     def listed(self) -> folder.Lines[Entry]:
-        """The index, as read."""
-        return folder.index(self.path)
+        """The index, verified."""
+        return folder.verified(self.index_file, self.about, folder.INDEX, self.path)
 
     @cached_property
     def logged(self) -> folder.Lines[dict[str, Any]]:
-        """The metrics, as read."""
-        return folder.metrics(self.path)
+        """The metrics, verified."""
+        return folder.verified(self.metrics_file, self.about, folder.METRICS, self.path)
 
     @cached_property
     def _index(self) -> dict[int, Entry]:
@@ -626,7 +657,7 @@ def _ids(given: Any) -> Array:
 def _created(path: str) -> str:
     """When a run was begun, as its run.json says; searched for and not parsed, as there may be thousands of them."""
     try:
-        data = folder.content(Path(path, folder.ABOUT), folder.MOST_ABOUT)
+        data = Folder(path).read(folder.ABOUT, folder.MOST_ABOUT)
     except (Error, OSError):
         return ""
     said = CREATED.search(data)

@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 
 from glassformer import folder
 from glassformer.errors import CallError, DamagedError
+from glassformer.storage import Folder
 
 Array = NDArray[Any]
 MOST_HEADER = 1_000_000  # bytes
+STATE = 32  # times the parameters: more than any optimiser remembers
 TYPES = {
     "F32": "<f4", "F64": "<f8", "F16": "<f2", "BOOL": "|b1", "I8": "|i1", "U8": "|u1",
     "I16": "<i2", "U16": "<u2", "I32": "<i4", "U32": "<u4", "I64": "<i8", "U64": "<u8",
@@ -93,9 +95,12 @@ def layout(file: BinaryIO, path: Path) -> Layout:
     return Layout(tensors, metadata)
 
 
-def read(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
-    """All tensors of a file, and its metadata."""
-    with folder.reading(path) as file:
+def read(inside: Folder, name: str, most: int) -> tuple[dict[str, Array], dict[str, str]]:
+    """All tensors of a file of at most so many bytes, and its metadata."""
+    path = inside.path / name
+    with inside.open(name) as file:
+        if file.seek(0, 2) > most:
+            raise damaged(path, f"it is larger than {most:,} bytes, which no file of this run can be")
         found = layout(file, path)
         arrays = {name: slab(file, path, found, name) for name in found.tensors}
     return arrays, found.metadata
@@ -133,9 +138,13 @@ def _tensor(given: Any, name: str, path: Path) -> tuple[np.dtype[Any], tuple[int
     return kind, tuple(shape), begin, end
 
 
-def saved(path: Path) -> tuple[dict[str, Array], dict[str, int]]:
-    """The state of a resume point, and at which step, with how many files and bytes of lines, it was saved."""
-    arrays, metadata = read(path)
+def saved(inside: Folder, numbers: int) -> tuple[dict[str, Array], dict[str, int]]:
+    """The state of a resume point, and at which step, with how many files and bytes of lines, it was saved.
+
+    `numbers` is how many parameters all members have; an optimiser keeps a few times as many.
+    """
+    path = inside.path / folder.RESUME
+    arrays, metadata = read(inside, folder.RESUME, most=MOST_HEADER + STATE * 4 * numbers)
     given = {name: metadata.get(name, "") for name in ("step", "files", "index", "metrics")}
     if not all(re.fullmatch(r"[0-9]{1,15}", number) for number in given.values()):
         raise damaged(path, "it does not say at which step it was saved")

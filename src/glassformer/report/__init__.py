@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from glassformer import storage
-from glassformer.errors import CallError
+from glassformer.errors import CallError, DamagedError
 
 if TYPE_CHECKING:
     from glassformer.report.payload import Inside, Progress, Wish
@@ -84,4 +84,7 @@ def _there(path: Path, data: bytes) -> bool:
     storage.make_folder(path.parent)
     if storage.create(path, data):
         return True
-    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+    try:
+        return storage.Folder(path.parent).read(path.name, len(data)) == data
+    except (OSError, DamagedError):  # larger, or not a file at all
+        return False

@@ -45,8 +45,10 @@ def arrays(run: Run) -> dict[str, Array]:
     for name, part in PARTS.items():
         if part != "test" or data.test is not None:
             found |= {f"{name}.{key}": values for key, values in _examples(run, part, most)}
-    for name in run.about.get("files", {}):
-        found[f"file.{name}"] = np.frombuffer(folder.content(run.path / name, folder.MOST_TEXT), np.uint8)
+    digests = run.about.get("files", {})
+    kept = folder.Kept(run.folder, digests)
+    for name in dict.fromkeys([*digests, *run.task.needs]):
+        found[f"file.{name}"] = np.frombuffer(kept[name], np.uint8)
     return found
 
 

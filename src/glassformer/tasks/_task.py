@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -129,7 +128,8 @@ class Task(ABC):
     vocabulary: ClassVar[tuple[str, ...]]
     showcase: ClassVar[tuple[str, ...]]  # texts worth looking at, the first one first
     starts: ClassVar[tuple[str, ...]] = ()  # words of one token from which it is shown to go on by itself
-    folder: ClassVar[Path | None] = None  # of the run whose kept files are read, once `within` was asked
+    needs: ClassVar[tuple[str, ...]] = ()  # names of the files without which a run cannot be opened; `files` gives them
+    kept: ClassVar[Mapping[str, bytes] | None] = None  # those files as a run keeps them, once `within` was asked
     exact: ClassVar[bool] = True  # whether the true chances are known; else the best count table stands in for them
     answers: ClassVar[Literal["next", "one"]] = "next"  # predict every next token, or one answer per window
     kinds: ClassVar[tuple[str, ...]] = ()  # what sorts of question there are
@@ -199,10 +199,10 @@ class Task(ABC):
         """What a run must keep beside its weights so that it can be opened anywhere: name → content."""
         return {}
 
-    def within(self, folder: Path) -> Self:
-        """The same task, reading what a run's folder keeps instead of what it was made from."""
+    def within(self, kept: Mapping[str, bytes]) -> Self:
+        """The same task, made from what a run keeps instead of what it was made from at first."""
         moved = replace(self)
-        object.__setattr__(moved, "folder", folder)
+        object.__setattr__(moved, "kept", kept)
         return moved
 
     def sizes(self) -> dict[str, int]:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import exp, log
-from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from glassformer import corpora, tokenizers
-from glassformer.errors import CallError, DamagedError
+from glassformer.errors import CallError
 from glassformer.settings import setting
 from glassformer.tasks._counts import Counts
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
@@ -42,6 +41,7 @@ class Text(InView):
     test: float = setting("share of the text for the test; 0: none", 0.1, least=0.0, below=0.9)
     split: Literal["tokens", "windows", "characters"] = setting("what the shares are shares of", "tokens")
 
+    needs: ClassVar[tuple[str, ...]] = (TEXT, TOKENIZER)
     exact: ClassVar[bool] = False
     history: ClassVar[int] = 5  # the longest one counted
 
@@ -58,10 +58,10 @@ class Text(InView):
     @cached_property
     def text(self) -> str:
         """All of it, with plain line ends."""
-        if self.folder is None:
-            text = corpora.decoded(self.original(), self.source)
+        if self.kept is not None:
+            text = corpora.decoded(self.kept[TEXT], TEXT)
         else:
-            text = corpora.decoded(_kept(self.folder / TEXT), str(self.folder / TEXT))
+            text = corpora.decoded(self.original(), self.source)
         if not text.strip():
             raise CallError(f"{self.source} is empty; there is nothing to learn")
         return text
@@ -74,8 +74,8 @@ class Text(InView):
     @cached_property
     def cutter(self) -> Tokenizer:
         """The tokenizer, learnt from the text, or as the run keeps it."""
-        if self.folder is not None:
-            return tokenizers.load(_kept(self.folder / TOKENIZER), str(self.folder / TOKENIZER))
+        if self.kept is not None and TOKENIZER in self.kept:
+            return tokenizers.load(self.kept[TOKENIZER], TOKENIZER)
         return _learnt(self.tokenizer, self.text, self.entries)
 
     @cached_property
@@ -306,13 +306,6 @@ def _learnt(kind: str, text: str, entries: int | None) -> Tokenizer:
 @lru_cache(maxsize=4)
 def _stream(cutter: Tokenizer, text: str) -> IntArray:
     return cutter.read(text)
-
-
-def _kept(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        raise DamagedError(f"{path} is missing, and with it what this run was trained on; put it back") from None
 
 
 def _short(line: str, most: int = 24) -> str:

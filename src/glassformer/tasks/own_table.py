@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class OwnTable(Questions):
         "the whole question": lambda question: question,
     }
 
+    needs: ClassVar[tuple[str, ...]] = (TABLE,)
+
     def files(self) -> dict[str, bytes]:
         """The table itself."""
         return {TABLE: self._text.encode()}
@@ -65,8 +67,8 @@ class OwnTable(Questions):
 
     @cached_property
     def _text(self) -> str:
-        path = self.file if self.folder is None else str(self.folder / TABLE)
-        return corpora.decoded(corpora.read_file(path), path)
+        data = corpora.read_file(self.file) if self.kept is None else self.kept[TABLE]
+        return corpora.decoded(data, self.file if self.kept is None else TABLE)
 
     @cached_property
     def table(self) -> Table:
