@@ -10,7 +10,7 @@ import numpy as np
 
 from glassformer import study as opened
 from glassformer.experiment import Experiment, load
-from glassformer.storage import make_folder, replace
+from glassformer.storage import Folder, make_folder, replace
 from glassformer.studies import _run, find
 from glassformer.study import ABOUT, CELLS, Cell, Study, text
 
@@ -21,8 +21,8 @@ def write(path: Path, name: str, experiment: str | Experiment, seeds: int = 4, w
     """A study of this name in which seed s of cell k has the numbers `known(k, s)`; nothing is trained."""
     base = _run.shortened(load(experiment), 50)
     plan = _run._plan(find(name), name, base, seeds, without)
-    make_folder(path / CELLS)
-    replace(path / ABOUT, text(plan))
+    make_folder(path)
+    _run.write_plan(Folder(path), plan, base)
     for _ in range(_run.MOST_ROUNDS):
         study = opened.open(path)
         for k, cell in enumerate(study.cells):

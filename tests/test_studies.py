@@ -145,7 +145,7 @@ def test_an_ablation_tells_which_kinds_of_question_suffer(tmp_path, monkeypatch)
     cell = json.loads(path.read_text("utf-8"))
     cell["measured"] |= {"accuracy": [0.6] * 4, "accuracy_First": [0.40, 0.41, 0.42, 0.43],
                          "accuracy_Second": [0.3] * 4, "accuracy_Last": [0.2] * 4}  # fmt: skip
-    path.write_text(json.dumps(cell), encoding="utf-8")
+    path.write_bytes(opened.text(cell))
     said = ablation.conclude(opened.open(study.path))
     assert (
         "By kind of question: without positions First (41.5 %), Second (30.0 %) and Last (20.0 %) suffer, "

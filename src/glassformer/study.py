@@ -5,21 +5,24 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassformer import folder, words
-from glassformer.errors import DamagedError, MissingError
+from glassformer.errors import DamagedError, Error, MissingError
 from glassformer.experiment import Experiment, from_tables
+from glassformer.storage import Folder
 
 ABOUT, CELLS, RUNS, RESULT = "study.json", "cells", "runs", "result.json"
 SCHEMA = 1
 MOST_BYTES = 64_000_000  # of one cell's numbers
+MOST_CELLS, MOST_WORDS = 10_000, 2_000  # of a study; characters of a cell's name, setting or reason
 WIDE = 110  # columns of text that a table may have
 PORTS = {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
 RESERVED = {"con", "prn", "aux", "nul", *PORTS}  # no file of Windows has such a name, whatever comes after a dot
@@ -27,6 +30,7 @@ COVERED = 0.95  # how surely the interval holds the median of all seeds there co
 
 Floats = NDArray[np.float64]
 Role = Literal["row", "search"]
+T = TypeVar("T", str, int, float)
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,10 @@ class Metric:
     title: str
     unit: Literal["share", "nats", "steps", "seconds"]
     higher: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.title, str) or self.unit not in ("share", "nats", "steps", "seconds"):
+            raise ValueError(f"{self.title!r:.60} is not a metric")
 
     def text(self, value: float, never: str = "never") -> str:
         """The number as a person reads it."""
@@ -57,6 +65,15 @@ class Cell:
     role: Role = "row"  # `search` chooses the settings of a row, and is no row itself
     seeds: int | None = None  # None: as many as the study
     after: int = 0  # its first seed comes so many after the study's
+
+    def __post_init__(self) -> None:
+        numbers = [each for each in (self.x, self.bound) if each is not None]
+        words, counts = (self.name, self.reason, *self.settings), (self.after, self.seeds or 1)
+        good = all(isinstance(each, str) and len(each) <= MOST_WORDS for each in words)
+        if not good or self.role not in get_args(Role) or not all(type(each) is int for each in counts):
+            raise ValueError(f"{self.name!r:.60} is not a cell")
+        if not all(isinstance(each, float | int) for each in numbers):
+            raise ValueError(f"the numbers of the cell {self.name!r:.60} are none")
 
     @property
     def file(self) -> str:
@@ -137,25 +154,56 @@ class Study:
     def __init__(self, path: Path) -> None:
         if not (path / ABOUT).is_file():
             raise MissingError(f"there is no study in {path}; `glassformer study ablation five_operations` makes one")
-        self.path = path
-        self.about = _table(path / ABOUT)
+        self.path, self.folder = path, Folder(path)
+        self.unverified: list[str] = []  # files that were read and have no digest
+        self.about = self._table(ABOUT) or {}
         if self.about.get("schema") != SCHEMA:
-            raise DamagedError(f"{path / ABOUT} is of schema {self.about.get('schema')}; this version reads {SCHEMA}")
-        self.name: str = self.about["study"]
-        self.seeds: int = self.about["seeds"]
-        self.experiment = from_tables(self.about["experiment"], self.about["experiment"]["name"])
-        self.cells = tuple(Cell(**{**each, "settings": tuple(each["settings"])}) for each in self.about["cells"])
-        self.metrics = {name: Metric(**each) for name, each in self.about["metrics"].items()}
+            schema = self.about.get("schema")
+            raise DamagedError(f"{path / ABOUT} is of schema {schema!r:.60}; this version reads {SCHEMA}")
+        with _blamed(path / ABOUT):
+            self.name = _is(str, self.about["study"])
+            self.seeds = _is(int, self.about["seeds"])
+            self.experiment = self._experiment(self.about["experiment"])
+            self.cells = tuple(Cell(**{**each, "settings": tuple(each["settings"])}) for each in self.about["cells"])
+            self.metrics = {name: Metric(**each) for name, each in self.about["metrics"].items()}
+        if len(self.cells) > MOST_CELLS:
+            raise DamagedError(f"{path / ABOUT} has {len(self.cells):,} cells; the most is {MOST_CELLS:,}")
+
+    def _experiment(self, tables: dict[str, Any]) -> Experiment:
+        """One of its experiments, made from the text that the folder keeps; a path in it is never opened."""
+        kept = folder.Kept(self.folder, self.about.get("files", {})) if "file" in tables["data"] else None
+        return from_tables(tables, tables["name"], kept and {folder.TEXT: kept[folder.TEXT]})
 
     @cached_property
     def trained(self) -> dict[str, Trained]:
         """Every cell that is finished, in the order of the plan."""
         found = {}
         for cell in self.cells:
-            path = self.path / CELLS / f"{cell.file}.json"
-            if path.is_file():
-                found[cell.name] = _trained(cell, _table(path))
+            name = f"{CELLS}/{cell.file}.json"
+            if said := self._table(name):
+                with _blamed(self.path / name):
+                    found[cell.name] = _trained(cell, said, self._experiment(said["experiment"]))
         return found
+
+    def _table(self, name: str) -> dict[str, Any] | None:
+        """What a file of the study says; None: there is no such file."""
+        path = self.path / name
+        try:
+            found, verified = folder.open_sealed(self.folder.read(name, most=MOST_BYTES), str(path))
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
+        if not verified:
+            self.unverified.append(name)
+        return found
+
+    @property
+    def unverified_words(self) -> str:
+        """The sentence that goes with numbers without a digest; empty where all have one."""
+        many = len(self.unverified)
+        names = self.unverified[0] + (f" and {many - 1} more" if many > 1 else "") if many else ""
+        return f"the numbers of {self.path} are unverified: there is no sha256 in {names}" if names else ""
 
     def rows(self, role: Role = "row") -> list[Trained]:
         """The finished cells that are rows of the table, or those that only chose settings."""
@@ -174,13 +222,14 @@ class Study:
     def failed(self) -> dict[str, str]:
         """Cell → why it failed when it was last tried."""
         said = self.result.get("failed", {})
-        return {cell.name: said[cell.name] for cell in self.missing if cell.name in said}
+        return {
+            cell.name: str(said[cell.name]) for cell in self.missing if isinstance(said, dict) and cell.name in said
+        }
 
     @cached_property
     def result(self) -> dict[str, Any]:
         """What `study --json` printed last; empty while the study has never come to its end."""
-        path = self.path / RESULT
-        return _table(path) if path.is_file() else {}
+        return self._table(RESULT) or {}
 
     @property
     def seconds(self) -> float:
@@ -283,19 +332,27 @@ def _plain(value: float) -> str:
     return repr(value) if math.isfinite(value) else "NaN"
 
 
-def _trained(cell: Cell, said: Mapping[str, Any]) -> Trained:
+def _trained(cell: Cell, said: Mapping[str, Any], experiment: Experiment) -> Trained:
+    seeds = tuple(_is(int, seed) for seed in said["seeds"])
+    measured = {name: _numbers(values) for name, values in said["measured"].items()}
+    curves = {name: _numbers(values) for name, values in said["curves"].items()}
+    lines = curves["step"].shape
+    if any(each.shape != (len(seeds),) for each in measured.values()) or any(
+        each.shape not in (lines, (*lines, len(seeds))) for each in curves.values()
+    ):
+        raise ValueError("its numbers are not one for each seed")
     return Trained(
         cell,
-        tuple(said["seeds"]),
-        said["status"],
-        said["steps"],
-        said["parameters"],
-        said["seconds"],
-        said["diverged"],
-        {name: _numbers(values) for name, values in said["measured"].items()},
-        {name: _numbers(values) for name, values in said["curves"].items()},
-        from_tables(said["experiment"], said["experiment"]["name"]),
-        said["after"],
+        seeds,
+        _is(str, said["status"]),
+        _is(int, said["steps"]),
+        _is(int, said["parameters"]),
+        _is(float, said["seconds"]),
+        {_is(str, seed): _is(int, step) for seed, step in said["diverged"].items()},
+        measured,
+        curves,
+        experiment,
+        _is(float, said["after"]),
     )
 
 
@@ -304,16 +361,28 @@ def _numbers(values: Sequence[Any]) -> Floats:
     return np.array([[float(v) for v in each] if isinstance(each, list) else float(each) for each in values])
 
 
-def _table(path: Path) -> dict[str, Any]:
+def _is(kind: type[T], value: Any) -> T:
+    """The value, if it is of this type; a whole number is a number too."""
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise ValueError(f"{value!r:.60} is not a {kind.__name__}")
+    return value
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """What cannot be understood in a file is said of the file."""
     try:
-        found: dict[str, Any] = folder.table(folder.content(path, most=MOST_BYTES), str(path))
-        return found
-    except OSError as problem:
-        raise DamagedError(f"{path} cannot be read: {problem.strerror}") from None
+        yield
+    except DamagedError:
+        raise
+    except (Error, AttributeError, KeyError, TypeError, ValueError, OverflowError) as problem:
+        what = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+        raise DamagedError(f"{path} is damaged: {what:.200}; put back the file that was written there") from None
 
 
 def text(value: Any) -> bytes:
-    """Plain values as the bytes of a JSON file."""
+    """Plain values as the bytes of a JSON file, with a digest."""
     from glassformer.plain import plain
 
-    return (words.shown(json.dumps(plain(value), ensure_ascii=False, indent=1, allow_nan=False)) + "\n").encode()
+    sealed = folder.seal(plain(value))
+    return (words.shown(json.dumps(sealed, ensure_ascii=False, indent=1, allow_nan=False)) + "\n").encode()

@@ -44,7 +44,8 @@ def row(claim: Claim, found: Mapping[str, Any]) -> Row:
     """One claim with all that is known of it; a `note` says why it has no verdict."""
     source = next(each for each in _sources.sources() if claim in each.claims)
     note = found.get("note") or found.get("missing") or (
-        f"not settled: {found['problem']}" if "problem" in found else "")  # fmt: skip
+        f"not settled: {found['problem']}" if "problem" in found else
+        f"unverified: {found['unverified']}" if "unverified" in found else "")  # fmt: skip
     return {
         "id": claim.id,
         "statement": claim.statement,

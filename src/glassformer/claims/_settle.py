@@ -25,12 +25,13 @@ from glassformer.claims import _sources
 from glassformer.claims._claim import Claim, Need, Number, OverSeeds, verdict, written
 from glassformer.errors import AbsentError, CallError, Error
 from glassformer.plain import plain
+from glassformer.storage import Folder
 from glassformer.study import Spread
 
 FOLDER = Path("claims")
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 RUNS, STUDIES, SETTLED = "runs", "studies", "settled"
-MOST_BYTES = 1_000_000  # of one result
+MOST_BYTES, MOST_TEXT = 1_000_000, 10_000  # of one result; characters of one of its texts
 Outcome = dict[str, Any]
 
 
@@ -64,19 +65,35 @@ def terms(claim: Claim) -> Outcome:
 
 def remembered(claim: Claim, folder: Path) -> Outcome | None:
     """What was found for a claim in this folder, if its terms are still the same."""
-    path = folder / SETTLED / f"{claim.id}.json"
+    name = f"{SETTLED}/{claim.id}.json"
     with suppress(Error, OSError):
-        found: Outcome = files.table(files.content(path, most=MOST_BYTES), str(path))
-        if terms(claim).items() <= found.items():
-            return found
+        found, verified = files.open_sealed(Folder(folder).read(name, most=MOST_BYTES), name)
+        if terms(claim).items() <= found.items() and _is_outcome(found):
+            return found if verified else {**found, "unverified": "its record has no sha256"}
     return None
+
+
+def _is_outcome(found: Outcome) -> bool:
+    """Whether what a record says has the form of a result."""
+    texts = [
+        found.get(key) or "" for key in ("measured", "verdict", "truth", "settled", "version", "missing", "problem")
+    ]
+    numbers = found.get("numbers", {})
+    return (
+        all(isinstance(each, str) and len(each) <= MOST_TEXT for each in texts)
+        and isinstance(found.get("seconds") or 0, float | int)
+        and isinstance(numbers, dict)
+        and all(isinstance(each, float | int | str | dict) for each in numbers.values())
+    )
 
 
 def remember(folder: Path, found: Outcome) -> None:
     """Write down what was found for a claim."""
-    storage.make_folder(folder / SETTLED)
-    text = json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    storage.replace(folder / SETTLED / f"{found['id']}.json", text.encode())
+    storage.make_folder(folder)
+    inside = Folder(folder)
+    inside.make_folder(SETTLED)
+    text = json.dumps(files.seal(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    inside.replace(f"{SETTLED}/{found['id']}.json", text.encode())
 
 
 def settle(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -19,10 +20,11 @@ from glassformer import study as opened
 from glassformer.analyses._options import Option
 from glassformer.errors import CallError, unknown
 from glassformer.experiment import Experiment, from_tables, load
+from glassformer.folder import TEXT
 from glassformer.lock import NAME as LOCK
 from glassformer.lock import Lock
 from glassformer.settings import assign
-from glassformer.storage import is_temporary, make_folder, replace
+from glassformer.storage import Folder, is_temporary, make_folder
 from glassformer.study import ABOUT, CELLS, RESULT, RUNS, SCHEMA, Cell, Metric, Study, text
 
 SEEDS = 8
@@ -83,10 +85,10 @@ def run(
         workers = 1  # other processes cannot know a class that stands in no file
     plan = _plan(file, name, base, seeds, without)
     folder = place(plan, Path(out) if out is not None else None)
-    make_folder(folder / CELLS)
+    make_folder(folder)
     lock = Lock(folder)
     try:
-        failed = _carry_out(file, folder, plan, base, _Means(executor, workers, scheduler), watch)
+        failed = _carry_out(file, lock.folder, plan, base, _Means(executor, workers, scheduler), watch)
         _conclude(file, opened.open(folder), failed)
     finally:
         lock.release()
@@ -134,6 +136,7 @@ def _plan(file: ModuleType, name: str, base: Experiment, seeds: int, without: Se
         "experiment": base.tables(),
         "seeds": seeds,
         "without": list(without),
+        "files": {TEXT: sha256(base.files()[TEXT]).hexdigest()} if "file" in base.tables()["data"] else {},
         "metrics": {key: asdict(metric) for key, metric in metrics.items()},
         "cells": [asdict(cell) for cell in cells],
         "versions": {"glassformer": glassformer.__version__, "python": platform.python_version()},
@@ -152,7 +155,7 @@ def changed(base: Experiment, cell: Cell) -> Experiment:
     return from_tables(assign(base.tables(), list(cell.settings)), base.name)
 
 
-SAME = ("study", "experiment", "seeds", "without")
+SAME = ("study", "experiment", "seeds", "without", "files")
 
 
 def place(plan: dict[str, Any], out: Path | None, root: Path = Path("studies")) -> Path:
@@ -169,11 +172,11 @@ def place(plan: dict[str, Any], out: Path | None, root: Path = Path("studies")) 
             raise CallError(f"{path} is not a folder, so no study can be kept there; choose another with --out")
         if (path / ABOUT).is_file():
             begun = opened.open(path).about
-            if all(begun.get(key) == plan[key] for key in SAME):
+            if all((begun.get(key) or plan[key]) == plan[key] for key in SAME):
                 return path
             if out is not None:
                 raise CallError(f"{path} holds another study ({_difference(begun, plan)}); choose another folder")
-        elif all(each.name in (CELLS, LOCK) or is_temporary(each.name) for each in path.iterdir()):
+        elif all(name in (CELLS, RUNS, TEXT, LOCK) or is_temporary(name) for name, _ in Folder(path).entries()):
             return path  # killed before it was begun
         elif out is not None:
             raise CallError(f"{path} is not empty and holds no study; choose another folder")
@@ -235,12 +238,13 @@ class _Means:
 
 
 def _carry_out(
-    file: ModuleType, folder: Path, plan: dict[str, Any], base: Experiment, means: _Means, watch: Watch
+    file: ModuleType, inside: Folder, plan: dict[str, Any], base: Experiment, means: _Means, watch: Watch
 ) -> dict[str, str]:
     """Train what is not there yet, and what the results ask for then; which cells failed, and why."""
     failed: dict[str, str] = {}
-    if not (folder / ABOUT).is_file():
-        replace(folder / ABOUT, text(plan))
+    folder = inside.path
+    if inside.stat(ABOUT) is None:
+        write_plan(inside, plan, base)
     for _ in range(MOST_ROUNDS):
         found = opened.open(folder)
         _refuse_stale(found, base)
@@ -257,8 +261,16 @@ def _carry_out(
         if not further:
             break
         cells = [*found.about["cells"], *(asdict(cell) for cell in further)]
-        replace(folder / ABOUT, text({**found.about, "cells": cells}))
+        inside.replace(ABOUT, text({**found.about, "cells": cells}))
     return failed
+
+
+def write_plan(inside: Folder, plan: dict[str, Any], base: Experiment) -> None:
+    """Begin a study's folder: its own copy of a text that a person named, then what it is going to do."""
+    inside.make_folder(CELLS)
+    if plan["files"]:
+        inside.replace(TEXT, base.files()[TEXT])
+    inside.replace(ABOUT, text(plan))
 
 
 def _refuse_stale(found: Study, base: Experiment) -> None:
@@ -305,6 +317,8 @@ def _train(
 def _order(found: Study, base: Experiment, cell: Cell, topic: str | None, here: bool) -> dict[str, Any]:
     """All that a worker needs to know, as plain values."""
     tables = _tables(base, cell)
+    if here:
+        found.folder.make_folder(RUNS)  # which refuses a link that leads elsewhere
     first = tables["train"]["seed"]
     return {
         "study": found.name,
@@ -335,7 +349,7 @@ def _written(found: Study, cell: Cell, future: "Future[Any]", after: float) -> s
         return "it was taken back before it was trained (has the scheduler gone away?)"
     except Exception as problem:
         return _executors.sentence(problem)
-    replace(found.path / CELLS / f"{cell.file}.json", text({**answer, "after": round(after, 3)}))
+    found.folder.replace(f"{CELLS}/{cell.file}.json", text({**answer, "after": round(after, 3)}))
     if answer["run"]["folder"] is not None:
         _work.forget(found.path / RUNS / answer["run"]["folder"], KEPT)
     return None
@@ -361,8 +375,8 @@ def _conclude(file: ModuleType, found: Study, failed: dict[str, str]) -> None:
         "rows": rows,
         "search": found.table("search"),
     }
-    replace(found.path / RESULT, text(result))
-    replace(found.path / "table.csv", found.csv())
+    found.folder.replace(RESULT, text(result))
+    found.folder.replace("table.csv", found.csv())
 
 
 __all__ = ["Watch", "find", "place", "run", "shortened"]
