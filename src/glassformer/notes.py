@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.engine import Engine, State
+from glassformer.errors import DamagedError
+from glassformer.folder import METRICS
 from glassformer.record import Recorder
 
 Array = jax.Array
 Line = dict[str, Any]
 Kept = tuple[NDArray[np.int64], Array | np.ndarray]  # steps, their weights
+LOSSES = ("validation_loss", "batch_loss")
 MANY = 64  # members; a larger population logs the sizes of its vectors as a whole, not part by part
 
 
@@ -70,14 +73,20 @@ class Notes:
     def recall(self, lines: list[Line], state: State) -> None:
         """What a resume point and the lines before it say: how far it was, who had diverged, whether it was over."""
         self._stopped = self._tired(state.waited)
+        try:
+            self._recall(lines, state)
+        except (TypeError, ValueError):
+            raise DamagedError(f"{METRICS} holds a loss that is not a number; put back the file of this run") from None
+
+    def _recall(self, lines: list[Line], state: State) -> None:
         for line in lines[-1:]:
             loss, excess = (_median(line.get(name)) for name in ("validation_loss", "excess"))
             self.reached = replace(self.reached, step=line["step"], loss=loss, excess=excess)
         for line in lines:
-            losses = {
-                name: np.array(line[name], np.float64) for name in ("validation_loss", "batch_loss") if name in line
-            }
-            self._look_for_divergence({"step": line["step"]} | {k: np.atleast_1d(v) for k, v in losses.items()})
+            losses = {name: np.atleast_1d(np.array(line[name], np.float64)) for name in LOSSES if name in line}
+            if "validation_loss" not in losses or any(each.shape != np.shape(state.best) for each in losses.values()):
+                raise DamagedError(f"the line of step {line['step']} in {METRICS} has no loss for each member")
+            self._look_for_divergence({"step": line["step"]} | losses)
 
     def keep(self, steps: NDArray[np.int64], weights: Array | np.ndarray) -> None:
         """Weights of some steps, (step, member, parameter)."""

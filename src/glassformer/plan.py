@@ -9,7 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.errors import LimitError
 from glassformer.experiment import Experiment
+from glassformer.folder import MOST_KEPT, MOST_LINES, MOST_VALUES
 
 Steps = NDArray[np.int64]
 SAFE_BYTES = 4_000_000  # kept weights that may wait for the next safe point
@@ -47,7 +49,7 @@ def plan(experiment: Experiment, members: int) -> Plan:
     train, a = experiment.train, experiment.architecture
     numbers = a.parameters * members
     logged, share = judging(experiment, members)
-    room = train.keep_bytes // (4 * numbers)
+    room = min(train.keep_bytes // (4 * numbers), MOST_KEPT)
     if train.stop_after is not None and len(logged) + 2 <= room:  # the best and the last will be judged steps
         kept = np.union1d(logged, kept_steps(train.steps, room - len(logged)))
     else:
@@ -83,6 +85,12 @@ def judging(experiment: Experiment, members: int) -> tuple[Steps, float]:
     if train.log_every is not None or decides:
         every = train.log_every or max(1, train.steps // most, min(25, train.steps // 20))
         logged = np.union1d(np.arange(0, train.steps, every), train.steps)
+        values = members * (20 + len(experiment.task.kinds) + 6 * (experiment.architecture.blocks + 2))
+        if len(logged) > MOST_LINES or len(logged) * values > MOST_VALUES:
+            raise LimitError(
+                f"train.log_every = {every} would log {len(logged):,} lines of about {values:,} numbers; the most is "
+                f"{MOST_LINES:,} lines and {MOST_VALUES:,} numbers: log less often"
+            )
     else:
         lines = max(budget / whole, min(ENOUGH, budget / least))
         logged = kept_steps(train.steps, 1 + int(np.clip(lines, min(FEWEST, most), most)))

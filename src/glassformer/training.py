@@ -16,8 +16,9 @@ import numpy as np
 
 from glassformer import changed
 from glassformer.engine import Engine, State, in_32_bits
-from glassformer.errors import CallError, DivergedError, LimitError
+from glassformer.errors import CallError, DamagedError, DivergedError, LimitError
 from glassformer.experiment import Experiment
+from glassformer.folder import RESUME
 from glassformer.notes import Notes, Progress
 from glassformer.record import Recorder, free_name, is_free
 from glassformer.run import Run
@@ -167,6 +168,10 @@ def _drive(
 def _restored(fresh: State, saved: dict[str, np.ndarray]) -> State:
     """The state of a resume point; `fresh` gives the shape of what the optimiser remembers."""
     leaves, structure = jax.tree.flatten(fresh.optimiser)
+    others: dict[str, Any] = {name: getattr(fresh, name) for name in State._fields if name != "optimiser"}
+    expected = others | {f"optimiser.{i}": leaf for i, leaf in enumerate(leaves)}
+    wanted = {name: (np.shape(each), np.asarray(each).dtype) for name, each in expected.items()}
+    if {name: (each.shape, each.dtype) for name, each in saved.items()} != wanted:
+        raise DamagedError(f"{RESUME} holds another state than this model and optimiser have; put back the file")
     memory = jax.tree.unflatten(structure, [saved[f"optimiser.{i}"] for i in range(len(leaves))])
-    others: dict[str, Any] = {name: saved[name] for name in State._fields if name != "optimiser"}
-    return State(optimiser=memory, **others)
+    return State(optimiser=memory, **{name: saved[name] for name in others})  # type: ignore[arg-type]
