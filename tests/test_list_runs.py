@@ -17,11 +17,13 @@ def test_the_newest_comes_first_and_a_damaged_one_says_why(tmp_path, monkeypatch
         (tmp_path / "runs" / f"{name}-1" / "run.json").write_text(json.dumps(about), encoding="utf-8")
     (tmp_path / "runs" / "broken").mkdir()
     (tmp_path / "runs" / "broken" / "run.json").write_text("{", encoding="utf-8")
-    rows = call("list", "runs").out.splitlines()
+    *rows, note = call("list", "runs").out.splitlines()
+    assert note.startswith("losses are unverified")
     assert [row.split()[0] for row in rows] == ["lucky7-1", f"{POPULATION}-1", "plus_last_even-1", "broken"]
     losses = run_of(POPULATION).metrics["validation_loss"][-1]
     assert f"at step 60, loss {sorted(losses)[1]:.4f} (median of 3), begun 2026-01-02 00:00" in rows[1]
     assert "cannot be read" in rows[3]
     (one,) = call("list", "runs", "plus", "--json").json["runs"]
+    assert one["unverified"] == ["metrics.jsonl"]
     assert (one["experiment"], one["kept_steps"], one["status"]) == ("plus_last_even", 301, "finished")
     assert call("list", "runs", "--options").code == 2

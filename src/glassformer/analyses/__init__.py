@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from glassformer.analyses._result import Result
 
 ORIGINAL = "the original training, without the edits"
+UNVERIFIED = "unverified"  # said of numbers that come from a file without a digest
 
 
 @cache
@@ -38,6 +39,9 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
             found = analyse(run.unedited, *subject[1:], **options) if run and edits else analyse(*subject, **options)
         if edits == "training":
             found = replace(found, clock=f"{found.clock} · {ORIGINAL}".lstrip(" ·"))
+        subjects = [each for one in subject for each in (one if isinstance(one, list | tuple) else [one])]
+        if any(getattr(each, "unverified", ()) for each in subjects):
+            found = replace(found, clock=f"{found.clock} · {UNVERIFIED}".lstrip(" ·"))
         return found if not found.held_out or run is None or held_out(run) else replace(found, held_out=False)
 
     return asked

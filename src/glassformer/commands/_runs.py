@@ -30,6 +30,7 @@ def listed(beginning: str | None, as_json: bool) -> None:
     width = max(len(row["name"]) for row in rows)
     for row in rows:
         typer.echo(f"  {row['name']:{width}}  {_words(row)}")
+    typer.echo("losses are unverified: only the end of each metrics.jsonl was read; `glassformer check RUN` reads all")
     if len(found) > len(shown):
         typer.echo(
             f"  and {len(found) - len(shown):,} older ones; `glassformer list runs BEGINNING` shows all that fit"
@@ -53,6 +54,7 @@ def _row(path: Path) -> dict[str, Any]:
         "last_step": seen.last_step,
         "kept_steps": seen.kept,
         "validation_loss": newest.get("validation_loss"),
+        "unverified": ["metrics.jsonl"],  # of which only the end was read
         "bytes": seen.size,
         "created": times.get("created") if isinstance(times, dict) else None,
     }

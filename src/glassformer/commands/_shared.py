@@ -13,6 +13,7 @@ from glassformer.errors import CallError, Error, MissingError
 if TYPE_CHECKING:
     from glassformer.catalogue import Entry
     from glassformer.run import Run
+    from glassformer.study import Study
 
 RunName = Annotated[
     str | None,
@@ -101,6 +102,11 @@ def opened(name: str | None, *, say: bool = True) -> "Run":
     if say and name is not None and among > 1:
         typer.echo(f"{name} means {path}, the newest of {among:,} that begin so", err=True)
     return open_run(path)
+
+
+def mark(subject: "Run | Study") -> dict[str, Any]:
+    """What a JSON answer says of numbers from files without a digest; nothing where all have one."""
+    return {"unverified": list(subject.unverified)} if subject.unverified else {}
 
 
 def speaks_of(run: "Run", step: int, member: int | None = None, after: str | None = None) -> None:

@@ -58,6 +58,7 @@ def ask(
                 **({"unedited": [unedited[token] for token, _ in answers]} if edits else {}),
                 "exact": exact if run.task.exact else None,
                 "counts": None if run.task.exact else exact,
+                **_shared.mark(run),
             }
         )
         return

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from glassformer.commands import _shared
+from glassformer.errors import DamagedError
 
 if TYPE_CHECKING:
     from glassformer.analyses.health.health import Finding
@@ -25,42 +26,57 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
     from glassformer.changed import told
 
     opened = _shared.opened(run, say=not as_json)
-    problems, known = opened.check(), whole.told(opened)
-    found = _diagnosed(opened)
-    healthy = not any(finding.serious for _, finding in found) if len(opened.lines) else None
+    problems, known = opened.check(), whole.told(opened) and not opened.unverified
+    found, healthy = _diagnosed(opened)
+    kept = _count(opened)
     if as_json:
         _shared.print_json(
             {
                 "run": str(opened.path),
                 "status": opened.status,
-                "kept_steps": len(opened.steps),
+                "kept_steps": kept,
                 "bytes": opened.size,
                 "problems": problems,
                 "whole": not problems if known else None,
                 "healthy": healthy,
                 "findings": [_plain(opened, *each) for each in found],
+                **_shared.mark(opened),
             }
         )
     else:
         for problem in problems:
             typer.echo(problem)
         budget = opened.experiment.train.keep_bytes
-        typer.echo(f"{opened.path}: {opened.status}, {len(opened.steps):,} kept steps up to {opened.last_step:,}")
+        steps = "its kept steps are not known" if kept is None else f"{kept:,} kept steps up to {opened.last_step:,}"
+        typer.echo(f"{opened.path}: {opened.status}, {steps}")
         if changes := told(opened.experiment):
             typer.echo(changes)
         typer.echo(f"{_shared.megabytes(opened.size)} on disk; the budget for weights is {_shared.megabytes(budget)}")
         _say(opened, found, healthy)
         lost = "nothing is missing" if known else "this folder does not tell whether anything is missing"
-        fine = f"everything listed verifies, and {lost}"
+        fine = opened.unverified_words or f"everything listed verifies, and {lost}"
         typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else fine)
     if problems:
         raise typer.Exit(1)
 
 
-def _diagnosed(run: "Run") -> "list[tuple[int, Finding]]":
+def _count(run: "Run") -> int | None:
+    """How many steps were kept; None where the files that tell it are damaged."""
+    try:
+        return len(run.steps) if run.last_step >= 0 else None
+    except DamagedError:
+        return None
+
+
+def _diagnosed(run: "Run") -> "tuple[list[tuple[int, Finding]], bool | None]":
+    """What is wrong with the training, and whether it is healthy; None where that cannot be told."""
     from glassformer.analyses.health.health import diagnose
 
-    return diagnose(run) if len(run.lines) else []
+    try:
+        found = diagnose(run) if len(run.lines) else []
+        return found, not any(finding.serious for _, finding in found) if len(run.lines) else None
+    except DamagedError:
+        return [], None
 
 
 def _plain(run: "Run", member: int, finding: "Finding") -> dict[str, Any]:
@@ -72,7 +88,7 @@ def _say(run: "Run", found: "list[tuple[int, Finding]]", healthy: bool | None) -
     from glassformer import summary
 
     if healthy is None:
-        typer.echo("health: not known yet, as nothing is logged")
+        typer.echo("health: not known, as nothing is logged or what is logged is damaged")
         return
     ill = {member for member, finding in found if finding.serious}
     many = (

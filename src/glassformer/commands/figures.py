@@ -103,6 +103,8 @@ def _subject(words: list[str], say: bool) -> "tuple[Subject, list[str]]":
     there = catalogue.pieces("figures")
     if words and (Path(words[0]) / study.ABOUT).is_file():
         found = study.open(words[0])
+        if found.trained and found.unverified:
+            typer.echo(f"notice: {found.unverified_words}", err=True)
         names = [_shared.named(name, "figures") for name in words[1:]]
         return found, names or [catalogue.figure_of(found.name)]
     if words and all(
@@ -133,7 +135,7 @@ def _print_json(subject: "Subject", folder: Path, made: "Sequence[Made]") -> Non
     from glassformer.run import Run
 
     kind = "run" if isinstance(subject, Run) else "study"
-    about = {kind: str(subject.path)} if subject else {}
+    about = {kind: str(subject.path), **_shared.mark(subject)} if subject else {}
     _shared.print_json({**about, "folder": str(folder), "figures": [asdict(each) for each in made]})
 
 

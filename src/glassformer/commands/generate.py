@@ -62,6 +62,7 @@ def generate(
         about = {"run": str(opened.path), "step": at, "prompt": prompt}
         if opened.edits:
             about["edits"] = [str(each) for each in opened.edits]
+        about |= _shared.mark(opened)
         _shared.print_json({**about, **(judged[0] if samples == 1 else {"samples": judged})})
         return
     for k, new in enumerate(texts):

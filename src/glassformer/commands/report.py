@@ -154,7 +154,8 @@ def _of_members(inside: int, many: int) -> str:
 def _about(made: "Made", path: Path) -> dict[str, Any]:
     held = [
         {"run": str(each.run.path), "id": each.identity, "members": each.members, "steps": len(each.steps),
-         "kept_steps": len(each.run.steps), "analyses": list(each.analyses), "untrainable": each.about["untrainable"]}
+         "kept_steps": len(each.run.steps), "analyses": list(each.analyses), "untrainable": each.about["untrainable"],
+         **_shared.mark(each.run)}
         for each in made.runs
     ]  # fmt: skip
     return {"file": str(path), "bytes": path.stat().st_size, "link": made.link, "runs": held}

@@ -41,7 +41,9 @@ def score(
         found = measure(opened, part, step=at, member=who, windows=_number(windows), progress=progress)
     if as_json:
         edits = {"edits": [str(each) for each in opened.edits]} if opened.edits else {}
-        _shared.print_json({"run": str(opened.path), "together": together, **edits, **_table(found)})
+        _shared.print_json(
+            {"run": str(opened.path), "together": together, **edits, **_table(found), **_shared.mark(opened)}
+        )
     else:
         _shared.speaks_of(opened, at, None if together else member)
         if together:

@@ -78,7 +78,7 @@ def study(
         )  # fmt: skip
     draw(found)
     if as_json:
-        _shared.print_json(found.result)
+        _shared.print_json({**found.result, **_shared.mark(found)})
     elif quiet:
         typer.echo(found.path)
     else:
@@ -104,6 +104,8 @@ def draw(found: "Study") -> list[Path]:
 
 
 def _tell(found: "Study") -> None:
+    if found.trained and found.unverified:
+        typer.echo(f"notice: {found.unverified_words}", err=True)
     for line in found.lines():
         typer.echo(line)
     steps = sorted({row.experiment.train.steps for row in found.rows()} or {found.experiment.train.steps})

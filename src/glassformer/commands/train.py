@@ -148,6 +148,7 @@ def _print(run: "Run", outcome: "Outcome | None", *, quiet: bool, json: bool) ->
             "steps_per_second": round(outcome.steps_per_second, 1) if outcome else None,
             "floor": run.experiment.floor,
             "members": summary.members(run),
+            **_shared.mark(run),
         }
         _shared.print_json(result)
         return

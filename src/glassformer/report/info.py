@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glassformer import catalogue, changed, summary
-from glassformer.analyses import _clock
+from glassformer.analyses import UNVERIFIED, _clock
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import thousands
 from glassformer.errors import CallError
@@ -38,7 +38,7 @@ def about(
     return {
         "id": identity,
         "name": run.name,
-        "title": run.experiment.title,
+        "title": run.experiment.title + (f" ({UNVERIFIED})" if run.unverified else ""),
         "status": run.status,
         "parameters": run.parameters,
         "members": len(members),
@@ -75,12 +75,13 @@ def over_steps(run: Run, members: Sequence[int], steps: Sequence[int], tell: Cal
 
 
 def notice(run: Run, steps: Sequence[int]) -> str:
-    """How many of the kept steps a file holds, where it does not hold all."""
+    """That numbers are unverified, and how many of the kept steps a file holds, where it does not hold all."""
+    first = f"{run.unverified_words[:1].upper()}{run.unverified_words[1:]}. " if run.unverified else ""
     if len(steps) >= len(run.steps):
-        return ""
+        return first.strip()
     many = f"{thousands(len(steps))} of the {thousands(len(run.steps))} kept steps are in this file"
     command = pasted(["glassformer", "report", run.name, "--steps", str(len(run.steps))])
-    return f"{many}, the early ones closer together; `{command}` puts in all of them."
+    return f"{first}{many}, the early ones closer together; `{command}` puts in all of them."
 
 
 def metrics(run: Run, members: Sequence[int]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from glassformer import given, notebook, storage
+from glassformer.analyses import UNVERIFIED
 from glassformer.analyses._lost import quietly
 from glassformer.analyses._reel import Reel
 from glassformer.analyses._result import Array, Result, Words
@@ -134,7 +135,8 @@ class Film:
             with self._drawing():
                 seen = self.reel.at(step)
                 update(seen)
-                stage.tick(seen.step or 0, seen.clock)
+                mark = f" · {UNVERIFIED}" if getattr(self.subject, "unverified", ()) else ""
+                stage.tick(seen.step or 0, seen.clock + mark)
                 frame = stage.draw()
             yield frame, seen
 
