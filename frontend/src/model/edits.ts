@@ -260,7 +260,10 @@ class Words {
     if (name === "member") return this.whole(name, "a whole number from 0 up");
     if (!this.skip("[")) return this.span(name);
     const places = this.span(name);
-    while (this.skip(",")) places.push(...this.span(name));
+    while (this.skip(",")) {
+      places.push(...this.span(name));
+      if (places.length > MOST_PLACES) throw new CallError(`${name} has more than 65,536 places`);
+    }
     this.need("]");
     return places;
   }
@@ -331,7 +334,9 @@ function ordered(axis: string, given: number[]): number[] {
   if (!many.length || !many.every((place) => Number.isInteger(place))) {
     throw new CallError(`${axis} = ${shown(given)} is not a whole number or a list of them`);
   }
-  return [...new Set(many.map((place) => in_reach(axis, place)))].sort((one, other) => one - other);
+  for (const place of many) in_reach(axis, place);
+  if (many.every((place, k) => k === 0 || place > many[k - 1])) return [...many];
+  return [...new Set(many)].sort((one, other) => one - other);
 }
 
 function in_reach(axis: string, place: number): number {
