@@ -40,7 +40,7 @@ export class Changing {
   effect: Effect | null = $state.raw(null);
   effect_problem = $state(""); // why it is not known
   private past: Texts[] = $state.raw([]);
-  private others: Record<string, OpenRun> = $state.raw({}); // runs that patches take from, by the name they are given
+  private others: ReadonlyMap<string, OpenRun> = $state.raw(new Map()); // runs that patches take from, by the name they are given
   private opening = new Set<string>();
   private judges = new Lane("judge");
   private known = { key: "", judged: null as Judged | null }; // the untouched model, judged last
@@ -108,7 +108,7 @@ export class Changing {
   /** What a patch takes from, or why it cannot; `params` are those of the model itself, null where only that is asked. */
   private source(edit: Edit, { run, step, member, tokens }: Where, params: Float32Array | null): Source | string {
     const text = written([edit]);
-    const there = edit.run === undefined ? run : this.others[edit.run];
+    const there = edit.run === undefined ? run : this.others.get(edit.run);
     if (!there) return this.open(edit.run as string, text);
     const own = edit.run === undefined;
     if (!own && there.info.task.vocabulary.join("\n") !== run.info.task.vocabulary.join("\n")) {
@@ -145,7 +145,7 @@ export class Changing {
     if (!card) return `${text}: there is no run ${name} in this file; there are: ${known.map((each) => each.name).join(", ")}`;
     if (!this.opening.has(name)) {
       this.opening.add(name);
-      void this.lab.opening(card.id).then((run) => (this.others = { ...this.others, [name]: run }));
+      void this.lab.opening(card.id).then((run) => (this.others = new Map(this.others).set(name, run)));
     }
     return `${text}: ${card.name} is being opened`;
   }
