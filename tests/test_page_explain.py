@@ -152,12 +152,12 @@ def test_the_gradient_is_what_a_small_change_does(browser, report):
     page.context.close()
 
 
-def test_a_wrong_cell_is_answered_with_a_sentence(browser, report):
-    seen = opened(browser, report, "scores[0, 0, 99, 1]", "&toward=everything")
-    assert (
-        seen.page.locator(".explaining [role=alert]").inner_text()
-        == "query_position = '99' of scores is not between 0 and 7"
-    )
+def test_a_cell_that_a_shorter_input_lacks_is_answered_with_a_sentence(browser, report):
+    seen = opened(browser, report, "scores[0, 0, 7, 1]", "&toward=logit 7 1")
+    seen.page.get_by_label("your input").fill("4 9 +")
+    problem = seen.page.locator(".explaining [role=alert]")
+    problem.wait_for()
+    assert problem.inner_text() == "query_position = '7' of scores is not between 0 and 2"
     seen.page.get_by_role("button", name="Close the explanation").click()
     seen.page.locator(".explaining").wait_for(state="detached")
     assert seen.problems == []

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type NumberQuestion, bare, essence, led, reply, typed } from "../src/page/lesson";
-import { fromHash, start } from "../src/page/page";
+import { fromHash } from "../src/page/link";
+import { start } from "../src/page/page";
 
 test("a look takes the page along, and leaves the reader what is the reader's", () => {
   const now = { ...start, run: "mary-18", step: 40, input: "mary had", edits: "zero(fed)", theme: "dark", lang: "de", view: "projector", keys: "off", hide: "speed" };

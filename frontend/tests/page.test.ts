@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { MODES, fromHash, start, toHash } from "../src/page/page";
+import { fromHash } from "../src/page/link";
+import { MODES, start, toHash } from "../src/page/page";
 
 test("a link brings back the page", () => {
   const page = {

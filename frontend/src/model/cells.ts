@@ -50,7 +50,7 @@ function ordered(words: string[], along: readonly string[], name: string): strin
   const found = named ? along.map((axis) => pairs.find((pair) => pair[0] === axis)?.[1]) : words;
   if (words.length !== along.length || found.some((word) => word === undefined)) {
     const text = `${name}[${words.join(", ")}]`;
-    throw new CallError(`cell = ${text} does not name one place along each of: ${along.join(", ")}`);
+    throw new CallError(`cell = ${text.slice(0, 80)} does not name one place along each of: ${along.join(", ")}`);
   }
   return found as string[];
 }

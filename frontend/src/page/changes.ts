@@ -62,7 +62,7 @@ export function rows_of(text: string): Row[] {
   return [...found.filter((each) => !is_weights({ text: each })).map(row), ...grouped(found.filter((each) => is_weights({ text: each })))];
 }
 
-function is_weights(row: { text: string }): boolean {
+export function is_weights(row: { text: string }): boolean {
   return /^\s*weights\b/.test(row.text);
 }
 

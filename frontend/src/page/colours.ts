@@ -2,7 +2,8 @@
 
 import written from "./colours.json";
 
-export type Theme = "light" | "dark" | "contrast";
+export const THEMES = ["light", "dark", "contrast"] as const;
+export type Theme = (typeof THEMES)[number];
 export type Map = "signed" | "share" | "probability" | "entropy" | "time";
 
 const tables = new globalThis.Map<string, Uint8ClampedArray>();

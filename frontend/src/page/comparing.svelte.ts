@@ -16,10 +16,9 @@ export class Comparing {
   constructor(private lab: Lab) {}
 
   on: boolean = $derived.by(() => this.lab.page.mode === "compare");
-  read = $derived.by(() => read_other(this.lab.page.b));
   /** How B differs; where the link says nothing, by the edits if there are any, else by being at the first step. */
   other: Other = $derived.by(() => {
-    if (this.lab.page.b !== "") return this.read.other;
+    if (this.lab.page.b !== "") return read_other(this.lab.page.b);
     return this.lab.changing.rows.length ? { edits: "a" } : { step: this.lab.run?.steps[0] ?? 0 };
   });
   run: OpenRun | null = $derived.by(() => (this.other.run === undefined ? this.lab.run : this.opened?.info.id === this.other.run ? this.opened : null));
@@ -63,12 +62,6 @@ export class Comparing {
   open(): void {
     const { run } = this.other;
     if (run === undefined || this.opened?.info.id === run) return;
-    const { cards, here } = this.lab;
-    const known = [...cards, ...here.map((each) => each.info)];
-    if (!known.some((card) => card.id === run)) {
-      this.problem = `there is no run ${run} in this file; there are: ${known.map((card) => card.id).join(", ")}`;
-      return;
-    }
     this.lab.opening(run).then(
       (found) => (this.opened = found),
       (problem) => (this.problem = problem instanceof Error ? problem.message : String(problem)),
@@ -86,7 +79,7 @@ export class Comparing {
       this.view = null;
       return;
     }
-    this.problem = this.read.problem;
+    this.problem = "";
     const asked = this.lab.changing.look({ run, step, member, tokens: found.tokens }, b_edited);
     this.looks.ask(asked).then(
       (seen) => {

@@ -16,7 +16,8 @@ import { Comparing } from "./comparing.svelte";
 import { Explaining } from "./explaining.svelte";
 import { Lane } from "./work";
 import { Predicting } from "./predicting.svelte";
-import { type Page, fromHash, start, toHash } from "./page";
+import { fromHash, settle, settle_rows } from "./link";
+import { type Page, start, toHash } from "./page";
 import { type Spacing, spacing } from "./scale";
 import type { Teaching } from "./teaching.svelte";
 import { Training } from "./training.svelte";
@@ -42,6 +43,8 @@ export class Lab {
   prefers: Theme = $state("light");
   still = $state(false); // whether the reader asked for less motion
 
+  private arrival: Promise<void>; // of `further`
+  private fresh = false; // whether a link waits to be checked against its run
   private opened_with = ""; // the link, for those who want to go back to it
   private writing = 0; // the timer of the link
   private unknown: Record<string, string> = {};
@@ -50,7 +53,7 @@ export class Lab {
   private last = 0; // when the clock last moved, while it plays
   private exact = 0; // the place between kept steps at which it is
 
-  theme: Theme = $derived(this.page.theme === "dark" || this.page.theme === "light" || this.page.theme === "contrast" ? this.page.theme : this.prefers);
+  theme: Theme = $derived((this.page.theme as Theme | "") || this.prefers);
   hidden: Set<string> = $derived(new Set(this.page.hide.split(",").filter(Boolean)));
   index: number = $derived(this.run ? this.run.nearest(this.page.step) : 0);
   step: number = $derived(this.run ? this.run.steps[this.index] : 0);
@@ -83,7 +86,7 @@ export class Lab {
     for (const each of [dark, contrast, motion]) each.addEventListener("change", prefer);
     prefer();
     $effect.root(() => this.follow());
-    void this.begin().then(async () => {
+    this.arrival = this.begin().then(async () => {
       this.further = await import("../further");
       if (this.taught) this.teaching = new this.further.Teaching(this, await (source as EmbeddedSource).lesson());
     });
@@ -98,8 +101,8 @@ export class Lab {
   private async begin(): Promise<void> {
     try {
       const index = await (this.source as EmbeddedSource).index();
-      this.go(location.hash.length > 1 ? location.hash : index.link);
       this.cards = index.runs;
+      this.go(location.hash.length > 1 ? location.hash : index.link);
       addEventListener("hashchange", ({ newURL }) => {
         const { hash } = new URL(newURL); // by now the address may have been written over
         if (hash !== toHash(this.page, this.unknown)) this.go(hash);
@@ -117,9 +120,20 @@ export class Lab {
   go(hash: string): void {
     const read = fromHash(hash);
     this.unknown = read.unknown;
-    this.notes = read.notes;
+    this.notes = [...new Set(read.notes)];
     this.opened_with = hash;
     Object.assign(this.page, read.page);
+    this.fresh = true;
+    void this.choose(this.page.run);
+  }
+
+  /** Check what the page shows against the run that is about to be shown; of a link, say what is not known. */
+  private settle(run: OpenRun): void {
+    const runs = [...this.cards, ...this.here.map((each) => each.info)];
+    const known = { run, runs, panels: this.further?.panels ?? [], tokens: (text: string) => this.tokens(text, run) };
+    const notes = settle(this.page, known);
+    if (this.fresh) this.notes = [...new Set([...this.notes, ...notes, ...settle_rows(this.page, known)])];
+    this.fresh = false;
   }
 
   private write(link: string): void {
@@ -143,7 +157,7 @@ export class Lab {
     try {
       await navigator.clipboard.writeText(address);
     } catch {
-      this.notes = [...this.notes, address];
+      this.notes = [address, ...this.notes];
     }
     return true;
   }
@@ -165,6 +179,7 @@ export class Lab {
     });
     $effect(() => {
       const link = this.link;
+      void this.notes; // what is not known leaves the address even if nothing else changes
       if (!this.cards.length) return; // the link it was opened with is not read yet
       clearTimeout(this.writing); // once the page has come to rest: browsers refuse an address that changes all the time
       this.writing = window.setTimeout(() => this.write(link), REST);
@@ -184,12 +199,13 @@ export class Lab {
   private async choose(wanted: string): Promise<void> {
     const trained = this.here.find((run) => run.info.id === wanted);
     if (!trained && this.training.elsewhere(wanted)) return;
-    const card = this.cards.find((each) => each.id === wanted) ?? this.cards[0];
-    if (wanted && !trained && card.id !== wanted) {
-      this.notes = [...this.notes, `There is no run ${wanted} in this file; ${card.name} is shown.`];
-    }
+    const { id } = trained?.info ?? this.cards.find((each) => each.id === wanted) ?? this.cards[0];
     try {
-      this.run = trained ?? (await this.opening(card.id));
+      const run = trained ?? (this.run?.info.id === id ? this.run : await this.opening(id));
+      if ((this.page.panel || this.page.panels) && !this.further) await this.arrival; // panels know what they can draw
+      if (wanted !== this.page.run) return; // something newer is wanted
+      if (this.fresh || JSON.stringify(run.architecture) !== JSON.stringify(this.run?.architecture)) this.settle(run);
+      this.run = run;
     } catch (problem) {
       this.failed = sentence(problem);
     }

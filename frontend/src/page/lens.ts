@@ -1,5 +1,6 @@
 // The logit lens: what would be said if the stream were read out before its end, as in analyses/decide/logit_lens.py.
 
+import type { Architecture } from "../model/architecture";
 import { norm, softmax, times, times_turned } from "../model/products";
 import type { Numbers } from "../model/trace";
 import type { View } from "../panels/panel";
@@ -16,8 +17,7 @@ export interface Lens {
 }
 
 /** Where the stream stands after embedding, after each attention and after each feed-forward part. */
-export function stations(view: View): Station[] {
-  const a = view.run.architecture;
+export function stations(a: Architecture): Station[] {
   const post = a.norm_place === "post" && a.norm !== "none";
   const found: Station[] = [{ point: "embedded", block: null }];
   for (let block = 0; block < a.blocks; block++) {
@@ -25,6 +25,11 @@ export function stations(view: View): Station[] {
     if (a.feed_forward) found.push({ point: post ? "normed_2" : "out", block });
   }
   return found;
+}
+
+/** What the link calls a station: `middle 0`. */
+export function station_name({ point, block }: Station): string {
+  return block === null ? point : `${point} ${block}`;
 }
 
 /** The numbers of a point in one block, (position, feature). */
@@ -38,7 +43,7 @@ export function at_station({ points }: { points: Record<string, Numbers> }, { po
 export function lens(view: View): Lens {
   const { architecture: a, slots } = view.run;
   const begin = (name: string): number => slots.find((slot) => slot.name === name)?.begin ?? -1;
-  const found = stations(view);
+  const found = stations(a);
   const length = view.trace.tokens.length;
   const rows = { first: 0, step: 1, count: length };
   const logits = new Float32Array(length * a.outputs);

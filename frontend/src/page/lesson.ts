@@ -1,7 +1,8 @@
 // A lesson as it lies in the file (teaching/page.py writes it), what a link of it makes of the page, and what is said to
 // an answer. Texts are HTML that Python made of the lesson's Markdown; nothing foreign is in them.
 
-import { type Page, fromHash, start, toHash } from "./page";
+import { fromHash } from "./link";
+import { type Page, start, toHash } from "./page";
 
 export interface Lesson {
   name: string;

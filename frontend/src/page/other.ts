@@ -14,25 +14,28 @@ export interface Other {
 
 const NUMBERS = { member: [0, 1e6], step: [-1, 1e12], back: [-1e6, 1e6] } as const;
 
-/** What a text says of B; a part that cannot be read is left out, and told. */
-export function read_other(text: string): { other: Other; problem: string } {
-  const other: Other = {};
-  let problem = "";
-  let rest = text;
-  while (rest !== "") {
-    const end = rest.startsWith("input:") || !rest.includes(",") ? rest.length : rest.indexOf(",");
-    const part = rest.slice(0, end);
-    rest = rest.slice(end + 1);
-    const [name, ...values] = part.split(":");
-    const value = values.join(":");
-    if (name === "input") other.input = value;
-    else if (name === "run" && value) other.run = value;
-    else if (name === "edits" && (value === "" || value === "b")) other.edits = value === "b" ? "b" : "a";
-    else if (name in NUMBERS && /^-?\d+$/.test(value) && within(name as keyof typeof NUMBERS, Number(value))) {
-      other[name as keyof typeof NUMBERS] = Number(value);
-    } else problem = `b = “${part.slice(0, 40)}” in the link is not one of step:200, back:10, run:NAME, member:3, edits, input:TEXT`;
-  }
-  return { other, problem };
+/** The parts of a text about B; of those with the same name, the last. */
+export function other_parts(text: string): string[] {
+  const begin = /(?:^|,)input:/.exec(text);
+  const before = text.slice(0, begin?.index ?? text.length).split(",");
+  const parts = [...before, ...(begin ? [text.slice(begin.index).replace(/^,/, "")] : [])].filter((part) => part !== "");
+  return [...new Map(parts.map((part) => [part.split(":", 1)[0], part])).values()];
+}
+
+/** What one part says of B; null if it cannot be read. */
+export function read_part(part: string): Other | null {
+  const [name, ...values] = part.split(":");
+  const value = values.join(":");
+  if (name === "input") return { input: value };
+  if (name === "run" && value) return { run: value };
+  if (name === "edits" && (value === "" || value === "b")) return { edits: value === "b" ? "b" : "a" };
+  const number = Object.hasOwn(NUMBERS, name) && /^-?\d+$/.test(value) && within(name as keyof typeof NUMBERS, Number(value));
+  return number ? { [name]: Number(value) } : null;
+}
+
+/** What a text says of B; a part that cannot be read says nothing. */
+export function read_other(text: string): Other {
+  return Object.assign({}, ...other_parts(text).map(read_part));
 }
 
 /** The text of B, which `read_other` takes. */

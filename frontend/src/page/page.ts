@@ -1,4 +1,4 @@
-// What is shown, as one object, and the object as a link. A new field is added in `start`, and only there.
+// What is shown, as one object, and the object as a link. A new field is added in `start`, and its rule in link.ts.
 
 export const VERSION = "v1";
 export const MOST = 4096; // characters of a link
@@ -43,12 +43,6 @@ export const start = {
 export type Page = typeof start;
 type Field = keyof Page;
 
-export interface Read {
-  page: Page;
-  notes: string[]; // sentences about fields that were not understood
-  unknown: Record<string, string>; // kept, so that a newer page's link survives an older page
-}
-
 /** The link of a page: only what differs from the start. */
 export function toHash(page: Page, unknown: Record<string, string> = {}): string {
   const fields = (Object.keys(start) as Field[])
@@ -56,50 +50,4 @@ export function toHash(page: Page, unknown: Record<string, string> = {}): string
     .map((name) => `${name}=${encodeURIComponent(String(page[name]))}`);
   const others = Object.entries(unknown).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
   return "#" + [VERSION, ...fields, ...others].join("&");
-}
-
-/** The page of a link; what is wrong in it gets its default and a sentence. */
-export function fromHash(hash: string): Read {
-  const read: Read = { page: { ...start }, notes: [], unknown: {} };
-  const [version, ...fields] = hash.replace(/^#/, "").split("&");
-  if (!version) return read;
-  if (hash.length > MOST) {
-    read.notes.push(`The link has ${hash.length} characters; the most is ${MOST}. The page begins as if there were none.`);
-    return read;
-  }
-  if (version !== VERSION) {
-    read.notes.push(`The link begins with ${shown(version)}; this page reads links that begin with ${VERSION}.`);
-    return read;
-  }
-  for (const field of fields) {
-    const [name, ...rest] = field.split("=");
-    let value: string;
-    try {
-      value = decodeURIComponent(rest.join("="));
-    } catch {
-      read.notes.push(`${shown(name)} in the link cannot be read; it is left as it was.`);
-      continue;
-    }
-    if (!Object.hasOwn(start, name)) {
-      if (name) {
-        read.unknown[name] = value;
-        read.notes.push(`The link has ${shown(name)}, which this page does not know; it is kept.`);
-      }
-    } else if (typeof start[name as Field] === "number") {
-      const number = Number(value);
-      const fine = value.trim() !== "" && (name === "temperature" ? number >= 0.05 && number <= 10 : Number.isInteger(number) && number >= -1);
-      if (fine) Object.assign(read.page, { [name]: number });
-      else read.notes.push(`${name} = ${shown(value)} in the link is not a number this page can use; it is left as it was.`);
-    } else if (name === "mode" && !(MODES as readonly string[]).includes(value)) {
-      read.notes.push(`mode = ${shown(value)} in the link is not one of ${MODES.join(", ")}.`);
-    } else {
-      Object.assign(read.page, { [name]: value });
-    }
-  }
-  return read;
-}
-
-function shown(value: string): string {
-  const text = value.length > 40 ? `${value.slice(0, 40)}…` : value;
-  return `“${text}”`;
 }

@@ -1,5 +1,6 @@
 // Predict first: something is hidden, the reader commits, then it is shown and counted. Questions come from the run itself.
 
+import type { Architecture } from "../model/architecture";
 import { Random } from "../learn/random";
 import { readings } from "../task/reading";
 import { next_chances } from "./chances";
@@ -11,6 +12,11 @@ import { under } from "./reach";
 export const KINDS = ["answer", "attention", "region"] as const;
 export type Kind = (typeof KINDS)[number];
 const QUESTIONS = 7; // the stream of chance that questions are drawn from
+
+/** The kinds of question that a model of these settings can be asked. */
+export function kinds_of(a: Architecture): Kind[] {
+  return KINDS.filter((kind) => (kind === "attention" ? a.attention === "on" : kind === "region" ? a.width === 2 : true));
+}
 
 export class Predicting {
   said: number | null = $state(null); // what the reader committed to: an answer, a position, a region's answer
@@ -26,8 +32,8 @@ export class Predicting {
   });
   turn: number = $derived.by(() => Number(this.lab.page.ask.split(":")[1]) || 0);
   kinds: Kind[] = $derived.by(() => {
-    const a = this.lab.run?.architecture;
-    return KINDS.filter((kind) => (kind === "attention" ? a?.attention === "on" : kind === "region" ? this.land !== null : true));
+    const { run } = this.lab;
+    return run ? kinds_of(run.architecture) : [];
   });
 
   private land = $derived.by(() => {

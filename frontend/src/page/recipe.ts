@@ -59,7 +59,7 @@ export function read(text: string): Written {
   for (const part of text.split(",").filter((each) => each.trim() !== "")) {
     const [name, ...rest] = part.split(":");
     const problem = take(found, name.trim(), rest.join(":").trim());
-    if (problem) found.notes.push(`train in the link: ${problem}`);
+    if (problem) found.notes.push(problem);
   }
   return found;
 }

@@ -3,7 +3,8 @@
 import { tick } from "svelte";
 import { type Lesson, essence, led } from "./lesson";
 import type { Lab } from "./lab.svelte";
-import { fromHash, start } from "./page";
+import { fromHash } from "./link";
+import { start } from "./page";
 
 const LINE = "-35%"; // of the window's height, from below: what has come above this line is read
 const HEAD = "-70%"; // the same for the beat one is in

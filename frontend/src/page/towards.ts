@@ -11,25 +11,23 @@ export interface Toward {
   targets: Int32Array | null; // of the loss: what should be answered at each position, −1: nothing
   logit: readonly [number, number] | null;
   said: string; // what is asked about, in a sentence
-  problem: string; // why the link's words cannot be used, or ""
 }
 
-/** What `page.toward` asks of a view: the loss, or `logit POSITION TOKEN`. */
-export function toward(text: string, view: View): Toward {
-  const loss = of_loss(view);
-  if (text === "") return loss;
+/** The position and token of `logit POSITION TOKEN`; null of anything else. */
+export function read_logit(text: string): [number, number] | null {
   const form = /^logit (\d{1,6}) (\d{1,6})$/.exec(text);
-  const [position, token] = form ? [Number(form[1]), Number(form[2])] : [NaN, NaN];
-  const { outputs } = view.run.architecture;
-  const length = view.trace.tokens.length;
-  if (position < length && token < outputs) {
+  return form && [Number(form[1]), Number(form[2])];
+}
+
+/** What `page.toward` asks of a view: a logit, or the loss, also where the input has no such logit. */
+export function toward(text: string, view: View): Toward {
+  const logit = read_logit(text);
+  if (logit && logit[0] < view.trace.tokens.length && logit[1] < view.run.architecture.outputs) {
+    const [position, token] = logit;
     const said = t("toward.logit", { answer: answer(view, token), place: t("cell.at", at(view, position)) });
-    return { targets: null, logit: [position, token], problem: "", said };
+    return { targets: null, logit, said };
   }
-  const problem = form
-    ? `toward = “${text}” is not a logit of this input; positions are 0 to ${length - 1}, tokens 0 to ${outputs - 1}.`
-    : `toward = “${text.slice(0, 40)}” cannot be read; write it as logit 6 10, or leave it out for the loss.`;
-  return { ...loss, problem };
+  return of_loss(view);
 }
 
 function of_loss(view: View): Toward {
@@ -43,7 +41,7 @@ function of_loss(view: View): Toward {
   const rule = last === null ? "" : answer(view, last);
   const none = one ? "toward.open" : "toward.nothing";
   const some = one ? "toward.one" : rule ? "toward.next_rule" : "toward.next";
-  return { targets: n ? targets : null, logit: null, said: t(n ? some : none, { n, rule }), problem: "" };
+  return { targets: n ? targets : null, logit: null, said: t(n ? some : none, { n, rule }) };
 }
 
 /** The one token that the rule allows after the input; null where it leaves a choice or says nothing. */

@@ -130,8 +130,7 @@ export class Training {
 
   /** What the link says of the recipe, into the form. */
   private read(base: OpenRun, text: string): void {
-    const { recipe, course, notes } = read(text);
-    if (notes.length) this.lab.notes = [...this.lab.notes, ...notes];
+    const { recipe, course } = read(text);
     this.form_of = base;
     this.wrote = text;
     this.touched = text !== "";
@@ -224,9 +223,10 @@ export class Training {
   /** Whether a link names a run that was trained in another page; then what it was made from is shown, and it can be
    * trained again. */
   elsewhere(id: string): boolean {
-    if (!/^here-\d+$/.test(id)) return false;
-    this.offered = this.lab.page.train !== "";
-    this.lab.page.run = read(this.lab.page.train).course.of;
+    if (!/^here-\d+$/.test(id) || this.lab.page.train === "") return false;
+    const { of } = read(this.lab.page.train).course;
+    this.offered = true;
+    this.lab.page.run = this.lab.cards.some((card) => card.id === of) ? of : "";
     return true;
   }
 

@@ -18,7 +18,7 @@ export const words = {
     return current;
   },
   set lang(lang: string) {
-    current = lang in LANGUAGES ? lang : "en";
+    current = lang;
   },
 };
 
