@@ -124,15 +124,17 @@ def _code() -> int:
         return _failed(f"{problem.strerror or problem}: {problem.filename or 'the output cannot be written'}", 1)
     except MemoryError:
         return _failed("there is not enough memory for this; ask for less at a time", 1)
-    except Exception as problem:
-        if os.environ.get(TRACEBACK):
-            raise
-        what = ": ".join(word for word in (type(problem).__name__, str(problem)) if word)
-        return _failed(f"{what}\nThis was not foreseen; please report it. {TRACEBACK}=1 shows where it came from.", 1)
     except SystemExit as end:
         if end.code == INTERRUPTED:
             return _failed("stopped", 1)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:  # Exception, or a panic of a library that is written in Rust
+        if os.environ.get(TRACEBACK):
+            raise
+        what = ": ".join(word for word in (type(problem).__name__, str(problem)) if word)
+        return _failed(f"{what}\nThis was not foreseen; please report it. {TRACEBACK}=1 shows where it came from.", 1)
     return 0
 
 

@@ -6,7 +6,8 @@ has learnt more than counts goes below it.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import exp, log
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from glassformer import corpora, tokenizers
-from glassformer.errors import CallError
+from glassformer.errors import CallError, DamagedError
 from glassformer.settings import setting
 from glassformer.tasks._counts import Counts
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
@@ -58,12 +59,13 @@ class Text(InView):
     @cached_property
     def text(self) -> str:
         """All of it, with plain line ends."""
-        if self.kept is not None:
-            text = corpora.decoded(self.kept[TEXT], TEXT)
-        else:
-            text = corpora.decoded(self.original(), self.source)
-        if not text.strip():
-            raise CallError(f"{self.source} is empty; there is nothing to learn")
+        with _blame_on(self.kept):
+            if self.kept is not None:
+                text = corpora.decoded(self.kept[TEXT], TEXT)
+            else:
+                text = corpora.decoded(self.original(), self.source)
+            if not text.strip():
+                raise CallError(f"{self.source} is empty; there is nothing to learn")
         return text
 
     @property
@@ -81,7 +83,8 @@ class Text(InView):
     @cached_property
     def stream(self) -> IntArray:
         """The whole text as ids."""
-        return _stream(self.cutter, self.text)
+        with _blame_on(self.kept):
+            return _stream(self.cutter, self.text)
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -300,12 +303,28 @@ def by_heart(stream: IntArray, context: int) -> float:
 @lru_cache(maxsize=4)
 def _learnt(kind: str, text: str, entries: int | None) -> Tokenizer:
     found = tokenizers.find(kind)
-    return found.learn(text, found.entries if entries is None else entries)
+    learnt = found.learn(text, found.entries if entries is None else entries)
+    try:
+        tokenizers.load(learnt.save(), "what it learns")
+    except DamagedError as problem:
+        raise CallError(f"no run could keep the tokenizer {kind!r} of this text: {problem}") from None
+    return learnt
 
 
 @lru_cache(maxsize=4)
 def _stream(cutter: Tokenizer, text: str) -> IntArray:
     return cutter.read(text)
+
+
+@contextmanager
+def _blame_on(kept: Mapping[str, bytes] | None) -> Iterator[None]:
+    """What is wrong with the text that a run keeps is damage, and nobody's call."""
+    try:
+        yield
+    except CallError as problem:
+        if kept is None:
+            raise
+        raise DamagedError(f"{TEXT} is not what this run was trained on: {problem}") from None
 
 
 def _short(line: str, most: int = 24) -> str:

@@ -3,7 +3,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +13,8 @@ from glassformer.errors import CallError
 
 IntArray = NDArray[np.integer[Any]]
 CUT = re.compile(r"(?<=\S)(?= \S)")
+MOST_ENTRIES = 65_536  # of a vocabulary
+MOST_LENGTH = 100_000  # characters of one token
 
 
 class Tokenizer(ABC):
@@ -88,3 +90,14 @@ def sized(kind: str, entries: int | None, least: int) -> int:
     if entries is None or entries < least:
         raise CallError(f"data.entries = {entries} is too small for tokenizer {kind!r}; the least here is {least}")
     return entries
+
+
+def check_tokens(tokens: Collection[Any]) -> None:
+    """Check that a vocabulary is a set of texts of sane number and length; otherwise raise a ValueError."""
+    if not 0 < len(tokens) <= MOST_ENTRIES:
+        raise ValueError(f"it has {len(tokens):,} tokens, and there must be 1 to {MOST_ENTRIES:,}")
+    if {*map(type, tokens)} != {str} or len(set(tokens)) < len(tokens):
+        raise ValueError("its tokens are not distinct texts")
+    lengths = {*map(len, tokens)}
+    if min(lengths) == 0 or max(lengths) > MOST_LENGTH:
+        raise ValueError(f"one of its tokens has {min(lengths) and max(lengths):,} characters")

@@ -9,30 +9,38 @@ from glassformer.errors import CallError
 from glassformer.tokenizers._library import Trained
 from glassformer.tokenizers._tokenizer import IntArray, sized, stretches
 
-SPECIAL = ["[PAD]", "[UNK]"]  # neither ever occurs: all characters of the text are in the vocabulary
+SPECIAL = ("[PAD]", "[UNK]")  # neither ever occurs: all characters of the text are in the vocabulary
 
 
 class Bpe(Trained):
     """The tokenizer of the published Shakespeare model: a text cannot be restored from its tokens."""
 
-    kind, lossless, entries = "bpe", False, 500
+    kind, lossless, entries, special = "bpe", False, 500, SPECIAL
 
     def __init__(self, trained: Any) -> None:
         super().__init__(trained)
         size = trained.get_vocab_size()
         self.vocabulary = tuple(trained.id_to_token(token) for token in range(size))
 
+    @staticmethod
+    def build(**model: Any) -> Any:
+        """Merges inside words and runs of punctuation."""
+        from tokenizers import Tokenizer as Library
+        from tokenizers import models, pre_tokenizers
+
+        library = Library(models.BPE(unk_token=SPECIAL[1], **model))
+        library.pre_tokenizer = pre_tokenizers.Whitespace()
+        library.add_special_tokens(list(SPECIAL))
+        return library
+
     @classmethod
     def learn(cls, text: str, entries: int | None) -> Self:
         """The most frequent pairs of the text, merged one after the other."""
-        from tokenizers import Tokenizer as Library
-        from tokenizers import models, pre_tokenizers, trainers
+        from tokenizers import trainers
 
-        size = sized("bpe", entries, len(set(text)) + len(SPECIAL))
-        library = Library(models.BPE(unk_token=SPECIAL[1]))
-        library.pre_tokenizer = pre_tokenizers.Whitespace()
+        library, size = cls.build(), sized("bpe", entries, len(set(text)) + len(SPECIAL))
         library.train_from_iterator(
-            stretches(text), trainers.BpeTrainer(vocab_size=size, special_tokens=SPECIAL, show_progress=False)
+            stretches(text), trainers.BpeTrainer(vocab_size=size, special_tokens=list(SPECIAL), show_progress=False)
         )
         return cls(library)
 

@@ -10,29 +10,39 @@ from glassformer.tokenizers._library import Trained
 from glassformer.tokenizers._tokenizer import IntArray, sized, stretches
 
 TOGETHER = 16  # stretches: what the library notes beside the ids is large
+PLAIN = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes that the library writes as they are
+OTHERS = sorted({*range(256)} - {*PLAIN})  # the others are written as the characters from 256 on
+BYTES = {chr(byte): byte for byte in PLAIN} | {chr(256 + k): byte for k, byte in enumerate(OTHERS)}
 
 
 class ByteBpe(Trained):
     """Lossless; no text holds anything it cannot write."""
 
     kind, lossless, entries = "byte_bpe", True, 512
+    alphabet = frozenset(BYTES)
 
     def __init__(self, trained: Any) -> None:
         super().__init__(trained)
         self.vocabulary = tuple(_shown(piece) for piece in self._pieces)
 
+    @staticmethod
+    def build(**model: Any) -> Any:
+        """Merges of bytes."""
+        from tokenizers import Tokenizer as Library
+        from tokenizers import decoders, models, pre_tokenizers
+
+        library = Library(models.BPE(**model))
+        library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        library.decoder = decoders.ByteLevel()
+        return library
+
     @classmethod
     def learn(cls, text: str, entries: int | None) -> Self:
         """All 256 bytes, then the most frequent pairs, merged one after the other."""
-        from tokenizers import Tokenizer as Library
-        from tokenizers import decoders, models, pre_tokenizers, trainers
+        from tokenizers import trainers
 
-        size = sized("byte_bpe", entries, 257)
-        library = Library(models.BPE())
-        library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        library.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
+        library, size = cls.build(), sized("byte_bpe", entries, 257)
+        trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=list(BYTES), show_progress=False)
         library.train_from_iterator(stretches(text), trainer)
         return cls(library)
 
@@ -65,16 +75,8 @@ class ByteBpe(Trained):
     @cached_property
     def _pieces(self) -> list[bytes]:
         """The bytes of each token; the library writes each byte as one printable character."""
-        byte = {character: value for value, character in _alphabet().items()}
         tokens = (self._trained.id_to_token(token) for token in range(self._trained.get_vocab_size()))
-        return [bytes(byte[character] for character in token) for token in tokens]
-
-
-def _alphabet() -> dict[int, str]:
-    """Byte → the character that stands for it: printable bytes for themselves, the others from 256 on."""
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in plain]
-    return {byte: chr(byte) for byte in plain} | {byte: chr(256 + k) for k, byte in enumerate(others)}
+        return [bytes(BYTES[character] for character in token) for token in tokens]
 
 
 def _shown(piece: bytes) -> str:

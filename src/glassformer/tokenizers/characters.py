@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer.errors import CallError
-from glassformer.tokenizers._tokenizer import IntArray, Tokenizer
+from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, check_tokens
 
 
 class Characters(Tokenizer):
@@ -32,6 +32,7 @@ class Characters(Tokenizer):
         characters = saved["characters"]
         if not isinstance(characters, str) or list(characters) != sorted(set(characters)):
             raise ValueError("its characters are not in code-point order")
+        check_tokens(characters)
         return cls(characters)
 
     def saved(self) -> dict[str, Any]:
@@ -46,7 +47,8 @@ class Characters(Tokenizer):
         if len(unknown):
             place = int(unknown[0])
             raise CallError(
-                f"character {text[place]!r} at position {place} is not in the vocabulary: {''.join(self.vocabulary)!r}"
+                f"character {text[place]!r} at position {place} is not in the vocabulary: "
+                f"{''.join(self.vocabulary)!r:.300}"
             )
         return ids.astype(np.int32)
 

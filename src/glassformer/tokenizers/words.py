@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from glassformer.errors import CallError
-from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, sized
+from glassformer.tokenizers._tokenizer import IntArray, Tokenizer, check_tokens, sized
 
 END, RARE = "<END>", "<RARE>"
+MOST_MATCHED = 30  # characters of an unknown word that are compared with the others
 WORD = re.compile(r"<END>|<RARE>|\w+(?:['’]\w+)*|[^\w\s]")
 
 
@@ -39,8 +40,11 @@ class Words(Tokenizer):
     def restore(cls, saved: Mapping[str, Any]) -> Self:
         """From the list of words."""
         words = saved["words"]
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not words:
+        if not isinstance(words, list):
             raise ValueError("it has no list of words")
+        check_tokens(words)
+        if END not in words:
+            raise ValueError(f"its words lack {END}")
         return cls(words)
 
     def saved(self) -> dict[str, Any]:
@@ -49,19 +53,20 @@ class Words(Tokenizer):
 
     def encode(self, text: str) -> IntArray:
         """One id per word; an unknown one is answered with the nearest, or read as <RARE> where there is that."""
-        words = cut(text, ends=False)
+        return self._find(cut(text, ends=False))
+
+    def _find(self, words: list[str]) -> IntArray:
         rare = self._ids.get(RARE)
         for place, word in enumerate(words):
             if word not in self._ids and rare is None:
-                near = get_close_matches(word, self.vocabulary, n=3, cutoff=0.5)
+                near = get_close_matches(word[:MOST_MATCHED], self.vocabulary, n=3, cutoff=0.5)
                 hint = f"did you mean {' or '.join(near)}?" if near else "it does not occur in the training text"
-                raise CallError(f"word {word!r} at position {place} is not in the vocabulary; {hint}")
+                raise CallError(f"word {word!r:.60} at position {place} is not in the vocabulary; {hint}")
         return np.array([self._ids.get(word, rare) for word in words], dtype=np.int32)
 
     def read(self, text: str) -> IntArray:
         """The ids of a whole text, with <END> after each line."""
-        rare = self._ids.get(RARE)
-        return np.array([self._ids.get(word, rare) for word in cut(text)], dtype=np.int32)
+        return self._find(cut(text))
 
     def decode(self, ids: IntArray) -> str:
         """Words with spaces between them, a new line after each <END>."""
