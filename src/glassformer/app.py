@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -102,6 +103,8 @@ for _verb in sorted(
 def run() -> None:
     """Run a command; anything wrong is one sentence and an exit code: 1 the work failed, 2 the call was wrong."""
     streams.cover()
+    if {"--json", "--json-lines"} & {*takewhile(lambda word: word != "--", sys.argv)}:
+        streams.reserve()
     os.environ["MPLBACKEND"] = "agg"  # drawn into files, whatever a person's own programs draw with
     stopping.working()
     try:

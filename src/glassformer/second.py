@@ -87,6 +87,7 @@ def work() -> None:
     """What the second process does until nobody tells it anything more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     streams.cover()
+    streams.reserve()
     orders: SimpleQueue[str] = SimpleQueue()
     Thread(target=_listen, args=(orders,), daemon=True).start()
     with suppress(BrokenPipeError):  # nobody is left to answer to
@@ -109,8 +110,8 @@ def _work(orders: "SimpleQueue[str]") -> None:
     module, _, function = name.partition(":")
     do: Callable[[Any], Iterator[Any]] = getattr(import_module(module), function)(setup)
     threadpool_limits(1, "blas")
-    print("null", flush=True)
+    streams.answer("null")
     while True:
         for answer in do(json.loads(orders.get())):
-            print(json.dumps([answer]), flush=True)
-        print("null", flush=True)
+            streams.answer(json.dumps([answer]))
+        streams.answer("null")

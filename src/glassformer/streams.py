@@ -9,11 +9,13 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from glassformer.words import shown
 
 TRACEBACK = "GLASSFORMER_TRACEBACK"  # set: what nobody foresaw is shown as Python shows it
+_output: Any = None  # where `answer` writes while everybody else has the error output: a stream, or a descriptor
 LIBRARIES = r"(glassformer|jax|matplotlib|numpy)(\.|$)"  # whose warnings are about lines of code that no user wrote
 
 
@@ -41,6 +43,8 @@ class Shown:
 
 def cover() -> None:
     """Cover the output and the error output of this process; one that was closed before it began leads nowhere."""
+    global _output
+    _output = _output if isinstance(_output, int) else None
     _fill()
     if not (os.environ.get(TRACEBACK) or sys.warnoptions):
         warnings.filterwarnings("ignore", module=LIBRARIES)
@@ -65,6 +69,29 @@ def _fill() -> None:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number that is free
+
+
+def reserve() -> None:
+    """Keep the output for `answer`; all else that is written there, in C or by other processes, too, goes to stderr."""
+    global _output
+    if isinstance(_output, int):
+        return  # for good: what a process says at its very end is no answer either
+    _output, sys.stdout = sys.stdout, sys.stderr
+    with suppress(AttributeError, OSError):  # not a file, but what a program has put in its place
+        if _output.fileno() == 1:
+            _output.flush()
+            _output = os.dup(1)
+            os.dup2(2, 1)
+
+
+def answer(text: str) -> None:
+    """Write a line to the output, also where it is kept for that."""
+    if not isinstance(_output, int):
+        print(text, file=_output or sys.stdout, flush=True)
+        return
+    left = f"{shown(text)}\n".encode(getattr(sys.__stdout__, "encoding", "utf-8"), "replace")
+    while left:
+        left = left[os.write(_output, left) :]
 
 
 def real(stream: Any) -> Any:

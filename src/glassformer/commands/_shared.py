@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glassformer import streams
 from glassformer.commands import _complete
 from glassformer.errors import CallError, Error, MissingError
 
@@ -230,4 +231,4 @@ def print_json(value: Any) -> None:
     """One JSON object, for scripts."""
     from glassformer.plain import plain
 
-    typer.echo(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
+    streams.answer(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))

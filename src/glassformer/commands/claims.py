@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer import terminal
+from glassformer import streams, terminal
 from glassformer.commands import _complete, _shared
 from glassformer.errors import CallError
 
@@ -114,7 +114,7 @@ def _print_json(rows: "Sequence[Row]") -> None:
     import json
 
     lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
-    typer.echo(f'{{"claims": [\n{lines}\n]}}')
+    streams.answer(f'{{"claims": [\n{lines}\n]}}')
 
 
 def _open(claim: "Claim", folder: Path) -> None:
