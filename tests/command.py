@@ -37,14 +37,15 @@ def call(*words: object) -> Answer:
     """A command in this process, which spares it the loading of JAX."""
     out, err = StringIO(), StringIO()
     code: Any = 0
-    heard, dropped = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    heard, dropped = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}, sys.unraisablehook
     with mock.patch.object(sys, "argv", ["glassformer", *map(str, words)]), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
             code = end.code
         finally:
-            signal.signal(signal.SIGINT, heard)
+            for number, handler in heard.items():
+                signal.signal(number, handler)
             sys.unraisablehook = dropped
     return Answer(0 if code is None else code, out.getvalue(), err.getvalue())
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import glassformer as gf
-from command import QUICK, call
+from command import QUICK, call, start
 from glassformer import contract, experiment, folder, own, second, tasks
 from glassformer.errors import CallError, DamagedError, Error, MissingError
 from glassformer.tasks import Rule, Task
@@ -163,11 +164,11 @@ def test_an_interrupted_run_goes_on(tmp_path):
         (RULE.replace('"3 4 1"', '"3 x"'), r"MyRule: token 'x' at position 1 is not one of"),
         (RULE.replace("(1 - self.three) *", "1.5 *"), r"MyRule: the law of state None is not a set of chances"),
         (RULE.replace("self.evenly([4])", 'float("nan") * self.evenly([4])'), "the law of state 3 is not"),
-        (RULE.replace("self.evenly([4])", "self.evenly([4])[:3]"), r"MyRule: the law of state 3 has 3 chances"),
+        (RULE.replace("self.evenly([4])", "self.evenly([4])[:3]"), r"MyRule: law gives array\(.*not an array of 5 pr"),
         (RULE.replace("return state == 3", "return state == 2"), "MyRule: a place is called constrained where"),
         (RULE.replace("return state == 3", "return False"), r"MyRule: in 20 sequences .* no place is constrained"),
         (RULE.replace("return state == 3", "return {}[state]"), r"MyRule fails \(my_rule.py, line 16\): KeyError"),
-        (RULE + "    def advance(self, state, token):\n        return [token]\n", "MyRule fails.*unhashable"),
+        (RULE + "    def advance(self, state, token):\n        return [token]\n", "advance gives .0., which is not of"),
         (RULE + "    def source(self, tokens, place):\n        return place + 1\n", "MyRule: source says that"),
         (RULE.replace("three: float", "three: dict"), r"three is of the type <class 'dict'>, which no setting has"),
     ],
@@ -179,6 +180,212 @@ def test_what_is_wrong_with_a_file_is_one_sentence(source, sentence, tmp_path):
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1), answer.err
     assert not (tmp_path / "runs").exists()
     assert not list(tmp_path.rglob("__pycache__"))
+
+
+def with_method(head, body):
+    """The rule with one more method, whose first line is 17."""
+    return f"{RULE}    def {head}:\n        {body}\n"
+
+
+EXAMPLES = "import dataclasses; e = super().examples(context, part, most); return dataclasses.replace(e, {})"
+DATA = "import numpy as np; from glassformer.tasks._task import Data, Split; s = {}; return Data(s, s)"
+RUNG = "from glassformer.tasks._task import Rung; return (Rung('a', {}, len, reachable={}),)"
+ARRAY = "import numpy as np; return np.{}"
+WRONG = [  # a method, what it returns instead, and what is said about it
+    ("law(self, state)", "return None", "law gives None, which is not an array of 5 probabilities"),
+    ("law(self, state)", "return 'abcde'", "law gives 'abcde', which"),
+    ("law(self, state)", "return (x for x in [1])", "law gives <generator"),
+    ("law(self, state)", "return [0.2] * 5", "law gives [0.2, 0.2"),
+    ("law(self, state)", ARRAY.format("full((1, 5), 0.2)"), "law gives array([[0.2"),
+    ("law(self, state)", ARRAY.format("full(5, 0.2 + 0j)"), "law gives array([0.2+0.j"),
+    ("law(self, state)", ARRAY.format("full(5, np.nan)"), "the law of state None is not a set of chances"),
+    ("law(self, state)", ARRAY.format("array([2.0, -1, 0, 0, 0])"), "the law of state None is not a set of chances"),
+    ("is_constrained(self, state)", "return None", "is_constrained gives None, which is not of the type bool"),
+    ("is_constrained(self, state)", "return 'yes'", "is_constrained gives 'yes'"),
+    ("source(self, tokens, place)", "return 0.5", "source gives 0.5, which is not of the type int"),
+    ("source(self, tokens, place)", "return -7", "source says that the answer after '3' lies at -7"),
+    ("sample(self, rng, length)", "return '3 4'", "sample gives '3 4', which is not an array of tokens from 0 to 4"),
+    ("sample(self, rng, length)", "return [[1], [1, 2]]", "sample gives [[1], [1, 2]]"),
+    ("sample(self, rng, length)", ARRAY.format("array([99])"), "sample gives array([99])"),
+    ("sample(self, rng, length)", ARRAY.format("array([-1, 2])"), "sample gives array([-1,  2])"),
+    ("sample(self, rng, length)", ARRAY.format("array([0.5])"), "sample gives array([0.5])"),
+    ("allowed(self, tokens)", "return None", "allowed gives None, which is not an array of 2 × 5 truth values"),
+    ("allowed(self, tokens)", ARRAY.format("ones(len(tokens), bool)"), "allowed gives array([ True,  True])"),
+    ("constrained(self, tokens)", ARRAY.format("ones(1, bool)"), "constrained gives array([ True]), which"),
+    ("answerable(self, tokens)", ARRAY.format("ones(1, bool)"), "answerable gives array([ True]), which"),
+    ("source_position(self, tokens)", "return None", "source_position gives None, which is not an array of 8 whole"),
+    ("true_distribution(self, tokens, context)", "return None", "true_distribution gives None"),
+    ("true_distribution(self, tokens, context)", ARRAY.format("full((len(tokens), 5), np.nan)"), "gives array([[nan"),
+    ("true_distribution(self, tokens, context)", ARRAY.format("full((len(tokens), 2), 0.5)"), "gives array([[0.5"),
+    ("true_distribution(self, tokens, context)", ARRAY.format("full((len(tokens), 5), 0.5)"), "do not sum to 1"),
+    ("verify(self, tokens)", "return (True for _ in tokens)", "verify gives <generator"),
+    ("verify(self, tokens)", "return ['x'] * len(tokens)", "verify must judge every token"),
+    ("encode(self, text)", ARRAY.format("array([77])"), "encode gives array([77])"),
+    ("readable(self, tokens)", "return 7", "readable gives 7, which is not of the type str"),
+    ("sizes(self)", "return None", "sizes gives None"),
+    ("sizes(self)", "return {'nothing': 1}", "sizes gives {'nothing': 1}, which are not settings"),
+    ("sizes(self)", "return {'width': 10**9}", "sizes.width = 1000000000 is too large"),
+    ("sizes(self)", "return {'context': -3}", "sizes.context = -3 is too small"),
+    ("ladder(self, context)", "return ('x',)", "its ladder has no rung"),
+    ("ladder(self, context)", RUNG.format("float('nan')", True), "its ladder has no rung"),
+    ("ladder(self, context)", RUNG.format("1.0", False), "its ladder has no rung that can be reached"),
+    ("floor(self, context)", "return 'x'", "floor gives 'x'"),
+    ("floor(self, context)", "return float('nan')", "its floor is no number"),
+    ("data(self, context)", "return None", "data gives None, which is not of the type Data"),
+    (
+        "data(self, context)",
+        DATA.format("Split.of(np.full((4, context + 1), 77))"),
+        "data (train.tokens) gives array([77",
+    ),
+    ("data(self, context)", DATA.format("Split.of(np.zeros((4, 2), int))"), "data (train) has no window, or one of 9"),
+    ("data(self, context)", DATA.format("Split.of(np.zeros((0, context + 1), int))"), "data (train) has no window"),
+    (
+        "data(self, context)",
+        DATA.format("Split(np.zeros(50, int), np.array([10**6]), np.array([3]))"),
+        "data (train) has",
+    ),
+    ("data(self, context)", DATA.format("Split(np.zeros(50, int), np.array([-9]), np.array([3]))"), "data (train) has"),
+    ("examples(self, context, part, most)", "return None", "examples gives None"),
+    ("examples(self, context, part, most)", EXAMPLES.format("windows=e.windows + 77"), "examples (windows) gives"),
+    ("examples(self, context, part, most)", EXAMPLES.format("allowed=e.allowed[:, :1]"), "examples (allowed) gives"),
+    ("examples(self, context, part, most)", EXAMPLES.format("truth=e.truth + float('nan')"), "examples (truth) gives"),
+    ("examples(self, context, part, most)", "return super().examples(context, part, 3 * most)", "gives 24 windows"),
+    ("expectations(self, architecture, train)", "return [7]", "expectations gives a list of something else"),
+    ("files(self)", "return {'../a': b'b'}", "files gives something else than bytes for text.txt"),
+    ("within(self, folder)", "return None", "within gives None, which is not of the type Task"),
+]
+FACTS = {  # what a class says of itself
+    "kinds = 7": "kinds = 7 must be a tuple of texts",
+    "starts = 'x'": "starts = 'x' must be a tuple of texts",
+    "answers = 'many'": "answers = 'many' must be next or one",
+    "measure = 'luck'": "measure = 'luck' must be rule_error or accuracy",
+    "skip = -3": "skip = -3 leaves nothing",
+    "skip = 10**9": "skip = 1000000000 leaves nothing of the 8 predictions",
+    "vocabulary = tuple(map(str, range(70000)))": "the vocabulary has 70,000 tokens; the most is 65,536",
+    "vocabulary = range(10**9)": "vocabulary = range(0, 1000000000) must be a tuple",
+    "vocabulary = (0, 1, 2, 3, 4)": "vocabulary = (0, 1, 2, 3, 4) must be a tuple of texts",
+    "showcase = '3 4'": "showcase = '3 4' must be a tuple of texts",
+    "groups = {'all': [0, 1, 2, 3, 9]}": "groups hold the tokens [0, 1, 2, 3, 9]",
+    "groups = {'all': [0.0, 1.0, 2.0, 3.0, 4.0]}": "groups hold the tokens [0.0",
+    "groups = {7: range(5)}": "groups = {7: range(0, 5)} is not a table from names to tokens",
+    "groups = None": "groups = None is not a table",
+}
+RAISED = {  # what a method may raise, and how it is said
+    "raise SystemExit(3)": "SystemExit: 3",
+    "import sys; sys.exit()": "SystemExit",
+    "raise KeyboardInterrupt": "KeyboardInterrupt",
+    "raise BaseException('x')": "BaseException: x",
+    "raise GeneratorExit": "GeneratorExit",
+    "raise StopIteration": "StopIteration",
+    "raise EOFError": "EOFError",
+    "raise MemoryError": "MemoryError",
+    "raise OSError(28, 'full')": "OSError: [Errno 28] full",
+    "import typer; raise typer.Exit(0)": "Exit: 0",
+    "raise ValueError('two\\nlines')": "ValueError: two lines",
+    "raise type('Bad', (Exception,), {'__str__': lambda self: 1 / 0})": "<exception str() failed>",
+    "return getattr(self, 'law')(state) if 'state' in vars() else self.examples(context, part, most)": "RecursionError",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        *((with_method(head, body), f"MyRule: {said}|(my_rule.py, line 17)") for head, body, said in WRONG),
+        *((f"{RULE}    {fact}\n", f"MyRule: {said}") for fact, said in FACTS.items()),
+        *(
+            (with_method(head, body), f"MyRule fails (my_rule.py, line 18): |{said}")
+            for body, said in RAISED.items()
+            for head in ("law(self, state)", "examples(self, context, part, most)")
+        ),
+    ],
+)
+def test_what_a_class_returns_or_raises_is_one_sentence(source, sentence, tmp_path, monkeypatch):
+    """With the class, the method and its line; nothing is trained, and nothing is left patched."""
+    monkeypatch.delenv("GLASSFORMER_TRACEBACK", raising=False)
+    (tmp_path / "my_rule.py").write_text(source)
+    answer = call("train", "my_rule.py", "--steps", 1, "--json")
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1), answer.err
+    for part in sentence.split("|"):
+        assert part.removeprefix("MyRule: ") in answer.err
+    assert answer.err.startswith("glassformer: MyRule")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_a_task_raises_later_is_one_sentence_in_every_command(trained, tmp_path, monkeypatch):
+    """While a run is scored, not only when a training begins; and the class is as it was."""
+    monkeypatch.delenv("GLASSFORMER_TRACEBACK", raising=False)
+    (tmp_path / "my_rule.py").write_text(with_method("data(self, context)", "raise SystemExit(0)"))
+    answer = call("--task", "my_rule.py", "score", trained)
+    assert answer.code == 2
+    assert answer.err.endswith("glassformer: MyRule fails (my_rule.py, line 18): SystemExit: 0\n")
+    before = dict(vars(Mine))
+    experiment.load(Mine)
+    assert dict(vars(Mine)) == before
+
+
+LOUD = (
+    RULE
+    + """
+import atexit, os, subprocess, sys
+print("at import")
+atexit.register(print, "at exit")
+law = MyRule.law
+def loud(self, state):
+    print("print")
+    sys.__stdout__.write("the first output")
+    os.write(1, b"descriptor")
+    if state is None:
+        subprocess.run(["echo", "child"])
+    return law(self, state)
+MyRule.law = loud
+"""
+)
+
+
+def test_the_output_of_json_is_json_whatever_a_task_prints(tmp_path):
+    """Every word of it goes to the error output: of Python, of descriptors, of other processes, and at the exit."""
+    (tmp_path / "my_rule.py").write_text(LOUD)
+    process = start("train", "my_rule.py", *STEPS, "--json", folder=tmp_path)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    assert json.loads(out)["status"] == "finished"
+    assert out.count("\n") == 1
+    assert all(word in err for word in ("at import", "at exit", "print", "the first output", "descriptor", "child"))
+    (tmp_path / "my_rule.py").write_text(LOUD.replace('atexit.register(print, "at exit")', ""))
+    own.load(tmp_path / "my_rule.py")
+    with second.Second("glassformer.gallery.making:begin", [json.loads(out)["run"], {}, "out"]) as other:
+        other.ready()
+        Path("out").mkdir()
+        assert next(each for found in other.ask("mask") for each in found)["files"]
+
+
+LOOP = "print('looping', flush=True)\n{0}while True: pass"  # it may be stopped in either line
+SHORT = "if most < 20: return super().examples(context, part, most)\n        "  # as before a training begins
+
+
+@pytest.mark.parametrize(
+    ("source", "number", "sentences"),
+    [
+        (LOOP.format(""), signal.SIGINT, [r"stopped in my_rule.py, line [12]"]),
+        (with_method("law(self, state)", LOOP.format(" " * 8)), signal.SIGTERM, [
+            r"stopped at once; .* --resume; it was in MyRule \(my_rule.py, line 1[89]\)"]),
+        (with_method("examples(self, context, part, most)", SHORT + LOOP.format(" " * 8)), signal.SIGINT, [
+            r"next safe point \(Ctrl-C again stops at once\); now in MyRule \(my_rule.py, line (19|20)\)",
+            r"it was in MyRule \(my_rule.py, line (19|20)\)"]),
+    ],
+    ids=["import", "law", "training"],
+)  # fmt: skip
+def test_a_task_that_never_returns_is_stopped(source, number, sentences, tmp_path):
+    (tmp_path / "my_rule.py").write_text(source)
+    with start("train", "my_rule.py", *STEPS, "--json", folder=tmp_path) as process:
+        while "looping" not in process.stderr.readline():
+            assert process.poll() is None
+        for sentence in sentences:
+            process.send_signal(number)
+            while not re.search(sentence, line := process.stderr.readline()):
+                assert line.strip("\n") == "" != line, line
+        assert process.wait(timeout=5) == 1
+        assert process.stdout.read() == ""
 
 
 def test_no_file_and_a_folder_are_sentences(tmp_path):
@@ -264,7 +471,7 @@ def test_every_task_of_the_package_keeps_the_contract():
         made = experiment.load(name)
         contract.check_class(type(made.task))
         contract.check_words(made.task)
-        contract.check(made.task, made.architecture.context)
+        contract.check(made)
 
 
 def test_a_task_file_with_a_wrong_class_is_one_sentence(monkeypatch):

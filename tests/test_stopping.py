@@ -20,12 +20,13 @@ from small_runs import run_of
 @pytest.fixture
 def listening(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after the entry of a command."""
-    before = signal.getsignal(signal.SIGINT)
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     hook = sys.unraisablehook
     monkeypatch.setattr(stopping, "_asked", False)
     stopping.working()
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     sys.unraisablehook = hook
 
 
@@ -56,7 +57,7 @@ def test_each_command_ends_with_a_sentence_of_its_own(monkeypatch, verb):
 @pytest.mark.usefixtures("listening")
 def test_what_python_drops_while_tidying_up_is_heeded_at_the_next_count(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
-        stopping._interrupt()
+        stopping.interrupt()
     stopping_thread = threading.Thread(target=stopping.heed)  # who works for the main thread is not stopped
     stopping_thread.start()
     stopping_thread.join()
@@ -67,7 +68,7 @@ def test_what_python_drops_while_tidying_up_is_heeded_at_the_next_count(monkeypa
     monkeypatch.setattr(stopping.os, "_exit", ended.append)
     monkeypatch.setattr(stopping.os, "write", lambda *_: 0)
     with pytest.raises(KeyboardInterrupt):  # only as the process goes on here
-        stopping._interrupt()
+        stopping.interrupt()
     assert ended == [1], "the second one ends at once"
 
 

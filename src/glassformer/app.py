@@ -8,6 +8,7 @@ from functools import wraps
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
+from traceback import walk_tb
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -81,14 +82,20 @@ class StoppedError(Error):
 
 
 def _stoppable(verb: ModuleType, work: Callable[..., None]) -> Callable[..., None]:
-    """A command that ends with one sentence on Ctrl-C: the file's own `STOPPED`, if it has one."""
+    """A command that ends with one sentence on Ctrl-C (the file's own `STOPPED`, if any), or where a task fails."""
 
     @wraps(work)
     def command(*words: Any, **options: Any) -> None:
         try:
             work(*words, **options)
-        except KeyboardInterrupt:
-            raise StoppedError(getattr(verb, "STOPPED", "stopped")) from None
+        except BaseException as problem:
+            own = sys.modules.get("glassformer.own")  # where it is not loaded, no task is at work
+            if failure := own and own.failure(problem):
+                raise failure from problem
+            if not isinstance(problem, KeyboardInterrupt):
+                raise
+            at = own and own.place(reversed(list(walk_tb(problem.__traceback__))))
+            raise StoppedError(getattr(verb, "STOPPED", "stopped") + (f"; it was in {at}" if at else "")) from None
 
     return command
 

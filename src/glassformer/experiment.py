@@ -195,7 +195,7 @@ def _of_task(given: Task | type[Task] | str | Path, assignments: list[str], trai
     tables["train"] |= {key: value for key, value in train.items() if value is not None}
     made = from_tables(tables, name)
     if code:
-        contract.check(made.task, made.architecture.context)
+        contract.check(made)
     return _named(made, begun, tables)
 
 

@@ -18,9 +18,10 @@ from hashlib import sha256
 from importlib.abc import ExecutionLoader
 from importlib.util import decode_source, module_from_spec, spec_from_loader
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from glassformer import notebook
+from glassformer import notebook, stopping
 from glassformer.errors import CallError, DamagedError, Error, LimitError, MissingError
 from glassformer.tasks import Task
 from glassformer.words import pasted
@@ -167,18 +168,49 @@ def portable(kind: type[Task]) -> bool:
 @contextmanager
 def blamed(kind: type[Task]) -> Iterator[None]:
     """What goes wrong in a class from outside is its own, and said in one sentence with the line."""
-    if kind.__module__.startswith(PACKAGE):
-        yield
-        return
     try:
         yield
-    except Error:
-        raise
-    except Exception as problem:
-        about = _codes.get(kind)
-        at = _line(problem, {getattr(sys.modules.get(kind.__module__), "__file__", None) or "", *_function_files(kind)})
-        where = f" ({about.file if about and about.file else 'its source'}, line {at})" if at else ""
-        raise CallError(f"{kind.__name__} fails{where}: {type(problem).__name__}: {problem}") from problem
+    except BaseException as problem:
+        if kind.__module__.startswith(PACKAGE) or (said := failure(problem, kind.__name__)) is None:
+            raise
+        raise said from problem
+
+
+def failure(problem: BaseException, name: str = "") -> Error | None:
+    """The sentence about a problem that arose in the class of this name, or in any of one's own; None: in none."""
+    at = place(reversed(list(traceback.walk_tb(problem.__traceback__)))) or name
+    if not at or isinstance(problem, Error) or _is_ctrl_c(problem):
+        return None
+    kind, _, where = at.partition(" ")
+    return CallError(f"{kind} fails{where and f' {where}'}: {_what(problem)}")
+
+
+def place(frames: Iterable[tuple[FrameType, int]]) -> str:
+    """The task at work in the first of these frames that belongs to one: `MyRule (my_rule.py, line 7)`; or nothing."""
+    files = {name: kind for kind in _codes for name in _files_of(kind)}
+    for frame, line in frames:
+        if kind := files.get(frame.f_code.co_filename):
+            return f"{kind.__name__} ({_codes[kind].file or 'its source'}, line {line})"
+    return ""
+
+
+def line_of(kind: type[Task], sentence: str) -> str:
+    """Where the first method that a sentence names is defined, as ` (my_rule.py, line 7)`, if its source is known."""
+    for name in re.findall(r"\w+", sentence):
+        found = inspect.getattr_static(kind, name, None)
+        found = inspect.unwrap(getattr(found, "fget", None) or getattr(found, "func", None) or found)
+        if kind in _codes and (at := getattr(found, "__code__", None)) and at.co_filename in _files_of(kind):
+            return f" ({_codes[kind].file or 'its source'}, line {at.co_firstlineno})"
+    return ""
+
+
+def _is_ctrl_c(problem: BaseException) -> bool:
+    return isinstance(problem, KeyboardInterrupt) and not stopping.by_hand()
+
+
+def _what(problem: BaseException) -> str:
+    """What was raised, on one line of sane length; an exception may hold anything, or fail to tell."""
+    return f"{' '.join(traceback.format_exception_only(problem)[-1].split()):.300}"
 
 
 # ---- a file ----------------------------------------------------------------------------------------------------------
@@ -227,11 +259,13 @@ def _executed(called: str, path: Path, data: bytes) -> Any:
     except SyntaxError as problem:
         del sys.modules[called]
         raise CallError(f"{path}, line {problem.lineno or 1}: {problem.msg}") from None
-    except (Exception, SystemExit) as problem:
+    except BaseException as problem:
         del sys.modules[called]
-        at = _line(problem, {loader.get_filename(called)})
-        where = f"{path}, line {at}" if at else str(path)
-        raise CallError(f"{where}: {type(problem).__name__}: {problem}") from None
+        lines = [line for frame, line in traceback.walk_tb(problem.__traceback__) if frame.f_globals is vars(module)]
+        where = f"{path}, line {lines[-1]}" if lines else str(path)
+        if _is_ctrl_c(problem):
+            raise Error(f"stopped in {where}") from None
+        raise CallError(f"{where}: {_what(problem)}") from None
     return module
 
 
@@ -276,20 +310,15 @@ def _code(kind: type[Task]) -> Code:
         if kind.__module__ != "__main__" and "." not in kind.__module__:
             _files[kind] = Path(path).resolve()
         return Code(kind.__name__, Path(path).name, sha256(data).hexdigest(), data)
-    for name in _function_files(kind):
+    for name in _files_of(kind):
         if lines := linecache.getlines(name):
             data = "".join(lines).encode()
             return Code(kind.__name__, None, sha256(data).hexdigest(), data)
     return Code(kind.__name__, None, None)
 
 
-def _function_files(kind: type[Task]) -> list[str]:
-    """The files, or cells of a notebook, in which the functions of a class stand."""
+def _files_of(kind: type[Task]) -> list[str]:
+    """The files, or cells of a notebook, in which the functions of a class stand; at last that of its module."""
     functions = (inspect.unwrap(each) for each in vars(kind).values() if inspect.isfunction(each))
-    return list(dict.fromkeys(each.__code__.co_filename for each in functions if each.__module__ == kind.__module__))
-
-
-def _line(problem: BaseException, names: set[str]) -> int | None:
-    """The innermost line of these files that led to a problem."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    return next((frame.lineno for frame in reversed(frames) if frame.filename in names), None)
+    names = [each.__code__.co_filename for each in functions if each.__module__ == kind.__module__]
+    return list(dict.fromkeys([*names, getattr(sys.modules.get(kind.__module__), "__file__", None) or ""]))

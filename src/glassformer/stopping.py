@@ -1,4 +1,4 @@
-"""Ctrl-C, from the first instant of a command to its last: one sentence, no traceback.
+"""Ctrl-C, and likewise SIGTERM, from the first instant of a command to its last: one sentence, no traceback.
 
 While a command is loaded nothing has been done yet, so it ends at once (cli.py). Then Ctrl-C raises KeyboardInterrupt,
 which app.py turns into the command's own sentence; a second one ends at once. Trainings and studies have an answer of
@@ -16,7 +16,7 @@ from typing import Any
 
 SHOW_CURSOR = b"\x1b[?25h"  # a bar may have hidden it
 SOON = 0.02  # seconds
-_asked = False
+_asked: bool | None = None  # None: no command is at work
 _hooks: list[Callable[[Any], object]] = []  # who is told of exceptions that nobody can catch
 
 
@@ -24,7 +24,7 @@ def working() -> None:
     """From now on the first Ctrl-C raises KeyboardInterrupt, and the second ends the process at once."""
     global _asked
     _asked = False
-    _answer(_interrupt)
+    _answer(interrupt)
     if sys.unraisablehook is not _dropped:
         _hooks.append(sys.unraisablehook)
         sys.unraisablehook = _dropped
@@ -32,6 +32,8 @@ def working() -> None:
 
 def ending(code: int) -> None:
     """All is said: from now on Ctrl-C only cuts the tidying up short."""
+    global _asked
+    _asked = None
     _answer(lambda *_: _end(code))
 
 
@@ -45,6 +47,11 @@ def heed() -> None:
     """Raise KeyboardInterrupt if Ctrl-C was asked for and has not been answered yet."""
     if _asked and threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
+
+
+def by_hand() -> bool:
+    """Whether a KeyboardInterrupt would be somebody's own: a command is at work, and nobody has pressed Ctrl-C."""
+    return _asked is False
 
 
 @contextmanager
@@ -63,8 +70,9 @@ def unheard() -> Iterator[None]:
 def _answer(how: object) -> None:
     if threading.current_thread() is not threading.main_thread():
         return  # called from a program that listens itself
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as nohup and background jobs wish it
-        signal.signal(signal.SIGINT, how)  # type: ignore[arg-type]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and background jobs wish it
+            signal.signal(number, how)  # type: ignore[arg-type]
 
 
 def _dropped(about: "sys.UnraisableHookArgs") -> None:
@@ -87,7 +95,7 @@ def _ask_again() -> None:
         _thread.interrupt_main()
 
 
-def _interrupt(*_: object) -> None:
+def interrupt(*_: object) -> None:
     global _asked
     if _asked:
         _end(1, "stopped at once")

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -77,15 +78,19 @@ def safe_stop(on_input: bool = False) -> Iterator[Callable[[], bool]]:
 
     With `on_input`, anything that comes in on standard input asks too, and so does its end; nobody else looks there.
     """
+    from glassformer import own
+
     asked = False
 
     def ask(number: int, frame: Any) -> None:
         nonlocal asked
         if asked:
+            signal.signal(number, stopping.interrupt)  # the third one ends the process, should a task catch this one
             signal.default_int_handler(number, frame)
         asked = True
         stopping.remember()
-        typer.echo("\nstopping at the next safe point (Ctrl-C again stops at once)", err=True)
+        at = own.place(traceback.walk_stack(frame))
+        typer.echo(f"\nstopping at the next safe point (Ctrl-C again stops at once){at and f'; now in {at}'}", err=True)
 
     def listen(file: int) -> None:
         nonlocal asked

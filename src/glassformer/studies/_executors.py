@@ -133,7 +133,7 @@ def serve(pipe: Any, share: int, number: int, files: Any = ()) -> None:
             fn, args, kwargs = pipe.recv()
             try:
                 answer = ("done", fn(*args, **kwargs))
-            except Exception as problem:
+            except BaseException as problem:  # a task of one's own may raise anything
                 answer = ("failed", sentence(problem))
             pipe.send(answer)
 
@@ -164,7 +164,8 @@ def cores() -> int:
 
 def sentence(problem: BaseException) -> str:
     """What went wrong, in a sentence."""
-    return str(problem) if isinstance(problem, Error) else f"{type(problem).__name__}: {problem}"
+    told = problem if isinstance(problem, Error) else own.failure(problem)
+    return str(told) if told else f"{type(problem).__name__}: {problem}"
 
 
 @contextmanager

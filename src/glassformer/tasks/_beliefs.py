@@ -64,12 +64,6 @@ def explore(
     nexts: list[list[int]] = []
     for state in found:  # grows while we walk it
         chances = np.asarray(law(state), dtype=np.float64)
-        if chances.ndim != 1 or chances.size == 0:
-            raise CallError(
-                f"the law of state {state!r} has the shape {chances.shape}; it is one chance for each token"
-            )
-        if laws and len(chances) != len(laws[0]):
-            raise CallError(f"the law of state {state!r} has {len(chances)} chances, that of {start!r} {len(laws[0])}")
         if not (abs(chances.sum() - 1) <= 1e-9 and chances.min() >= 0):  # nor is what is not a number
             raise CallError(f"the law of state {state!r} is not a set of chances: it sums to {chances.sum():.6g}")
         if (least := chances[chances > 0].min()) < LEAST_CHANCE:

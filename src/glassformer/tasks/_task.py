@@ -219,7 +219,8 @@ class Task(ABC):
         words = text.split()
         for place, word in enumerate(words):
             if word not in ids:
-                raise CallError(f"token {word!r} at position {place} is not one of: {' '.join(self.vocabulary)}")
+                known = f"{' '.join(self.vocabulary):.1000}"
+                raise CallError(f"token {word!r:.100} at position {place} is not one of: {known}")
         return np.array([ids[word] for word in words], dtype=np.int32)
 
     def decode(self, tokens: IntArray) -> str:
