@@ -323,6 +323,25 @@ def test_what_a_task_raises_later_is_one_sentence_in_every_command(trained, tmp_
     assert dict(vars(Mine)) == before
 
 
+def test_methods_may_be_static_and_called_by_keyword():
+    @dataclass(frozen=True, kw_only=True)
+    class Other(Mine):
+        @staticmethod
+        def is_constrained(state):
+            return state == 3
+
+        def sample(self, rng, length):
+            return super().sample(rng=rng, length=length)
+
+        def verify(self, tokens):
+            assert self.allowed(tokens=tokens).shape == (len(tokens), 5)
+            return super().verify(tokens)
+
+    before = dict(vars(Other))
+    assert experiment.load(Other).task == Other()
+    assert dict(vars(Other)) == before
+
+
 LOUD = (
     RULE
     + """

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import wraps
-from inspect import get_annotations
+from inspect import get_annotations, getattr_static
 from itertools import pairwise
 from math import inf, isfinite
 from pathlib import Path
@@ -32,7 +32,7 @@ NUMBERS = {  # what an array holds: NumPy's letters, words, the least, the most
     "places": ("iu", "whole numbers", -inf, inf),
     "flags": ("b", "truth values", 0, 1),
     "numbers": ("biuf", "probabilities", -inf, inf),  # whose limits are looked at elsewhere
-    "chances": ("f", "probabilities", 0, 1 + 1e-9),
+    "chances": ("biuf", "probabilities", 0, 1 + 1e-9),
     "logs": ("f", "logarithms of probabilities", -1e300, 1e-9),
 }
 ARRAYS = {  # what a method returns, and how many along each axis: n as the tokens given, v the vocabulary, * any
@@ -43,7 +43,7 @@ ARRAYS = {  # what a method returns, and how many along each axis: n as the toke
 TYPES: dict[str, tuple[type, ...]] = {
     "advance": (Hashable,), "is_constrained": (bool, np.bool_), "source": (int, np.integer), "listed": (Listed,),
     "original": (bytes,), "decode": (str,), "readable": (str,), "verify": (list,), "data": (Data,), "ladder": (tuple,),
-    "examples": (Examples,), "floor": (float,), "expectations": (list,), "files": (dict,), "within": (Task,),
+    "examples": (Examples,), "floor": (float, int), "expectations": (list,), "files": (dict,), "within": (Task,),
 }  # fmt: skip
 
 
@@ -71,21 +71,21 @@ def _watch(task: Task) -> Iterator[None]:
     with ExitStack() as after:
         for name in (*ARRAYS, *TYPES):
             if hasattr(kind, name):
-                own_method = name in vars(kind)
-                after.callback(*((setattr, kind, name, vars(kind)[name]) if own_method else (delattr, kind, name)))
-                setattr(kind, name, _look_at(name, getattr(kind, name), len(task.vocabulary)))
+                method = getattr_static(kind, name)
+                after.callback(*((setattr, kind, name, method) if name in vars(kind) else (delattr, kind, name)))
+                setattr(kind, name, _look_at(name, method, len(task.vocabulary)))
         yield
 
 
 def _look_at(name: str, method: Any, size: int) -> Any:
     @wraps(method)
-    def call(task: Task, *given: Any) -> Any:
-        found = method(task, *given)
+    def call(task: Task, *given: Any, **named: Any) -> Any:
+        found = getattr(method, "__get__", lambda *_: method)(task, type(task))(*given, **named)
         if name in TYPES and not isinstance(found, TYPES[name]):
             raise CallError(f"{name} gives {written(found)}, which is not of the type {TYPES[name][0].__name__}")
         if name in ARRAYS:
             numbers, axes = ARRAYS[name]
-            known = {"n": np.size(given[0]), "v": size, "*": getattr(found, "size", 0)}
+            known = {"n": np.size([*given, *named.values()][0]), "v": size, "*": getattr(found, "size", 0)}
             _check_array(name, found, numbers, size, *(known[axis] for axis in axes))
         return found
 
@@ -134,34 +134,30 @@ def check_class(kind: type[Task]) -> None:
 def check_words(task: Task) -> None:
     """Refuse a vocabulary that is none; the model's size follows from it."""
     with _named(task):
-        _check_words(task)
-
-
-def _check_words(task: Task) -> None:
-    words = task.vocabulary
-    if not isinstance(words, tuple) or not words or not all(isinstance(each, str) and each for each in words):
-        raise CallError(f"vocabulary = {words!r:.80} must be a tuple of texts, none of them empty")
-    if len(words) > MOST_VOCABULARY:
-        raise CallError(f"the vocabulary has {len(words):,} tokens; the most is {MOST_VOCABULARY:,}")
-    if twice := [each for each, many in Counter(words).items() if many > 1]:
-        raise CallError(f"{twice[0]!r:.60} stands twice in the vocabulary; each token has one word")
-    groups, sizes = task.groups, task.sizes()
-    if not isinstance(groups, Mapping) or not all(isinstance(name, str) for name in groups):
-        raise CallError(f"groups = {written(groups)} is not a table from names to tokens")
-    grouped = [token for group in groups.values() for token in group]
-    whole = all(isinstance(token, int | np.integer) for token in grouped)
-    if not whole or sorted(grouped) != list(range(len(words))):
-        held = written(sorted(grouped) if whole else grouped)
-        raise CallError(f"groups hold the tokens {held}; each of 0 to {len(words) - 1} belongs to exactly one")
-    if not isinstance(sizes, dict) or not sizes.keys() <= described(Architecture).keys():
-        raise CallError(f"sizes gives {written(sizes)}, which are not settings of the architecture")
-    settings.checked(Architecture, sizes, "sizes")
-    for name, values in (("answers", ("next", "one")), ("measure", ("rule_error", "accuracy"))):
-        if getattr(task, name) not in values:
-            raise CallError(f"{name} = {written(getattr(task, name))} must be {' or '.join(values)}")
-    for name in ("kinds", "starts"):
-        if not isinstance(texts := getattr(task, name), tuple) or not all(isinstance(each, str) for each in texts):
-            raise CallError(f"{name} = {written(texts)} must be a tuple of texts")
+        words = task.vocabulary
+        if not isinstance(words, tuple) or not words or not all(isinstance(each, str) and each for each in words):
+            raise CallError(f"vocabulary = {words!r:.80} must be a tuple of texts, none of them empty")
+        if len(words) > MOST_VOCABULARY:
+            raise CallError(f"the vocabulary has {len(words):,} tokens; the most is {MOST_VOCABULARY:,}")
+        if twice := [each for each, many in Counter(words).items() if many > 1]:
+            raise CallError(f"{twice[0]!r:.60} stands twice in the vocabulary; each token has one word")
+        groups, sizes = task.groups, task.sizes()
+        if not isinstance(groups, Mapping) or not all(isinstance(name, str) for name in groups):
+            raise CallError(f"groups = {written(groups)} is not a table from names to tokens")
+        grouped = [token for group in groups.values() for token in group]
+        whole = all(isinstance(token, int | np.integer) for token in grouped)
+        if not whole or sorted(grouped) != list(range(len(words))):
+            held = written(sorted(grouped) if whole else grouped)
+            raise CallError(f"groups hold the tokens {held}; each of 0 to {len(words) - 1} belongs to exactly one")
+        if not isinstance(sizes, dict) or not sizes.keys() <= described(Architecture).keys():
+            raise CallError(f"sizes gives {written(sizes)}, which are not settings of the architecture")
+        settings.checked(Architecture, sizes, "sizes")
+        for name, values in (("answers", ("next", "one")), ("measure", ("rule_error", "accuracy"))):
+            if getattr(task, name) not in values:
+                raise CallError(f"{name} = {written(getattr(task, name))} must be {' or '.join(values)}")
+        for name in ("kinds", "starts"):
+            if not isinstance(texts := getattr(task, name), tuple) or not all(isinstance(each, str) for each in texts):
+                raise CallError(f"{name} = {written(texts)} must be a tuple of texts")
 
 
 def _check_showcase(task: Task) -> None:
