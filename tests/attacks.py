@@ -91,7 +91,7 @@ def _links() -> Iterator[Attack]:
 def _digests() -> Iterator[Attack]:
     """Wrong digests are refused; missing ones are said."""
     lie = last_line(validation_loss=0.5, excess=0.001, rule_error_answerable=0.0)
-    shows = ("check", "loss", "api", "report", "check --json", "film", *LISTS)
+    shows = ("api", "loss", "check", "report", "check --json", "film", *LISTS)
     yield Attack("the last validation loss is edited", "rule", rewrite_lines("metrics.jsonl", lie, False), shows)
     yield Attack(
         "the last losses of a population are edited",
@@ -125,6 +125,7 @@ def _digests() -> Iterator[Attack]:
                 "rule",
                 about("written", name, "sha256", value=value),
                 marked=commands,
+                always=value is None,
             )
         yield Attack(f"the digest of {name} is missing", "rule", without("written", name), marked=commands)
         for what, lines in {"a few": 2, "too many": 10**6, "huge": HUGE, "negative": -1}.items():
@@ -133,23 +134,24 @@ def _digests() -> Iterator[Attack]:
                 "rule",
                 about("written", name, "lines", value=lines),
                 error=commands,
+                always=lines == HUGE,
             )
         for what, count in {"null": None, "true": True, "a text": "31", "a fraction": 31.0}.items():
-            yield Attack(
-                f"the lines of {name} are {what}", "rule", about("written", name, "lines", value=count), marked=commands
-            )
+            make = about("written", name, "lines", value=count)
+            yield Attack(f"the lines of {name} are {what}", "rule", make, marked=commands, always=count is None)
     every = (*NUMBERS, *shows)
     yield Attack("written is missing", "rule", without("written"), marked=every)
     for what, value in {"null": None, "a list": [], "empty": {}, "a text": "x"}.items():
-        yield Attack(f"written is {what}", "rule", about("written", value=value), marked=every)
+        yield Attack(f"written is {what}", "rule", about("written", value=value), marked=every, always=value == {})
     texts = ("ask", "check", "score", "training_data", "report", "check --json")
     yield Attack("files is missing", "text", without("files"), marked=texts)
     for what, value in {"null": None, "a list": [], "empty": {}, "a text": "x"}.items():
-        yield Attack(f"files is {what}", "text", about("files", value=value), marked=texts)
+        yield Attack(f"files is {what}", "text", about("files", value=value), marked=texts, always=value == {})
     for name in ("text.txt", "tokenizer.json"):
         yield Attack(f"the digest of {name} is missing", "text", without("files", name), marked=texts)
         for what, value in {"wrong": wrong, "null": None, "a list": [], "a number": 7}.items():
-            yield Attack(f"the digest of {name} is {what}", "text", about("files", name, value=value), error=texts)
+            make = about("files", name, value=value)
+            yield Attack(f"the digest of {name} is {what}", "text", make, error=texts, always=value == wrong)
         gone = both(about("files", value={}), replaced(name, "a link to a secret"))
         yield Attack(f"files is empty and {name} is a link to a secret", "text", gone, error=texts)
     own = ("own ask", "own check")
@@ -280,22 +282,16 @@ def _numbers() -> Iterator[Attack]:
     """Numbers that no training writes."""
     steps = {"of nineteen digits": STEP, "of -1": -1, "of -2^63": -(2**63), "of 2^63": 2**63, "of 10^30": 10**30}
     for what, step in steps.items():
+        first = what == "of nineteen digits"
         for name, readers in (("metrics.jsonl", METRICS), ("index.jsonl", WEIGHTS), ("times.jsonl", ("runtime",))):
-            make = rewrite_lines(name, last_line(step=step))
-            yield Attack(
-                f"a step {what} in {name}",
-                "rule",
-                make,
-                CHECKS.get(name, readers),
-                sound=(*PASSES.get(name, ()), *LISTS),
-            )
-        yield Attack(f"a step {what} in run.json", "rule", about("last_step", value=step), sound=(*OPEN, *LISTS))
+            make, sound = rewrite_lines(name, last_line(step=step)), (*PASSES.get(name, ()), *LISTS)
+            error = CHECKS.get(name, readers)
+            yield Attack(f"a step {what} in {name}", "rule", make, error, sound=sound, always=first)
+        make, every = about("last_step", value=step), (*OPEN, *LISTS)
+        yield Attack(f"a step {what} in run.json", "rule", make, sound=every, always=first)
+        make = resume_point(step=str(step))
         yield Attack(
-            f"a step {what} in the resume point",
-            "unfinished",
-            resume_point(step=str(step)),
-            ("resume",),
-            sound=("check",),
+            f"a step {what} in a resume point", "unfinished", make, ("resume",), sound=("check",), always=first
         )
 
 
@@ -354,7 +350,8 @@ def _about() -> Iterator[Attack]:
             ("times", "created"),
             ("hardware", "device"),
         ):
-            yield Attack(f"{what} in {where[-1]}", "rule", about(*where, value=text), sound=(*OPEN, *LISTS))
+            make, first = about(*where, value=text), what == "an escape"
+            yield Attack(f"{what} in {where[-1]}", "rule", make, sound=("check", *LISTS, *OPEN), always=first)
         future = both(about("versions", "glassformer", value=text), about("schema", value=99))
         yield Attack(f"{what} in the version of a later schema", "rule", future, OPEN, sound=LISTS)
 
@@ -698,7 +695,9 @@ def _headers() -> Iterator[Attack]:
 
                 other_header(renamed)(run / file)
 
-            yield Attack(f"{file} has a header {what}", base, make, commands)
+            harmless = what == "with 900 kB of metadata" or (base == "unfinished" and what.endswith("of nothing"))
+            groups = ((), (), commands) if harmless else (commands,)
+            yield Attack(f"{file} has a header {what}", base, make, *groups, always=base == "rule")
         for what, data in {
             "a length of 2^63": struct.pack("<Q", 2**63) + b"{}",
             "a length of 0": bytes(16),

@@ -137,7 +137,6 @@ def _resume_points() -> Iterator[Attack]:
     arrays: dict[str, Callable[[dict[str, Any]], object]] = {
         "without an array": lambda arrays: arrays.pop(sorted(arrays)[0]),
         "without any array": lambda arrays: arrays.clear(),
-        "with an array more": lambda arrays: arrays.update(more=np.zeros(3)),
         "with fractions for whole numbers": lambda arrays: arrays.update(
             {k: v.astype(np.float64) for k, v in arrays.items()}
         ),
@@ -149,6 +148,8 @@ def _resume_points() -> Iterator[Attack]:
     for what, change in arrays.items():
         yield Attack(f"a resume point {what}", "unfinished", resume_point(change), error=("resume",), sound=("check",))
     nan = lambda arrays: arrays.update({k: np.full_like(v, np.nan) for k, v in arrays.items() if v.dtype.kind == "f"})  # noqa: E731
+    more = resume_point(lambda arrays: arrays.update(more=np.zeros(3)))
+    yield Attack("a resume point with an array more", "unfinished", more, sound=("resume", "check"))
     yield Attack("a resume point that is not a number", "unfinished", resume_point(nan), sound=("resume", "check"))
     for what, said in {
         "of step 7": {"step": "7"},
