@@ -27,31 +27,31 @@ from hostile import (
     OPEN,
     PASSES,
     READERS,
-    REPLACED,
+    REPLACEMENTS,
     TB,
     TEXTS,
     WEIGHTS,
     Attack,
-    about,
-    both,
+    add_hole,
     cell,
     drop,
+    drop_about,
     edit_json,
     hard_link,
+    in_turn,
     last_line,
     nothing,
     other_header,
     outside,
     plan,
     put,
-    replaced,
+    replacement,
     results,
     resume_point,
     rewrite,
     rewrite_lines,
-    sparse,
+    set_about,
     tokenizer,
-    without,
 )
 
 # ---- the attacks of the trial, in all their variants -----------------------------------------------------------------
@@ -77,14 +77,16 @@ def _links() -> Iterator[Attack]:
     for name, readers in READERS.items():
         base, inner = BASES.get(name, "rule"), "." not in name and name != "lock"
         sound = ("study list",) if base == "study" else ("claims", "claims --json") if base == "claims" else LISTS
-        for how in [each for each in REPLACED if not (inner and each == "a folder")]:
-            make, core = replaced(name, how), how in CORE
+        for how in [each for each in REPLACEMENTS if not (inner and each == "a folder")]:
+            make, core = replacement(name, how), how in CORE
             yield Attack(f"{name} is {how}", base, make, error=readers, sound=sound, always=core)
             if name in RESUMED:
                 yield Attack(f"{name} of an unfinished run is {how}", "unfinished", make, ("resume",), always=core)
         if not inner and name != "lock":
             yield Attack(f"{name} is a hard link", base, hard_link(name), fine=readers, always=False)
-    untrained = both(replaced("runs", "a link to a folder"), lambda study: (study / "cells/width_2.json").unlink())
+    untrained = in_turn(
+        replacement("runs", "a link to a folder"), lambda study: (study / "cells/width_2.json").unlink()
+    )
     yield Attack("runs is a link to a folder and a cell is missing", "study", untrained, error=("study",))
 
 
@@ -109,54 +111,54 @@ def _digests() -> Iterator[Attack]:
     )
     more = lambda lines: [*lines, {**lines[-1], "step": 3001, "validation_loss": 0.5}]  # noqa: E731
     yield Attack("a line more than was written", "rule", rewrite_lines("metrics.jsonl", more, False), shows)
-    running = both(about("status", value="running"), rewrite_lines("metrics.jsonl", more, False))
+    running = in_turn(set_about("status", value="running"), rewrite_lines("metrics.jsonl", more, False))
     yield Attack("running, with a line more than was written", "rule", running, marked=shows)
     none = {"lines": 0, "sha256": sha256(b"").hexdigest()}
-    unsaid = both(running, about("written", "metrics.jsonl", value=none))
+    unsaid = in_turn(running, set_about("written", "metrics.jsonl", value=none))
     yield Attack("running, and no line was written", "rule", unsaid, marked=shows)
-    yield Attack("finished, and no line was written", "rule", about("written", "metrics.jsonl", value=none), shows)
+    yield Attack("finished, and no line was written", "rule", set_about("written", "metrics.jsonl", value=none), shows)
     wrong = "0" * 64
     for name, commands in (("metrics.jsonl", shows), ("index.jsonl", (*NUMBERS, "check"))):
-        digest = about("written", name, "sha256", value=wrong)
+        digest = set_about("written", name, "sha256", value=wrong)
         yield Attack(f"the digest of {name} is wrong", "rule", digest, commands)
         for what, value in {"null": None, "a number": 7, "a list": [], "empty": "", "short": "0" * 63}.items():
             yield Attack(
                 f"the digest of {name} is {what}",
                 "rule",
-                about("written", name, "sha256", value=value),
+                set_about("written", name, "sha256", value=value),
                 marked=commands,
                 always=value is None,
             )
-        yield Attack(f"the digest of {name} is missing", "rule", without("written", name), marked=commands)
+        yield Attack(f"the digest of {name} is missing", "rule", drop_about("written", name), marked=commands)
         for what, lines in {"a few": 2, "too many": 10**6, "huge": HUGE, "negative": -1}.items():
             yield Attack(
                 f"{what} lines of {name} were written",
                 "rule",
-                about("written", name, "lines", value=lines),
+                set_about("written", name, "lines", value=lines),
                 error=commands,
                 always=lines == HUGE,
             )
         for what, count in {"null": None, "true": True, "a text": "31", "a fraction": 31.0}.items():
-            make = about("written", name, "lines", value=count)
+            make = set_about("written", name, "lines", value=count)
             yield Attack(f"the lines of {name} are {what}", "rule", make, marked=commands, always=count is None)
     every = (*NUMBERS, *shows)
-    yield Attack("written is missing", "rule", without("written"), marked=every)
+    yield Attack("written is missing", "rule", drop_about("written"), marked=every)
     for what, value in {"null": None, "a list": [], "empty": {}, "a text": "x"}.items():
-        yield Attack(f"written is {what}", "rule", about("written", value=value), marked=every, always=value == {})
+        yield Attack(f"written is {what}", "rule", set_about("written", value=value), marked=every, always=value == {})
     texts = ("ask", "check", "score", "training_data", "report", "check --json")
-    yield Attack("files is missing", "text", without("files"), marked=texts)
+    yield Attack("files is missing", "text", drop_about("files"), marked=texts)
     for what, value in {"null": None, "a list": [], "empty": {}, "a text": "x"}.items():
-        yield Attack(f"files is {what}", "text", about("files", value=value), marked=texts, always=value == {})
+        yield Attack(f"files is {what}", "text", set_about("files", value=value), marked=texts, always=value == {})
     for name in ("text.txt", "tokenizer.json"):
-        yield Attack(f"the digest of {name} is missing", "text", without("files", name), marked=texts)
+        yield Attack(f"the digest of {name} is missing", "text", drop_about("files", name), marked=texts)
         for what, value in {"wrong": wrong, "null": None, "a list": [], "a number": 7}.items():
-            make = about("files", name, value=value)
+            make = set_about("files", name, value=value)
             yield Attack(f"the digest of {name} is {what}", "text", make, error=texts, always=value == wrong)
-        gone = both(about("files", value={}), replaced(name, "a link to a secret"))
+        gone = in_turn(set_about("files", value={}), replacement(name, "a link to a secret"))
         yield Attack(f"files is empty and {name} is a link to a secret", "text", gone, error=texts)
     own = ("own ask", "own check")
-    yield Attack("the digest of task.py is wrong", "own_task", about("files", "task.py", value=wrong), own)
-    yield Attack("the digest of task.py is missing", "own_task", without("files", "task.py"), sound=own)
+    yield Attack("the digest of task.py is wrong", "own_task", set_about("files", "task.py", value=wrong), own)
+    yield Attack("the digest of task.py is missing", "own_task", drop_about("files", "task.py"), sound=own)
     yield Attack("task.py is another", "own_task", rewrite("task.py", b"raise SystemExit(7)\n", False), own)
     yield Attack("a digest of a step is wrong", "rule", rewrite_lines("index.jsonl", last_line(sha256=wrong)), WEIGHTS)
     yield Attack(
@@ -171,7 +173,9 @@ def _digests() -> Iterator[Attack]:
     yield Attack("no cell has a digest", "study", nothing, marked=study, sound=("study",))
     lie_cell = put("measured", "excess", value=[0.0, 0.0])
     yield Attack("the numbers of a cell are edited", "study", cell(lie_cell, sealed=False), error=study)
-    yield Attack("a cell has no digest", "study", both(cell(nothing), cell(drop("sha256"), sealed=False)), marked=study)
+    yield Attack(
+        "a cell has no digest", "study", in_turn(cell(nothing), cell(drop("sha256"), sealed=False)), marked=study
+    )
     for what, value in {"wrong": wrong, "a number": 7, "a list": []}.items():
         yield Attack(f"the digest of a cell is {what}", "study", cell(put("sha256", value=value), sealed=False), study)
 
@@ -192,12 +196,12 @@ def _sizes() -> Iterator[Attack]:
         "result.json",
     ):
         sound = ("study list",) if BASES.get(name) == "study" else LISTS
-        yield Attack(f"{name} has a terabyte", BASES.get(name, "rule"), sparse(name), READERS[name], sound=sound)
+        yield Attack(f"{name} has a terabyte", BASES.get(name, "rule"), add_hole(name), READERS[name], sound=sound)
     for name in ("resume.safetensors", "lock", "metrics.jsonl", "index.jsonl", "times.jsonl"):
         yield Attack(
             f"{name} of an unfinished run has a terabyte",
             "unfinished",
-            sparse(name),
+            add_hole(name),
             ("resume",),
             sound=("check", *LISTS),
         )
@@ -247,7 +251,7 @@ def _sizes() -> Iterator[Attack]:
 def _folders() -> Iterator[Attack]:
     """What else lies in a folder, and where things are written."""
 
-    def nested(run: Path) -> None:
+    def nest_folders(run: Path) -> None:
         descriptor = os.open(run / "weights", os.O_RDONLY)
         for _ in range(1500):
             os.mkdir("x", dir_fd=descriptor)
@@ -256,24 +260,24 @@ def _folders() -> Iterator[Attack]:
             descriptor = inner
         os.close(descriptor)
 
-    def crowded(run: Path) -> None:
+    def fill_weights(run: Path) -> None:
         for k in range(100_000):
             os.mknod(run / "weights" / f"{k:06}.bin")
 
-    yield Attack("1,500 folders in each other", "rule", nested, sound=("check", "ask", "check --json", *LISTS))
-    yield Attack("100,000 files in weights", "rule", crowded, sound=("check", "ask", *LISTS))
-    for how in REPLACED:
+    yield Attack("1,500 folders in each other", "rule", nest_folders, sound=("check", "ask", "check --json", *LISTS))
+    yield Attack("100,000 files in weights", "rule", fill_weights, sound=("check", "ask", *LISTS))
+    for how in REPLACEMENTS:
         for name in ("loss.svg", "loss.json"):
 
-            def planted(run: Path, name: str = name, how: str = how) -> None:
+            def plant(run: Path, name: str = name, how: str = how) -> None:
                 (run.parents[1] / "out").mkdir()
-                REPLACED[how](run.parents[1] / "out" / name, outside(run) / "metrics.jsonl")
+                REPLACEMENTS[how](run.parents[1] / "out" / name, outside(run) / "metrics.jsonl")
 
-            yield Attack(f"out/{name} is {how}", "rule", planted, sound=("loss",), always=how in CORE)
+            yield Attack(f"out/{name} is {how}", "rule", plant, sound=("loss",), always=how in CORE)
 
         def report(run: Path, how: str = how) -> None:
             (run.parents[1] / "out").mkdir()
-            REPLACED[how](run.parents[1] / "out" / "report.html", outside(run) / "metrics.jsonl")
+            REPLACEMENTS[how](run.parents[1] / "out" / "report.html", outside(run) / "metrics.jsonl")
 
         yield Attack(f"out/report.html is {how}", "rule", report, sound=("report",), always=how in CORE)
 
@@ -287,7 +291,7 @@ def _numbers() -> Iterator[Attack]:
             make, sound = rewrite_lines(name, last_line(step=step)), (*PASSES.get(name, ()), *LISTS)
             error = CHECKS.get(name, readers)
             yield Attack(f"a step {what} in {name}", "rule", make, error, sound=sound, always=first)
-        make, every = about("last_step", value=step), (*OPEN, *LISTS)
+        make, every = set_about("last_step", value=step), (*OPEN, *LISTS)
         yield Attack(f"a step {what} in run.json", "rule", make, sound=every, always=first)
         make = resume_point(step=str(step))
         yield Attack(
@@ -311,7 +315,7 @@ def _about() -> Iterator[Attack]:
         "a schema of 2": (("schema",), 2),
         "a schema that is true": (("schema",), True),
     }.items():
-        yield Attack(f"run.json tells of {what}", "rule", about(*keys, value=value), OPEN, sound=LISTS)
+        yield Attack(f"run.json tells of {what}", "rule", set_about(*keys, value=value), OPEN, sound=LISTS)
     seeds = lambda run: edit_json(  # noqa: E731
         run / "run.json", lambda said: said.update(seeds=list(range(65_537)), members=65_537)
     )
@@ -326,7 +330,7 @@ def _about() -> Iterator[Attack]:
         yield Attack(
             f"{what} steps",
             "unfinished",
-            about("experiment", "train", "steps", value=value),
+            set_about("experiment", "train", "steps", value=value),
             sound=("check", "list figures", "loss", *LISTS),
         )
 
@@ -350,9 +354,9 @@ def _about() -> Iterator[Attack]:
             ("times", "created"),
             ("hardware", "device"),
         ):
-            make, first = about(*where, value=text), what == "an escape"
+            make, first = set_about(*where, value=text), what == "an escape"
             yield Attack(f"{what} in {where[-1]}", "rule", make, sound=("check", *LISTS, *OPEN), always=first)
-        future = both(about("versions", "glassformer", value=text), about("schema", value=99))
+        future = in_turn(set_about("versions", "glassformer", value=text), set_about("schema", value=99))
         yield Attack(f"{what} in the version of a later schema", "rule", future, OPEN, sound=LISTS)
 
 
@@ -376,7 +380,7 @@ def _texts_of_others() -> Iterator[Attack]:
 def _tokenizers() -> Iterator[Attack]:
     """Tokenizers of every kind that is refused."""
 
-    def refused(name: str, change: Callable[[dict[str, Any]], object]) -> Attack:
+    def refusal(name: str, change: Callable[[dict[str, Any]], object]) -> Attack:
         return Attack(f"a tokenizer with {name}", "text", tokenizer(change), TEXTS)
 
     for what, (keys, value) in {
@@ -467,7 +471,7 @@ def _tokenizers() -> Iterator[Attack]:
         "an unknown version": (("version",), "9.9"),
         "no version": (("version",), None),
     }.items():
-        yield refused(what, put(*keys, value=value))
+        yield refusal(what, put(*keys, value=value))
     last = "made"
     for what, token in {
         "beyond int32": 2**31,
@@ -479,13 +483,13 @@ def _tokenizers() -> Iterator[Attack]:
         "that is a text": "3",
         "that is a fraction": 3.5,
     }.items():
-        yield refused(f"an id {what}", put("model", "vocab", last, value=token))
-    yield refused("merges of special tokens", lambda said: said["model"]["merges"].append(["[PAD]", "[UNK]"]))
-    yield refused("merges of nothing", lambda said: said["model"]["merges"].append(["nowhere", "nothing"]))
-    yield refused("a merge of three", lambda said: said["model"]["merges"].append(["a", "b", "c"]))
-    yield refused("a million merges", lambda said: said["model"]["merges"].extend([["a", "n"]] * 10**6))
-    yield refused("65,537 tokens", lambda said: said["model"]["vocab"].update({f"x{k}": 90 + k for k in range(65_537)}))
-    yield refused(
+        yield refusal(f"an id {what}", put("model", "vocab", last, value=token))
+    yield refusal("merges of special tokens", lambda said: said["model"]["merges"].append(["[PAD]", "[UNK]"]))
+    yield refusal("merges of nothing", lambda said: said["model"]["merges"].append(["nowhere", "nothing"]))
+    yield refusal("a merge of three", lambda said: said["model"]["merges"].append(["a", "b", "c"]))
+    yield refusal("a million merges", lambda said: said["model"]["merges"].extend([["a", "n"]] * 10**6))
+    yield refusal("65,537 tokens", lambda said: said["model"]["vocab"].update({f"x{k}": 90 + k for k in range(65_537)}))
+    yield refusal(
         "an added token",
         lambda said: said["added_tokens"].append(
             {
@@ -499,7 +503,7 @@ def _tokenizers() -> Iterator[Attack]:
             }
         ),
     )
-    yield refused(
+    yield refusal(
         "an empty added token",
         put(
             "added_tokens",
@@ -527,7 +531,7 @@ def _tokenizers() -> Iterator[Attack]:
         "a path": "../x",
         "unknown": "x" * 100_000,
     }.items():
-        yield refused(f"a kind that is {what}", lambda _, kind=kind: {"kind": kind, "words": ["a"]})
+        yield refusal(f"a kind that is {what}", lambda _, kind=kind: {"kind": kind, "words": ["a"]})
 
 
 def _locks() -> Iterator[Attack]:
@@ -597,7 +601,7 @@ def _studies() -> Iterator[Attack]:
         "complete although it is not": put("complete", value="yes"),
         "rows of another study": put("rows", value=[{"cell": "x"}]),
     }.items():
-        lie = both(
+        lie = in_turn(
             lambda study, change=change: edit_json(study / "result.json", change),
             lambda study: (study / "cells/width_16.json").unlink(),
         )
@@ -622,7 +626,7 @@ def _claims() -> Iterator[Attack]:
                 edit_json(folder / "settled" / "S0-04.json", put(key, value=value))
 
             yield Attack(f"a claim whose {key} is wrong ({k + 1})", "claims", change, sound=both_claims, always=k == 0)
-    yield Attack("a claim of a terabyte", "claims", sparse("settled/S0-04.json"), sound=both_claims)
+    yield Attack("a claim of a terabyte", "claims", add_hole("settled/S0-04.json"), sound=both_claims)
 
 
 def _page_runs() -> Iterator[Attack]:
@@ -685,7 +689,7 @@ def _headers() -> Iterator[Attack]:
         for what, change in places.items():
 
             def make(run: Path, file: str = file, change: Any = change, name: str = name) -> None:
-                def renamed(table: dict[str, Any]) -> object:
+                def rename(table: dict[str, Any]) -> object:
                     if name in table:
                         table[first] = table.pop(name)
                     changed = change(table)
@@ -693,7 +697,7 @@ def _headers() -> Iterator[Attack]:
                         table[name] = table.pop(first)
                     return changed
 
-                other_header(renamed)(run / file)
+                other_header(rename)(run / file)
 
             harmless = what == "with 900 kB of metadata" or (base == "unfinished" and what.endswith("of nothing"))
             groups = ((), (), commands) if harmless else (commands,)

@@ -15,15 +15,14 @@ from hostile import (
     HUGE,
     LISTS,
     OPEN,
-    REPLACED,
+    REPLACEMENTS,
     TEXTS,
     WEIGHTS,
     Attack,
-    about,
-    both,
     cell,
     drop,
     edit_json,
+    in_turn,
     last_line,
     nothing,
     outside,
@@ -33,6 +32,7 @@ from hostile import (
     resume_point,
     rewrite,
     rewrite_lines,
+    set_about,
     tokenizer,
 )
 
@@ -193,7 +193,7 @@ def _about() -> Iterator[Attack]:
             yield Attack(
                 f"run.json with a wrong {key} ({k + 1})",
                 "rule",
-                about(key, value=value),
+                set_about(key, value=value),
                 sound=("check", "loss", "report", "list figures", "ask", *LISTS),
             )
     yield Attack(
@@ -248,7 +248,7 @@ def _experiments() -> Iterator[Attack]:
     }
     for setting, values in settings.items():
         for k, value in enumerate(values):
-            make = about("experiment", *setting.split("."), value=value)
+            make = set_about("experiment", *setting.split("."), value=value)
             yield Attack(f"an experiment with another {setting} ({k + 1})", "rule", make, sound=every)
     for task in ("own_text", "own_table", "mary"):
 
@@ -303,7 +303,7 @@ def _folders() -> Iterator[Attack]:
         )
 
     def stray(name: str, how: str) -> Callable[[Path], None]:
-        return lambda run: REPLACED[how](run / name, outside(run) / "metrics.jsonl")  # type: ignore[return-value]
+        return lambda run: REPLACEMENTS[how](run / name, outside(run) / "metrics.jsonl")  # type: ignore[return-value]
 
     for name in ("weights/000001.safetensors", ".metrics.jsonl.1-abc.tmp", "weights/.x.tmp", "notes.txt"):
         for how in ("a link to a secret", "a link to itself", "a link that dangles", "a FIFO", "a socket", "/dev/zero"):
@@ -311,7 +311,7 @@ def _folders() -> Iterator[Attack]:
             yield Attack(
                 f"{name} beside an unfinished run is {how}",
                 "unfinished",
-                both(
+                in_turn(
                     lambda run: (run / "weights/000002.safetensors").unlink(missing_ok=True),
                     stray(name.replace("000001", "000002"), how),
                 ),
@@ -338,7 +338,7 @@ def _folders() -> Iterator[Attack]:
 
         return make
 
-    yield Attack("3,000 other runs of nothing", "rule", crowd(b"{}", 3000), sound=newest)
+    yield Attack("3,000 other runs of nothing", "rule", crowd(b"{}", 3000), sound=("check newest", "list runs"))
     yield Attack("300 other runs of 4 MB", "rule", crowd(b'{"a": [' + b"[]," * 1_300_000 + b"[]]}", 300), sound=newest)
     yield Attack("30 other runs of escapes", "rule", crowd(ESCAPES, 30), sound=newest)
     yield Attack("weights is a file", "rule", lambda run: (remove(run / "weights"), (run / "weights").touch()), WEIGHTS)
@@ -354,10 +354,10 @@ def _folders() -> Iterator[Attack]:
 def _tokenizers() -> Iterator[Attack]:
     """Tokenizers in other forms, and strange words."""
 
-    def refused(name: str, change: Callable[[dict[str, Any]], object], error: bool = True) -> Attack:
+    def refusal(name: str, change: Callable[[dict[str, Any]], object], error: bool = True) -> Attack:
         return Attack(f"a tokenizer {name}", "text", tokenizer(change), *((TEXTS,) if error else ((), (), TEXTS)))
 
-    def wrapped(**changes: Any) -> Callable[[dict[str, Any]], object]:
+    def wrap(**changes: Any) -> Callable[[dict[str, Any]], object]:
         return lambda said: {"kind": "bpe", "library": json.dumps({**said, **changes})}
 
     pad = {
@@ -368,10 +368,10 @@ def _tokenizers() -> Iterator[Attack]:
         "pad_type_id": 0,
         "pad_token": "[PAD]",
     }
-    yield refused("in another, with padding of a billion", wrapped(padding=pad))
-    yield refused("in another, with a normalizer", wrapped(normalizer={"type": "Lowercase"}))
+    yield refusal("in another, with padding of a billion", wrap(padding=pad))
+    yield refusal("in another, with a normalizer", wrap(normalizer={"type": "Lowercase"}))
     for what, library in {"a number": 7, "a text": "x", "brackets": "[" * 10**5, "nothing": "", "null": None}.items():
-        yield refused(f"in another that is {what}", lambda _, library=library: {"kind": "bpe", "library": library})
+        yield refusal(f"in another that is {what}", lambda _, library=library: {"kind": "bpe", "library": library})
     for what, words in {
         "none": [],
         "numbers": [1, 2],
@@ -380,8 +380,8 @@ def _tokenizers() -> Iterator[Attack]:
         "a text": "abc",
         "65,537": [f"w{k}" for k in range(65_537)],
     }.items():
-        yield refused(f"of words that are {what}", lambda _, words=words: {"kind": "words", "words": words})
-    yield refused(
+        yield refusal(f"of words that are {what}", lambda _, words=words: {"kind": "words", "words": words})
+    yield refusal(
         "of words with escapes", lambda _: {"kind": "words", "words": [f"\x1b[{k}J" for k in range(90)]}, False
     )
     for what, letters in {
@@ -391,41 +391,41 @@ def _tokenizers() -> Iterator[Attack]:
         "halves": "a\ud800",
         "a number": 7,
     }.items():
-        yield refused(f"of characters that are {what}", lambda _, x=letters: {"kind": "characters", "characters": x})
-    yield refused(
+        yield refusal(f"of characters that are {what}", lambda _, x=letters: {"kind": "characters", "characters": x})
+    yield refusal(
         "of other bytes",
         put(
             "pre_tokenizer",
             value={"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
         ),
     )
-    yield refused(
+    yield refusal(
         "with a prefix of blanks",
         put(
             "pre_tokenizer", value={"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
         ),
     )
-    yield refused("with more in its cutter", put("pre_tokenizer", "more", value=1), False)
-    yield refused("without a cutter", put("pre_tokenizer", value=None))
-    yield refused("without a model", drop("model"))
-    yield refused("with more in its model", put("model", "cache_capacity", value=HUGE))
-    yield refused("with more beside its model", put("more", value=[1]))
-    yield refused(
+    yield refusal("with more in its cutter", put("pre_tokenizer", "more", value=1), False)
+    yield refusal("without a cutter", put("pre_tokenizer", value=None))
+    yield refusal("without a model", drop("model"))
+    yield refusal("with more in its model", put("model", "cache_capacity", value=HUGE))
+    yield refusal("with more beside its model", put("more", value=[1]))
+    yield refusal(
         "with merges in words",
         lambda said: said["model"].update(merges=[" ".join(m) for m in said["model"]["merges"]]),
         False,
     )
-    yield refused("with a merge twice", lambda said: said["model"]["merges"].append(said["model"]["merges"][0]), False)
-    yield refused("with a merge into nothing", lambda said: said["model"]["merges"].append(["b", "w"]))
-    yield refused("with a token of a megabyte", lambda said: said["model"]["vocab"].update({"x" * 10**6: 90}))
-    yield refused("with an empty token", lambda said: said["model"]["vocab"].update({"": 90}))
-    yield refused(
+    yield refusal("with a merge twice", lambda said: said["model"]["merges"].append(said["model"]["merges"][0]), False)
+    yield refusal("with a merge into nothing", lambda said: said["model"]["merges"].append(["b", "w"]))
+    yield refusal("with a token of a megabyte", lambda said: said["model"]["vocab"].update({"x" * 10**6: 90}))
+    yield refusal("with an empty token", lambda said: said["model"]["vocab"].update({"": 90}))
+    yield refusal(
         "with 10,000 added tokens",
         lambda said: said["added_tokens"].extend(
             {**said["added_tokens"][0], "id": 90 + k, "content": f"x{k}"} for k in range(10_000)
         ),
     )
-    yield refused("whose unknown token is added otherwise", put("added_tokens", value=[]), False)
+    yield refusal("whose unknown token is added otherwise", put("added_tokens", value=[]), False)
     for what, data in {
         "no JSON": b"{",
         "a list": b"[]",

@@ -1,7 +1,8 @@
 """Commands in processes that cost little: one process loads everything and forks a child for each command.
 
 A child may hang, take all memory or die of a signal. It has a time-out and a ceiling of memory, and what it took is
-measured. `python tests/forking.py` is that process; `Server` starts it and talks to it.
+measured. `python tests/forking.py` is that process; `Server` starts it and talks to it. Only Linux has what this needs:
+forks of a process with threads, limits that are heeded, and /proc.
 """
 
 import contextlib
@@ -27,6 +28,9 @@ WARMED = (
     ("report", FIXTURES / "runs/rule", "--steps", "2", "--out", "report.html"),
 )  # fmt: skip
 LOADED = ("jax", "optax", "PIL.GifImagePlugin")
+
+
+AVAILABLE = sys.platform == "linux"
 
 
 class Outcome(NamedTuple):
@@ -97,15 +101,14 @@ def _warm_up() -> None:
 
 def _command(folder: str, words: list[str], out: int, err: int) -> Any:
     """What the child does; it never returns."""
-    import resource  # which Windows has not, nor has it forks
+    import resource
 
     code: Any = 99
     try:
         os.setsid()  # so that its own children end with it
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0), os.dup2(out, 1), os.dup2(err, 2)
-        with contextlib.suppress(OSError):  # only Linux tells, and only Linux heeds the limit
-            most = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize() + CEILING
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        most = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize() + CEILING
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.chdir(folder)
         sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
@@ -162,11 +165,8 @@ def _wait(child: int, seconds: float) -> tuple[int, Any]:
 
 
 def _processor_time(process: int) -> float:
-    """Seconds that a process has worked; where nobody can tell, as many as there are."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except OSError:
-        return float("inf")
+    """Seconds that a process has worked."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

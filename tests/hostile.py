@@ -329,7 +329,7 @@ def nothing(_: Any) -> None:
 
 
 def put(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    """Set one value of nested tables."""
+    """Set one value of nest_folders tables."""
 
     def change(table: dict[str, Any]) -> None:
         for key in keys[:-1]:
@@ -340,7 +340,7 @@ def put(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def drop(*keys: str) -> Callable[[dict[str, Any]], None]:
-    """Remove one value of nested tables."""
+    """Remove one value of nest_folders tables."""
 
     def change(table: dict[str, Any]) -> None:
         for key in keys[:-1]:
@@ -380,11 +380,11 @@ def rewrite_lines(
 ) -> Callable[[Path], None]:
     """Other lines in metrics.jsonl or index.jsonl."""
 
-    def rewritten(data: bytes) -> bytes:
+    def rewrite_bytes(data: bytes) -> bytes:
         lines = [json.loads(line) for line in data.splitlines()]
         return "".join(json.dumps(line) + "\n" for line in change(lines)).encode()
 
-    return rewrite(name, rewritten, digests)
+    return rewrite(name, rewrite_bytes, digests)
 
 
 def last_line(**values: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
@@ -392,17 +392,17 @@ def last_line(**values: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, 
     return lambda lines: [*lines[:-1], {**lines[-1], **values}]
 
 
-def about(*keys: str, value: Any) -> Callable[[Path], None]:
+def set_about(*keys: str, value: Any) -> Callable[[Path], None]:
     """One value of run.json."""
     return lambda run: edit_json(run / "run.json", put(*keys, value=value))
 
 
-def without(*keys: str) -> Callable[[Path], None]:
+def drop_about(*keys: str) -> Callable[[Path], None]:
     """One value of run.json less."""
     return lambda run: edit_json(run / "run.json", drop(*keys))
 
 
-def both(*makes: Callable[[Path], object]) -> Callable[[Path], None]:
+def in_turn(*makes: Callable[[Path], object]) -> Callable[[Path], None]:
     """One after the other."""
 
     def make(folder: Path) -> None:
@@ -414,7 +414,7 @@ def both(*makes: Callable[[Path], object]) -> Callable[[Path], None]:
 
 def tokenizer(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     """A tokenizer.json that is changed, with its digest."""
-    return both(lambda run: edit_json(run / "tokenizer.json", change), with_digests)
+    return in_turn(lambda run: edit_json(run / "tokenizer.json", change), with_digests)
 
 
 def seal(table: dict[str, Any]) -> dict[str, Any]:
@@ -441,7 +441,7 @@ def cell(change: Callable[[dict[str, Any]], object], sealed: bool = True) -> Cal
 
 def plan(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     """A study.json that is changed; the cells are sealed."""
-    return both(cell(nothing), lambda study: edit_json(study / "study.json", change))
+    return in_turn(cell(nothing), lambda study: edit_json(study / "study.json", change))
 
 
 def resume_point(change: Callable[[dict[str, Any]], object] = nothing, **metadata: str) -> Callable[[Path], None]:
@@ -468,7 +468,7 @@ def header(data: bytes) -> dict[str, Any]:
 def other_header(change: Callable[[dict[str, Any]], object], tail: bytes = b"", sparse: int = 0) -> Any:
     """A safetensors file with another header before the same numbers, and more, or a hole, behind them."""
 
-    def rewritten(path: Path) -> None:
+    def rewrite_bytes(path: Path) -> None:
         data = path.read_bytes()
         length = struct.unpack("<Q", data[:8])[0]
         table = header(data)
@@ -478,10 +478,10 @@ def other_header(change: Callable[[dict[str, Any]], object], tail: bytes = b"", 
         if sparse:
             os.truncate(path, path.stat().st_size + sparse)
 
-    return rewritten
+    return rewrite_bytes
 
 
-def sparse(name: str, size: int = TB) -> Callable[[Path], None]:
+def add_hole(name: str, size: int = TB) -> Callable[[Path], None]:
     """A file that goes on with a hole."""
     return lambda folder: ((folder / name).touch(), os.truncate(folder / name, size))[0]
 
@@ -508,7 +508,7 @@ def _socket(path: Path) -> None:
         os.chdir(here)
 
 
-REPLACED: dict[str, Callable[[Path, Path], object]] = {  # by what a file or a folder is replaced
+REPLACEMENTS: dict[str, Callable[[Path, Path], object]] = {  # by what a file or a folder is replaced
     "a link to its twin": lambda path, twin: path.symlink_to(twin),
     "a link to a secret": lambda path, twin: path.symlink_to(_root(twin) / "secret.txt"),
     "a link to itself": lambda path, _: path.symlink_to(path.name),
@@ -528,13 +528,13 @@ def _root(twin: Path) -> Path:
     return next(each for each in twin.parents if each.name == "outside")
 
 
-def replaced(name: str, how: str) -> Callable[[Path], None]:
+def replacement(name: str, how: str) -> Callable[[Path], None]:
     """A file or folder that is something else."""
 
     def make(folder: Path) -> None:
         path = folder / name
         _free(path)
-        REPLACED[how](path, outside(folder) / name)
+        REPLACEMENTS[how](path, outside(folder) / name)
 
     return make
 

@@ -14,13 +14,13 @@ import pytest
 
 import hostile
 from attacks import ATTACKS
-from forking import Server
+from forking import AVAILABLE, Server
 from hostile import COMMANDS, Attack, attempt, edit_json, nothing, outside, prepare, put, results, with_digests
 
 TIMES = int(os.environ.get("GLASSFORMER_FUZZ", "1"))
 SECONDS = 36.0 * TIMES  # of processor time, about
 REFUSAL = 0.06  # seconds that making a folder and refusing it take
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="forking.py needs Linux")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def server() -> Iterator[Server]:
         yield started
 
 
-def chosen() -> list[tuple[Attack, list[str]]]:
+def choose_pairs() -> list[tuple[Attack, list[str]]]:
     """What is tried this time: attacks, each with some of its commands."""
     pairs = [(attack, command) for attack in ATTACKS for command in attack.commands]
     first = {attack.name: attack.commands[0] for attack in ATTACKS if attack.always}
@@ -47,7 +47,7 @@ def chosen() -> list[tuple[Attack, list[str]]]:
 def test_an_attack_ends_in_words(server: Server) -> None:
     failed = [
         f"{attack.name}; {command}: {wrong}"
-        for attack, commands in chosen()
+        for attack, commands in choose_pairs()
         for command, _, wrong in results(server, attack, commands)
         if wrong
     ]
@@ -55,7 +55,7 @@ def test_an_attack_ends_in_words(server: Server) -> None:
 
 
 def test_some_are_always_tried() -> None:
-    tried = {attack.name for attack, _ in chosen()}
+    tried = {attack.name for attack, _ in choose_pairs()}
     assert {attack.name for attack in ATTACKS if attack.always} <= tried
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
     assert all(command in COMMANDS for attack in ATTACKS for command in attack.commands)

@@ -21,7 +21,7 @@ import pytest
 import typer
 
 from command import Answer, call
-from forking import Server
+from forking import AVAILABLE, Server
 from glassformer import words
 from glassformer.app import app
 from hostile import METRICS, TEXTS, WEIGHTS, Attack, cell, edit_json, nothing, prepare, results, seal, with_digests
@@ -227,7 +227,7 @@ def files_of(base: str) -> list[str]:
     return [*found, *(each for each in found if each.endswith((".json", ".jsonl")))]
 
 
-def spoilt(base: str, rng: random.Random) -> Attack:
+def spoil_folder(base: str, rng: random.Random) -> Attack:
     """A folder with one file spoilt: with the digests that protect it brought up to date, or left as they were."""
     file, how = rng.choice(files_of(base)), rng.choice([*sorted(SPOILT), "another value", "another value"])
     fresh, seed, commands = rng.random() < 0.5, rng.random(), tuple(rng.sample(FOLDERS[base], 2))
@@ -248,14 +248,14 @@ def spoilt(base: str, rng: random.Random) -> Attack:
     return Attack(f"{base}/{file} {how}, digests {'fresh' if fresh else 'stale'}", base, make, (), marked, commands)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+@pytest.mark.skipif(not AVAILABLE, reason="forking.py needs Linux")
 def test_whatever_a_folder_holds_is_answered_in_words() -> None:
     """Each reading leaves the folder as it found it; what is shown was verified, or is marked."""
     rng = random.Random(f"{SEED} folders")
     failed = []
     with Server() as server:
         for base in [*FOLDERS, "text", "study"] * (6 * TIMES):
-            attack = spoilt(base, rng)
+            attack = spoil_folder(base, rng)
             for command, outcome, wrong in results(server, attack, attack.commands):
                 failed += [f"{attack.name}; {command}: {wrong}; {outcome.said[-300:]}"] if wrong else []
     assert not failed, "\n" + "\n".join(failed)
