@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -546,7 +547,9 @@ def test_resume_finds_the_interrupted_run_among_others(here, trained):
     refused(call("train", "plus_last_even", "--steps", 41, *QUICK, "--resume"), "no interrupted run")
     about = here / usual / "run.json"  # as if it had been killed before its first safe point
     table = json.loads(about.read_text())
-    about.write_text(json.dumps({**table, "status": "running"}))
+    nothing = {"lines": 0, "sha256": sha256(b"").hexdigest()}
+    written = dict.fromkeys(("index.jsonl", "metrics.jsonl"), nothing)
+    about.write_text(json.dumps({**table, "status": "running", "last_step": 0, "kept": 0, "written": written}))
     for name in ("index.jsonl", "metrics.jsonl", "resume.safetensors", "weights/000000.safetensors"):
         (about.parent / name).unlink()
     assert call("train", "plus_last_even", *settings, "--resume", "--quiet") == (0, f"{usual}\n", "")

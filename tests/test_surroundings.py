@@ -87,4 +87,4 @@ def test_a_loss_too_large_for_a_step_down_does_not_hold_up_the_timeline() -> Non
 
 
 def test_files_of_a_study_hold_no_mark_that_turns_the_writing() -> None:
-    assert study.text({"cell": "\u202egnp"}) == b'{\n "cell": "\\u202egnp"\n}\n'
+    assert study.text({"cell": "\u202egnp"}).startswith(b'{\n "cell": "\\u202egnp",\n "sha256": "')

@@ -7,7 +7,6 @@ from functools import wraps
 from inspect import get_annotations, getattr_static
 from itertools import pairwise
 from math import inf, isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,11 +56,14 @@ def check(made: "Experiment") -> None:
         _check_showcase(task)
         _check_sequences(task, context)
         _check_data(task, context)
-        task.within(Path())
+        task.within({})
         if not all(isinstance(sentence, str) for sentence in task.expectations(made.architecture, made.train)):
             raise CallError("expectations gives a list of something else than texts")
-        if any(name not in folder.FILES or not isinstance(data, bytes) for name, data in task.files().items()):
+        files = task.files()
+        if any(name not in folder.FILES or not isinstance(data, bytes) for name, data in files.items()):
             raise CallError(f"files gives something else than bytes for {' or '.join(folder.FILES)}")
+        if {*files} != {*task.needs}:
+            raise CallError(f"files gives {sorted(files)}, and needs names {sorted(task.needs)}; name the same files")
 
 
 @contextmanager

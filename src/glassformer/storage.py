@@ -213,6 +213,8 @@ class Folder:
     def _parent(self, name: str) -> Iterator[tuple[str, int | None]]:
         """The last part of a name, and the descriptor of the folder that part is in."""
         *above, last = name.split("/")
+        if ".." in (*above, last):
+            raise DamagedError(f"{name!r:.100} leads out of {self.path}; a file is named from within its folder")
         opened: list[int] = []
         try:
             parent = self._descriptor

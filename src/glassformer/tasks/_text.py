@@ -77,7 +77,10 @@ class Text(InView):
     def cutter(self) -> Tokenizer:
         """The tokenizer, learnt from the text, or as the run keeps it."""
         if self.kept is not None and TOKENIZER in self.kept:
-            return tokenizers.load(self.kept[TOKENIZER], TOKENIZER)
+            found = tokenizers.load(self.kept[TOKENIZER], TOKENIZER)
+            if found.kind != self.tokenizer:
+                raise DamagedError(f"{TOKENIZER} holds {found.kind}, and this run was trained with {self.tokenizer}")
+            return found
         return _learnt(self.tokenizer, self.text, self.entries)
 
     @cached_property
