@@ -142,10 +142,9 @@ def run_and_text(words: Sequence[str], *, say: bool = True) -> "tuple[Run, str |
 
 def run_and_names(words: list[str], kind: str, *, say: bool = True) -> "tuple[Run, list[str]]":
     """The run, and the pieces named after it; where the first word is a piece, the run is the newest."""
-    from glassformer import _discover, catalogue
+    from glassformer import catalogue
 
-    there = catalogue.pieces(kind)
-    if words and (words[0] in there or words[0] in _discover.RENAMED) and not Path(words[0]).is_dir():
+    if words and words[0] in catalogue.pieces(kind) and not Path(words[0]).is_dir():
         run, names = opened(None, say=say), words
     else:
         run, names = opened(words[0] if words else None, say=say), words[1:]
@@ -153,17 +152,14 @@ def run_and_names(words: list[str], kind: str, *, say: bool = True) -> "tuple[Ru
 
 
 def named(name: str, kind: str) -> str:
-    """The name of a piece, if there is one; a name from before is answered with the one of today."""
-    from glassformer import _discover, catalogue
+    """The name of a piece, if there is one."""
+    from glassformer import catalogue
     from glassformer.errors import unknown
 
     there = catalogue.pieces(kind)
-    new = name if name in there else _discover.RENAMED.get(name, name)
-    if new not in there:
+    if name not in there:
         raise unknown(name, kind, there)
-    if new != name:
-        typer.echo(f"glassformer: {name} is called {new} now", err=True)
-    return new
+    return name
 
 
 def formats(given: str | None, known: Sequence[str], otherwise: str) -> tuple[str, ...]:
