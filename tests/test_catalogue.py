@@ -142,22 +142,6 @@ def test_what_an_option_may_not_be_is_refused_in_one_sentence(name, option, valu
     assert refused.value.exit_code == 2
 
 
-def test_an_old_name_is_answered_with_the_new_one(tmp_path):
-    run = run_of("plus_last_even")
-    for old, new in _discover.RENAMED.items():
-        assert new in ANALYSES, f"{old} leads nowhere"
-    with pytest.warns(DeprecationWarning, match="surface is called loss_surface now"):
-        assert gf.analyses.surface is gf.analyses.loss_surface
-    with pytest.warns(DeprecationWarning, match="signal is called stream_size now"):
-        assert gf.figures.plot_signal is gf.figures.plot_stream_size
-    with pytest.raises(AttributeError):
-        _ = gf.analyses.no_such_analysis
-    answer = call("figures", run.path, "atlas", "--format", "svg", "--out", tmp_path)
-    assert answer.code == 0, answer.err
-    assert "atlas is called point_atlas now" in answer.err
-    assert list(tmp_path.glob("point_atlas*.svg"))
-
-
 # ---- glassformer list ------------------------------------------------------------------------------------------------
 
 

@@ -10,33 +10,8 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
-from warnings import warn
 
 from glassformer.errors import CallError, unknown
-
-RENAMED = {  # what a piece was called → what it is called now
-    "aligned": "seeds_aligned",
-    "atlas": "point_atlas",
-    "cells": "study_cells",
-    "change": "weight_change",
-    "change_rate": "prediction_change",
-    "components": "study_parts",
-    "data_size": "study_sizes",
-    "decision_grid": "landscape_input",
-    "frozen": "reachable",
-    "landscape_summary": "landscape_winners",
-    "neuron": "one_neuron",
-    "optimisers": "study_optimisers",
-    "query_focus": "score_field",
-    "query_key": "query_key_space",
-    "rates": "study_rates",
-    "score_atlas": "pair_scores",
-    "sequences": "training_data",
-    "signal": "stream_size",
-    "surface": "loss_surface",
-    "uncertainty": "entropy",
-    "update": "one_update",
-}
 
 
 @cache
@@ -59,15 +34,6 @@ def places(folder: ModuleType) -> Mapping[str, str]:
 def names(folder: ModuleType) -> list[str]:
     """The pieces in a folder, without importing them."""
     return list(places(folder))
-
-
-def current(folder: ModuleType, name: str) -> str:
-    """The name of a piece today; a name from before is answered with the new one, and a warning."""
-    new = RENAMED.get(name)
-    if new is None or name in (there := places(folder)) or new not in there:
-        return name
-    warn(f"{name} is called {new} now", DeprecationWarning, stacklevel=3)
-    return new
 
 
 def file(folder: ModuleType, name: str) -> ModuleType:
@@ -124,9 +90,9 @@ def public(
     def found(name: str) -> Any:
         here = sys.modules[package]
         if name.startswith(prefix) and not name.startswith("_"):
-            new = current(here, name.removeprefix(prefix))
-            if new in places(here):
-                return make(here, new)
+            bare = name.removeprefix(prefix)
+            if bare in places(here):
+                return make(here, bare)
         raise AttributeError(f"module {package!r} has no attribute {name!r}{_hint(name, prefix, names(here))}")
 
     return found, lambda: [prefix + name for name in names(sys.modules[package])]
