@@ -19,34 +19,29 @@ def boltzmann(logits: Array, temperatures: Array) -> Array:
 
 def entropy(chances: Array) -> Array:
     """H = −Σ p ln p over the last axis, in nats: 0 when one token is certain, ln N when all are alike."""
-    found: Array = -(chances * np.log(chances + TINY)).sum(axis=-1)
-    return found
+    return -(chances * np.log(chances + TINY)).sum(axis=-1)
 
 
 def loss(chances: Array, target: int) -> Array:
     """L = −ln p(target), in nats: how surprised the model is by the right answer."""
-    found: Array = -np.log(chances[..., target] + TINY)
-    return found
+    return -np.log(chances[..., target] + TINY)
 
 
 def divergence(now: Array, before: Array, floor: float = 1e-12) -> Array:
     """D = Σ p ln(p / q) over the last axis, in nats: how far one distribution has moved from another."""
-    found: Array = (now * np.log((now + floor) / (before + floor))).sum(axis=-1)
-    return found
+    return (now * np.log((now + floor) / (before + floor))).sum(axis=-1)
 
 
 def energy(chances: Array, logits: Array) -> Array:
     """U = Σ p E with E = −logit: the mean energy at a temperature."""
-    found: Array = -(chances * logits).sum(axis=-1)
-    return found
+    return -(chances * logits).sum(axis=-1)
 
 
 def specific_heat(chances: Array, logits: Array, temperatures: Array) -> Array:
     """C = Var(E) / T² = dU/dT: how much energy one more degree takes; (temperature, ...)."""
     centred = logits + energy(chances, logits)[..., None]
     variance = (chances * centred**2).sum(axis=-1)
-    found: Array = variance / np.reshape(temperatures, (-1, *[1] * (variance.ndim - 1))) ** 2
-    return found
+    return variance / np.reshape(temperatures, (-1, *[1] * (variance.ndim - 1))) ** 2
 
 
 def free_energy(logits: Array, temperatures: Array) -> Array:
@@ -54,8 +49,7 @@ def free_energy(logits: Array, temperatures: Array) -> Array:
     cold = np.asarray(temperatures, dtype=float).reshape(-1, *[1] * (logits.ndim - 1))
     top = logits.max(axis=-1)
     scaled = (logits - top[..., None]) / cold[..., None]
-    found: Array = -(top + cold * np.log(np.exp(scaled).sum(axis=-1)))
-    return found
+    return -(top + cold * np.log(np.exp(scaled).sum(axis=-1)))
 
 
 def heat_peak(logits: Array) -> tuple[float, float]:

@@ -140,8 +140,7 @@ class Engine:
 
     def zeros(self) -> Array:
         """(member,) nothing yet."""
-        nothing: Array = self.place(np.zeros(len(self.seeds), np.float32))
-        return nothing
+        return self.place(np.zeros(len(self.seeds), np.float32))
 
     @in_32_bits
     def stretch(self, state: State, begin: int, end: int) -> tuple[State, Array, Array]:
@@ -175,8 +174,7 @@ class Engine:
     @in_32_bits
     def rate_at(self, step: int, scale: Array) -> Array:
         """(member,): the rate of the update that led to a step; of the first one at step 0."""
-        rate: Array = self._compiled["rate"](np.int32(max(step - 1, 0)), scale)
-        return rate
+        return self._compiled["rate"](np.int32(max(step - 1, 0)), scale)
 
     def compile(self, state: State) -> None:
         """Compile what is needed side by side; the state is only looked at."""

@@ -103,8 +103,7 @@ class Experiment:
 
 def _plain(part: Any) -> dict[str, Any]:
     values = {name: value for name, value in asdict(part).items() if value is not None}
-    plain: dict[str, Any] = json.loads(json.dumps(values))
-    return plain
+    return json.loads(json.dumps(values))
 
 
 def names() -> list[str]:
@@ -115,8 +114,7 @@ def names() -> list[str]:
 def text(name: str) -> str:
     """The TOML of an experiment, to begin your own from: a ready-made one, one's own, or what a task in a .py gets."""
     if name in names():
-        found: str = (_folder() / f"{name}.toml").read_text(encoding="utf-8")
-        return found
+        return (_folder() / f"{name}.toml").read_text(encoding="utf-8")
     if name.endswith(".py"):
         from glassformer import listing
 

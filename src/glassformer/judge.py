@@ -68,8 +68,7 @@ class Judged:
 
     def _known(self, part: str, name: str, last: bool) -> np.ndarray:
         """(window, place): what is known of the predictions that count."""
-        found: np.ndarray = getattr(self.all[part], name)[:, self.came][self._behind[last][part]]
-        return found
+        return getattr(self.all[part], name)[:, self.came][self._behind[last][part]]
 
     def _tables(self, rows: Mapping[str, np.ndarray], size: int) -> list[dict[str, np.ndarray]]:
         """What is known of some windows, so many at a time; the last table is filled up."""

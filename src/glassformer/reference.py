@@ -131,15 +131,13 @@ def normalise(x: Array, w: Params, name: str, a: Architecture) -> Array:
 def softmax(x: Array) -> Array:
     """Positive numbers that sum to 1 along the last axis."""
     e = np.exp(x - x.max(-1, keepdims=True))
-    total: Array = e / e.sum(-1, keepdims=True)
-    return total
+    return e / e.sum(-1, keepdims=True)
 
 
 def log_softmax(x: Array) -> Array:
     """Their logarithms, which stay finite where a number rounds to zero."""
     shifted = x - x.max(-1, keepdims=True)
-    found: Array = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-    return found
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
 def gelu(x: Array) -> Array:

@@ -88,8 +88,7 @@ def _metadata(kind: type, name: str) -> Mapping[str, Any]:
     for base in kind.__mro__:
         found = base.__dict__.get("__dataclass_fields__", {}).get(name)
         if found is not None and found.metadata:
-            about: Mapping[str, Any] = found.metadata
-            return about
+            return found.metadata
     return {}
 
 

@@ -47,8 +47,7 @@ class Trace(Mapping[str, Array]):
     @property
     def words(self) -> list[str]:
         """The tokens that went in, as texts; of a batch one list for each input."""
-        texts: list[str] = np.array(self._words, dtype=object)[self.tokens].tolist()
-        return texts
+        return np.array(self._words, dtype=object)[self.tokens].tolist()
 
     def __getitem__(self, name: str) -> Array:
         point, block = self._place(name)
@@ -109,8 +108,7 @@ class Trace(Mapping[str, Array]):
                     coordinates[f"{axis}_label"] = (axis, list(labels))
         if self.tokens.ndim == 2:
             coordinates["tokens"] = (("batch", "position"), self.tokens)
-        made: xarray.Dataset = library("xarray").Dataset(variables, coordinates, {"step": self.step})
-        return made
+        return library("xarray").Dataset(variables, coordinates, {"step": self.step})
 
     def __repr__(self) -> str:
         said = self._said()

@@ -33,8 +33,7 @@ def metric(run: Run, name: str, member: int = 0, table: Mapping[str, Array] | No
     column = (metrics(run) if table is None else table).get(name)
     if column is None or not len(column):
         return None
-    found: Array = column[:, member] if column.ndim == 2 and run.members > 1 else column
-    return found
+    return column[:, member] if column.ndim == 2 and run.members > 1 else column
 
 
 def logged(run: Run, name: str, step: int, member: int = 0) -> tuple[float, bool] | None:
@@ -66,8 +65,7 @@ def window_floor(run: Run, member: int = 0, part: Literal["train", "validation"]
 
 def judged(run: Run, part: str = "validation") -> Array | None:
     """(line,): how many windows of a part are behind each line; None where a run does not say."""
-    found: Array | None = metrics(run).get(f"judged.{part}")
-    return found
+    return metrics(run).get(f"judged.{part}")
 
 
 def floors(run: Run, part: str) -> Array | None:

@@ -28,8 +28,7 @@ class Curvature:
     def matrix(self, weights: Array) -> Array:
         """(parameter, parameter): every second derivative, made symmetric."""
         found = self._call("matrix", weights)
-        whole: Array = (found + found.T) / 2
-        return whole
+        return (found + found.T) / 2
 
     def times(self, weights: Array, vector: Array) -> Array:
         """(parameter,): the matrix times a vector, without the matrix."""

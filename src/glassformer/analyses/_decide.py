@@ -180,16 +180,14 @@ def neuron_inputs(model: Model, block: int) -> tuple[Array, Array]:
 def entering(seen: Mapping[str, Array], block: int, a: Architecture) -> Array:
     """(position, feature): the stream that a block reads and adds to."""
     point, of = _operands.entering(block, a)
-    found: Array = seen[point] if of is None else seen[point][of]
-    return found
+    return seen[point] if of is None else seen[point][of]
 
 
 def after(w: Params, block: int, head: int, values: Array, a: Architecture) -> Array:
     """A head's values or mixes, (..., feature of the head) → what they add to the stream, (..., feature)."""
     part = slice(head * a.per_head, (head + 1) * a.per_head)
     if a.output_projection:
-        found: Array = values @ w["blocks"][block]["output"][part]
-        return found
+        return values @ w["blocks"][block]["output"][part]
     found = np.zeros((*np.shape(values)[:-1], a.width), np.asarray(values).dtype)
     found[..., part] = values
     return found

@@ -52,14 +52,12 @@ class Judged:
     @property
     def excess(self) -> Array:
         """(example, place): loss minus that of the exact predictor on the same token, in nats."""
-        found: Array = self.examples.truth - np.log(np.maximum(self.given, 1e-30))
-        return found
+        return self.examples.truth - np.log(np.maximum(self.given, 1e-30))
 
     @property
     def hidden(self) -> Array:
         """(example, place): constrained, but what is in view does not settle the answer."""
-        found: Array = self.examples.constrained & ~self.examples.answerable
-        return found
+        return self.examples.constrained & ~self.examples.answerable
 
 
 @lru_cache(maxsize=16)

@@ -296,8 +296,7 @@ def _between(chances: Array, times: int) -> Array:
 
 def coarse(chances: Array) -> Array:
     """Probabilities as exactly as a map of 256 colours shows them: it has thousands of places."""
-    found: Array = np.round(chances, 4)
-    return found
+    return np.round(chances, 4)
 
 
 def _mixed(grid: Array) -> Array:
@@ -317,8 +316,7 @@ def _short(values: Array, border: Array, low: Array | bool = False) -> Array:
     digits = np.where(border, DIGITS, 1)
     scale = 10.0 ** (digits - 1 - np.floor(np.log10(np.clip(values, 1e-12, 1e3))))
     many = values * scale
-    found: Array = np.where(border, np.round(many), np.where(low, np.floor(many), np.ceil(many))) / scale
-    return found
+    return np.where(border, np.round(many), np.where(low, np.floor(many), np.ceil(many))) / scale
 
 
 def most_telling(chances: Array) -> tuple[int, ...]:
@@ -489,5 +487,4 @@ def _bent(flat: Plane, points: list[Array], spread: float) -> tuple[Array | None
 def _off(flat: Plane, values: Array, directions: bool) -> Array:
     """How far points lie from the plane."""
     from_origin = values - (0 if directions else flat.origin)
-    found: Array = np.linalg.norm(from_origin - (from_origin @ flat.basis) @ flat.basis.T, axis=-1)
-    return found
+    return np.linalg.norm(from_origin - (from_origin @ flat.basis) @ flat.basis.T, axis=-1)

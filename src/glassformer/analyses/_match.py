@@ -17,15 +17,13 @@ def assignment(gain: Array) -> list[int]:
     """For each row of a square table its column, no column twice, so that the sum of the cells is the largest."""
     from scipy.optimize import linear_sum_assignment
 
-    found: list[int] = linear_sum_assignment(gain, maximize=True)[1].tolist()
-    return found
+    return linear_sum_assignment(gain, maximize=True)[1].tolist()
 
 
 def looks(run: Run, step: int, member: int) -> Array:
     """(block, head, place): attention of every head on held-out inputs, all queries and keys in a row."""
     seen = run.trace(inputs(run), step=step, member=member)["attention"].astype(np.float64)  # (input, block, head, …)
-    found: Array = np.moveaxis(seen, 0, 2).reshape(*seen.shape[1:3], -1)
-    return found
+    return np.moveaxis(seen, 0, 2).reshape(*seen.shape[1:3], -1)
 
 
 def fires(run: Run, step: int, member: int) -> Array:
@@ -45,8 +43,7 @@ def elsewhere(parts: Array, by: int, many: int) -> Array:
     if many < 2:
         return np.full(parts.shape, np.nan)
     each = parts.reshape(*parts.shape[:2], many, -1)
-    found: Array = np.roll(each, 1 + (by - 1) % (many - 1), axis=2).reshape(parts.shape)  # never a whole round
-    return found
+    return np.roll(each, 1 + (by - 1) % (many - 1), axis=2).reshape(parts.shape)  # never a whole round
 
 
 def same_looks(one: Array, other: Array) -> Array:
@@ -57,8 +54,7 @@ def same_looks(one: Array, other: Array) -> Array:
 
 def same_fires(one: Array, other: Array) -> Array:
     """(neuron, neuron): correlation of two neurons' standardised activations; 0 for one that never changes."""
-    found: Array = one @ other.T
-    return found
+    return one @ other.T
 
 
 def standardise(values: Array) -> Array:

@@ -92,8 +92,7 @@ class Pairs(Result):
             return values
         if not 0 <= head < len(values):
             raise CallError(f"head = {head} is not between 0 and {len(values) - 1}")
-        found: Array = values[head]
-        return found
+        return values[head]
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -120,8 +120,7 @@ def expected(run: Run, passage: Passage, step: int, member: int) -> Array:
         seen[k, low - 1 - begin : high - 1 - begin]
         for k, ((low, high), begin) in enumerate(zip(places, begins, strict=True))
     ]
-    found: Array = np.concatenate(parts).astype(np.float64)
-    return found
+    return np.concatenate(parts).astype(np.float64)
 
 
 def _found(run: Run, tokens: Array, sequence: str) -> int:

@@ -43,8 +43,7 @@ class Plane:
     @property
     def zero(self) -> Array:
         """(2,): where the point with all features 0 is drawn."""
-        found: Array = -self.origin @ self.basis
-        return found
+        return -self.origin @ self.basis
 
     def points(self, values: Array, spread: Array | None = None) -> Array:
         """(..., feature) → (..., 2). One feature is a line; `spread` (0 to 1 per point) then fans the points out."""
@@ -56,8 +55,7 @@ class Plane:
 
     def directions(self, values: Array) -> Array:
         """(..., feature) → (..., 2): differences and arrows, which have no place of their own."""
-        drawn: Array = np.asarray(values, dtype=np.float64) @ self.basis
-        return drawn
+        return np.asarray(values, dtype=np.float64) @ self.basis
 
 
 def plane(points: Array, features: tuple[int, int] | Array | None = None) -> Plane:
@@ -123,13 +121,11 @@ class PairPlane:
 
     def queries(self, values: Array) -> Array:
         """(..., feature) → (..., 2)."""
-        drawn: Array = np.asarray(values, dtype=np.float64) @ self.query
-        return drawn
+        return np.asarray(values, dtype=np.float64) @ self.query
 
     def keys(self, values: Array) -> Array:
         """(..., feature) → (..., 2)."""
-        drawn: Array = np.asarray(values, dtype=np.float64) @ self.key
-        return drawn
+        return np.asarray(values, dtype=np.float64) @ self.key
 
 
 def pair_plane(queries: Array, keys: Array) -> PairPlane:

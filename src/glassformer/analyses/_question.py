@@ -32,8 +32,7 @@ def holds_answer(run: Run, windows: Array) -> Array:
     """(window, position): every position that holds the answer of a whole question."""
     at = answer_at(run, windows)
     right = np.where(at >= 0, np.take_along_axis(windows, np.maximum(at, 0)[:, None], axis=1)[:, 0], -1)
-    found: Array = windows == right[:, None]
-    return found
+    return windows == right[:, None]
 
 
 def kind_is_written(run: Run) -> bool:

@@ -114,8 +114,7 @@ class Model:
         x = x - x.max(-1, keepdims=True)
         wanted = np.broadcast_to(self.wanted[..., None], (*x.shape[:-1], 1))
         right = np.take_along_axis(x, wanted, -1)[..., 0]
-        lost: Array = (np.log(np.exp(x).sum(-1)) - right).mean(-1, dtype=np.float64)
-        return lost
+        return (np.log(np.exp(x).sum(-1)) - right).mean(-1, dtype=np.float64)
 
     def wrong(self, logits: Array) -> Array:
         """(..., window): how many answers are wrong, among those that can be judged."""
@@ -125,8 +124,7 @@ class Model:
             right = np.take_along_axis(allowed, guess[..., None], -1)[..., 0]
         else:
             right = guess == self.wanted
-        found: Array = (~right & self.counted).sum(-1).astype(np.float64)
-        return found
+        return (~right & self.counted).sum(-1).astype(np.float64)
 
     @property
     def counted(self) -> Array:
@@ -203,8 +201,7 @@ class Model:
         rows = self.w["blocks"][block]["contract"][neurons]  # (neuron, feature)
         if last and (a.norm == "none" or (a.norm_place == "pre" and not a.final_norm)):  # all that follows is a sum
             votes = rows @ (self.w["token"].T if a.tied_embedding else self.w["read_out"])
-            found: Array = self.logits + moved[..., None] * votes[:, None, None]
-            return found
+            return self.logits + moved[..., None] * votes[:, None, None]
         out = self.seen["out"][:, block]
         out = (self._read(out) if last else out) + moved[..., None] * rows[:, None, None]
         return self._left(block, out, narrowed=last)

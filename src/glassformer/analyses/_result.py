@@ -342,8 +342,7 @@ def shared(analyse: Callable[P, R]) -> Callable[P, R]:
             known[call] = analyse(*args, **kwargs)
             while len(known) > REMEMBERED:
                 known.popitem(last=False)
-        found: R = known[call]
-        return found
+        return known[call]
 
     return within
 

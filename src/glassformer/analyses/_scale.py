@@ -92,5 +92,4 @@ def _straight(x: Array, known: tuple[float, ...], there: tuple[float, ...]) -> A
     """Linear between the knots, and on from the first two and the last two."""
     before, after = np.array(known, dtype=float), np.array(there, dtype=float)
     k = np.clip(np.searchsorted(before, x), 1, len(before) - 1)
-    found: Array = after[k - 1] + (x - before[k - 1]) * (after[k] - after[k - 1]) / (before[k] - before[k - 1])
-    return found
+    return after[k - 1] + (x - before[k - 1]) * (after[k] - after[k - 1]) / (before[k] - before[k - 1])

@@ -116,8 +116,7 @@ class Symptoms:
         rate, steps = self.metric("rate"), self.steps.astype(float)
         rate = rate if np.isfinite(rate).all() and (rate[1:] > 0).any() else np.ones(len(steps))
         spent = np.concatenate([[0.0], np.cumsum(np.diff(steps) * (rate[1:] + rate[:-1]) / 2)])[: len(steps)]
-        found: Array = spent / max(spent[-1:].sum(), 1e-30)
-        return found
+        return spent / max(spent[-1:].sum(), 1e-30)
 
     @cached_property
     def tail(self) -> Array:
@@ -239,8 +238,7 @@ def _attention(attention: Array, first: Array) -> dict[str, float]:
 
 def _between(values: Array) -> Array:
     """How much values differ between windows; of a single one nobody knows."""
-    found: Array = values.std(0) if len(values) > 1 else np.full(values.shape[1:], np.nan)
-    return found
+    return values.std(0) if len(values) > 1 else np.full(values.shape[1:], np.nan)
 
 
 def _sizes(run: Run) -> dict[str, int]:

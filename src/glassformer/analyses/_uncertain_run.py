@@ -181,7 +181,7 @@ def _at_one(chances: Array, logs: Array, targets: Array) -> dict[str, Array]:
 def _attention_entropy(attention: Array) -> Array:
     """(window, block, head): entropy of the attention, averaged over the queries."""
     weights = attention.astype(np.float64)
-    return -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1).mean(axis=-1)  # type: ignore[no-any-return]
+    return -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1).mean(axis=-1)
 
 
 def _over_temperature(logits: Array, targets: Array) -> dict[str, Array]:

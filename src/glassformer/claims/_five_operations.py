@@ -92,8 +92,7 @@ def answers(run: Run, questions: Array, step: int = -1) -> Array:
 
 def right(run: Run, questions: Array, truth: Array, step: int = -1) -> Array:
     """(member,): the share of questions answered right."""
-    share: Array = (answers(run, questions, step).argmax(-1) == truth).mean(-1)
-    return share
+    return (answers(run, questions, step).argmax(-1) == truth).mean(-1)
 
 
 def drawn(arguments: int, many: int = 500) -> tuple[Array, Array]:
@@ -120,8 +119,7 @@ def among(points: Array, other: Array | None = None) -> Array:
 def logged(run: Run, name: str, steps: Sequence[int]) -> Array:
     """(step, member): a metric at logged steps."""
     values = run.metrics[name]
-    found: Array = (values if values.ndim == 2 else values[:, None])[np.searchsorted(run.metrics["step"], steps)]
-    return found
+    return (values if values.ndim == 2 else values[:, None])[np.searchsorted(run.metrics["step"], steps)]
 
 
 def kept(run: Run, step: int) -> int:
@@ -172,8 +170,7 @@ def digits_known(run: Run, sure: float = 0.99) -> Array:
     inputs = asked(run, 50)
     mass = np.array([answers(run, inputs, step)[..., DIGITS].sum(-1).mean(-1) for step in run.steps.tolist()])
     there = mass >= sure
-    found: Array = np.where(there.any(0), run.steps[np.argmax(there, axis=0)], np.nan)
-    return found
+    return np.where(there.any(0), run.steps[np.argmax(there, axis=0)], np.nan)
 
 
 def settled(run: Run, near: float = 0.5) -> Array:

@@ -17,8 +17,7 @@ def window_losses(run: "Run", step: int = -1, member: int = 0, edits: Any = None
     windows = run.task.examples(run.architecture.context, "train", 10**6).windows
     chances = run.trace(windows[:, :-1], step, member, edits)["probabilities"]
     right = np.take_along_axis(chances, windows[:, 1:, None], axis=-1)[..., 0]
-    found: Array = -np.log(right).mean(axis=-1)
-    return found
+    return -np.log(right).mean(axis=-1)
 
 
 def batch_losses(run: "Run", step: int, batches: int = 200) -> Array:

@@ -19,16 +19,14 @@ def parted(points: Array, one: Iterable[int], other: Iterable[int]) -> Array:
     flat = arrows.reshape(*points.shape[:-2], -1, 2)
     turn = np.sort(np.arctan2(flat[..., 1], flat[..., 0]), axis=-1)
     free = np.diff(turn, axis=-1, append=turn[..., :1] + 2 * np.pi)
-    found: Array = free.max(axis=-1) > np.pi
-    return found
+    return free.max(axis=-1) > np.pi
 
 
 def outside(points: Array, one: int, others: Sequence[int]) -> Array:
     """(...,): how far a point lies from the centre of others, in distances of the farthest of those."""
     centre = points[..., list(others), :].mean(axis=-2, keepdims=True)
     far = np.linalg.norm(points - centre, axis=-1)
-    found: Array = far[..., one] / far[..., list(others)].max(axis=-1)
-    return found
+    return far[..., one] / far[..., list(others)].max(axis=-1)
 
 
 def ladder(points: Array) -> tuple[Array, Array]:

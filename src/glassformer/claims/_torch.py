@@ -41,5 +41,4 @@ class Generator:
         return self._within(1 / sqrt(inputs), outputs)
 
     def _within(self, limit: float, many: int) -> Array:
-        found: Array = (self.uniform(many) * np.float32(2 * limit) - np.float32(limit)).astype(np.float32)
-        return found
+        return (self.uniform(many) * np.float32(2 * limit) - np.float32(limit)).astype(np.float32)

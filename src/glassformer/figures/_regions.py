@@ -156,8 +156,7 @@ def _split(where: Regions, *, fine: bool = False) -> Array:
     """(vertical, horizontal): the winner's id, larger by the number of tokens where it has less than half."""
     exact = (where.fine_winner, where.fine_best) if fine and where.asked else (where.winner, where.best)
     winner, best = (each or there for each, there in zip(exact, (where.winner, where.best), strict=True))
-    found: Array = winner.values + len(where.words) * (best.values < CLEARLY)
-    return found
+    return winner.values + len(where.words) * (best.values < CLEARLY)
 
 
 def _fitting(ax: Axes, exact: Array, region: int, frame: Frame, spots: Array, half: Array,

@@ -14,8 +14,7 @@ def film(name: str, run: Run, wanted: dict[str, Any], asked: dict[str, Any]) -> 
     """One film, with what it takes of `wanted`, and all of `asked`."""
     each = catalogue.entry("films", name)
     chosen = {key: value for key, value in wanted.items() if each.option(key) and value is not None}
-    made: Film = catalogue.ask("films", name, run, **chosen | asked)
-    return made
+    return catalogue.ask("films", name, run, **chosen | asked)
 
 
 def write(

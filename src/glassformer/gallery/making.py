@@ -62,8 +62,7 @@ def plot(each: Entry, subject: Subject, wish: Wish, sequence: str | None = None,
     wanted |= {"page": page} if page else {}
     asked = {name: value for name, value in wanted.items() if each.option(name)} | wish.options
     others = map(open_run, wish.others if each.needs == "runs" else ())
-    figure: Figure = catalogue.ask("figures", each.name, subject, *others, **asked)
-    return figure
+    return catalogue.ask("figures", each.name, subject, *others, **asked)
 
 
 def stem(name: str, detail: str, figure: "Figure", wish: Wish) -> str:

@@ -39,8 +39,7 @@ class Ensemble:
     @property
     def mean_entropy(self) -> Array:
         """(temperature,): entropy averaged over the steps."""
-        found: Array = self.entropy.mean(axis=1)
-        return found
+        return self.entropy.mean(axis=1)
 
     @property
     def nearest_one(self) -> int:

@@ -170,8 +170,7 @@ class Facts:
 
     def anatomy(self, name: str) -> Array:
         """(step,): one of the `measures` of a life."""
-        found: Array = self.life.anatomy[:, MEASURES.index(name)]
-        return found
+        return self.life.anatomy[:, MEASURES.index(name)]
 
     @property
     def identity(self) -> float:
@@ -188,8 +187,7 @@ class Facts:
         """How many times longer the published change is than the true one, where there is a true one."""
         k, life = MATRICES.index(name), self.cost.heuristic
         real = np.isfinite(life.cosines[:, k])
-        found: Array = life.change_sizes[real, k] / life.gradient_sizes[real, k]
-        return found
+        return life.change_sizes[real, k] / life.gradient_sizes[real, k]
 
     def table(self) -> dict[str, Any]:
         """The key numbers by name, for a script."""

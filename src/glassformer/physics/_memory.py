@@ -31,8 +31,7 @@ class Recall:
     @property
     def chances(self) -> Array:
         """(step, token)."""
-        found: Array = self.memory.probabilities[self.memory.nearest_one]
-        return found
+        return self.memory.probabilities[self.memory.nearest_one]
 
     @property
     def entropy(self) -> Array:
@@ -67,14 +66,12 @@ class Recall:
     @property
     def drawn(self) -> Array:
         """(temperature,): the share of the target among what was read in the last third."""
-        found: Array = (self.memory.tape[:, -self.third :] == self.memory.target).mean(axis=1)
-        return found
+        return (self.memory.tape[:, -self.third :] == self.memory.target).mean(axis=1)
 
     @property
     def expected(self) -> Array:
         """(temperature,): the share that the chances of the steps before promised."""
-        found: Array = self.memory.probabilities[:, -self.third - 1 : -1, self.memory.target].mean(axis=1)
-        return found
+        return self.memory.probabilities[:, -self.third - 1 : -1, self.memory.target].mean(axis=1)
 
     @property
     def forgotten(self) -> int:

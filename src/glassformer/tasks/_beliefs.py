@@ -217,8 +217,7 @@ def _names(owner: IntArray, state: IntArray, chance: FloatArray, states: int) ->
     """A number for each belief: two random projections, so that equal ones agree and others, in practice, never do."""
     first, second = np.random.default_rng(0).random((2, states))
     left, right = (np.rint(weigh(owner, chance * line[state]) * 2**34).astype(np.int64) for line in (first, second))
-    name: IntArray = left * 2**30 + right  # may wrap around, which does no harm
-    return name
+    return left * 2**30 + right  # may wrap around, which does no harm
 
 
 def _visits(predicted: FloatArray, following: IntArray, context: int) -> FloatArray:

@@ -49,8 +49,7 @@ class Counts:
             known = total > 0
             better = (count + kinds * chance[length:]) / np.where(known, total + kinds, 1)
             chance[length:] = np.where(known, better, chance[length:])
-        cost: FloatArray = -np.log(chance)
-        return cost
+        return -np.log(chance)
 
     def chances(self, history: IntArray, longest: int) -> FloatArray:
         """(token,): the probability of every next token after at most `longest` tokens of a history."""

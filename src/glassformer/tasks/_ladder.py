@@ -46,12 +46,10 @@ def ladder(
     whole = sum(before[1:], np.zeros(len(source.law))) / context
 
     def last_two(tokens: IntArray) -> FloatArray:
-        expected: FloatArray = by_two[tokens[-2], tokens[-1]] if len(tokens) > 1 else by_first[tokens[-1]]
-        return expected
+        return by_two[tokens[-2], tokens[-1]] if len(tokens) > 1 else by_first[tokens[-1]]
 
     def rule_in_view(tokens: IntArray) -> FloatArray:
-        expected: FloatArray = known.predicted[known.follow(np.asarray(tokens)[-context:])[-1]]
-        return expected
+        return known.predicted[known.follow(np.asarray(tokens)[-context:])[-1]]
 
     costs = (
         log(size),

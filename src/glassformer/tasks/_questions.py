@@ -72,8 +72,7 @@ class Questions(InView):
     def _windows(self, context: int, which: IntArray) -> IntArray:
         if context != self.length:
             raise CallError(f"context = {context} does not fit: a question has {self.length} tokens; set it to that")
-        windows: IntArray = np.column_stack([self.every.questions, self.every.answers])[which]
-        return windows
+        return np.column_stack([self.every.questions, self.every.answers])[which]
 
     def examples(self, context: int, part: Part, most: int) -> Examples:
         """The whole part, or `most` questions that have its share of every kind and of every answer."""
@@ -118,7 +117,7 @@ class Questions(InView):
         self._windows(context, np.arange(1))
         even = np.arange(len(self.vocabulary)) < self.outputs
         uniform = Rung("uniform guess", log(self.outputs), lambda tokens: even / self.outputs)  # noqa: ARG005
-        return self.__dict__.setdefault(  # type: ignore[no-any-return]
+        return self.__dict__.setdefault(
             "_ladder", (uniform, *(self._rung(name, seen) for name, seen in self.rungs.items()))
         )
 
@@ -133,8 +132,7 @@ class Questions(InView):
 
         def guess(tokens: IntArray) -> FloatArray:
             row = number.get(seen(tuple(np.asarray(tokens).tolist()))) if len(tokens) == self.length else None
-            whole: FloatArray = share[row] if row is not None else self.every.chances.mean(axis=0)
-            return whole
+            return share[row] if row is not None else self.every.chances.mean(axis=0)
 
         return Rung(name, float(nats) + 0.0, guess, accuracy=float(table.max(axis=1).sum() / len(keys)))
 
@@ -148,8 +146,7 @@ class Questions(InView):
 
 def certain(answers: IntArray, size: int) -> FloatArray:
     """(question, token): one answer has all the chances."""
-    chances: FloatArray = (np.arange(size) == np.asarray(answers)[:, None]).astype(np.float64)
-    return chances
+    return (np.arange(size) == np.asarray(answers)[:, None]).astype(np.float64)
 
 
 def dealt(units: Sequence[IntArray], shares: Sequence[float], seed: int) -> list[IntArray]:

@@ -84,8 +84,7 @@ class Repeated(InView):
 
     def constrained(self, tokens: IntArray) -> BoolArray:
         """(place,): where what came before settles the next token."""
-        settled: BoolArray = self.true_distribution(tokens, len(tokens)).max(axis=1, initial=0) > SURE
-        return settled
+        return self.true_distribution(tokens, len(tokens)).max(axis=1, initial=0) > SURE
 
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): one period before the predicted token."""
@@ -111,8 +110,7 @@ class Repeated(InView):
         for k, period in enumerate(self.periods):
             before = rows[:, np.maximum(places + 1 - period, 0)]
             chance += beliefs[..., k] * np.where(places + 1 < period, 1 / SYMBOLS, before == rows[:, 1:])
-        cost: FloatArray = -np.log(chance)
-        return cost
+        return -np.log(chance)
 
     def _beliefs(self, tokens: IntArray) -> FloatArray:
         """(..., place, period): the chance of each period after each token; one that was contradicted has none."""
@@ -124,8 +122,7 @@ class Repeated(InView):
             logs[..., k] = np.where(np.logical_and.accumulate(fits, axis=-1), free, -np.inf)
         logs[np.isinf(logs).all(axis=-1)] = 0.0  # no block of this kind: every period is as good as another
         shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
-        beliefs: FloatArray = shares / shares.sum(axis=-1, keepdims=True)
-        return beliefs
+        return shares / shares.sum(axis=-1, keepdims=True)
 
     def ladder(self, context: int) -> tuple[Rung, ...]:
         """Either nothing is known of the block, or all that has been seen of it."""

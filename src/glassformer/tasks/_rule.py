@@ -196,8 +196,7 @@ class Rule(Task):
     def floors(self, windows: IntArray) -> FloatArray:
         """(window,): what the exact predictor, which sees no more than the window, pays for its tokens on average."""
         known = self._beliefs(windows.shape[1] - 1)
-        found: FloatArray = -_came(known.predicted[known.follow(windows[:, :-1])], windows).mean(axis=1)
-        return found
+        return -_came(known.predicted[known.follow(windows[:, :-1])], windows).mean(axis=1)
 
     def _kind(self, windows: IntArray, answerable: BoolArray) -> IntArray:
         kind = np.full(answerable.shape, -1)
@@ -233,8 +232,7 @@ class Rule(Task):
     def answerable(self, tokens: IntArray) -> BoolArray:
         """(place,): whether every past that fits these tokens, seen as a window, restricts the next one alike."""
         context = min(max(len(tokens), 1), self.longest - 1)
-        settled: BoolArray = self._beliefs(context).answerable[self._followed(tokens, context)]
-        return settled
+        return self._beliefs(context).answerable[self._followed(tokens, context)]
 
     def settles(self, window: IntArray) -> bool:
         """Whether any past at all, followed by these tokens, right or wrong, asks the same of the next one.
@@ -260,8 +258,7 @@ class Rule(Task):
 
         Where the tokens break the rule, the predictor forgets what came before the first impossible one.
         """
-        expected: FloatArray = self._beliefs(context).predicted[self._followed(tokens, context)]
-        return expected
+        return self._beliefs(context).predicted[self._followed(tokens, context)]
 
     # ---- the price of each partial understanding ---------------------------------------------------------------------
 
@@ -317,5 +314,4 @@ def _after(rule: Rule, window: tuple[int, ...]) -> frozenset[Hashable]:
 
 def _came(predicted: FloatArray, windows: IntArray) -> FloatArray:
     """(window, place): the logarithm of the chance that the token which came was given."""
-    found: FloatArray = np.log(np.take_along_axis(predicted, windows[:, 1:, None], axis=2)[..., 0])
-    return found
+    return np.log(np.take_along_axis(predicted, windows[:, 1:, None], axis=2)[..., 0])

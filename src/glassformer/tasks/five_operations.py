@@ -311,7 +311,6 @@ def _rung(name: str, seen: Callable[[Question], Question], arguments: int) -> Ru
         if question is None:  # what is not a question has no answer to be known
             return frequencies
         row = counts[seen(question)]
-        share: FloatArray = row / row.sum()
-        return share
+        return row / row.sum()
 
     return Rung(name, float(nats) + 0.0, guess, accuracy=float(table.max(axis=1).sum() / len(every)))

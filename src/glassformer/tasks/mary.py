@@ -64,8 +64,7 @@ class Mary(InView):
         many = len(TOKENS) - context - (not self.all_windows)
         if context < 1 or many < 1:
             raise CallError(f"context = {context} must be 1 to {len(TOKENS) - 2}: the text has {len(TOKENS)} words")
-        windows: IntArray = TOKENS[np.arange(many)[:, None] + np.arange(context + 1)]
-        return windows
+        return TOKENS[np.arange(many)[:, None] + np.arange(context + 1)]
 
     def data(self, context: int) -> Data:
         """The text as one piece, for training and validation alike."""
@@ -182,7 +181,6 @@ def _rung(name: str, windows: IntArray, reach: int) -> Rung:
 
     def guess(tokens: IntArray) -> FloatArray:
         row = _longest(after, np.asarray(tokens)[max(0, len(tokens) - reach) :])
-        share: FloatArray = row / row.sum()
-        return share
+        return row / row.sum()
 
     return Rung(name, float(nats), guess, accuracy=float(table.max(axis=1).sum() / table.sum()))

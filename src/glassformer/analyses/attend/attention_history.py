@@ -104,7 +104,7 @@ def attention_history(
     text = looked_at(run, sequence)
 
     def at(kept: int) -> np.ndarray:
-        return run.trace(text, step=kept, member=member)["attention"][block, head].astype(np.float64)  # type: ignore[no-any-return]
+        return run.trace(text, step=kept, member=member)["attention"][block, head].astype(np.float64)
 
     lines = np.stack([at(kept)[query] for kept in life])
     source = last.source[query]

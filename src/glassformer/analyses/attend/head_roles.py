@@ -142,8 +142,7 @@ def _induction(run: Run, step: int, member: int) -> Array:
     once = used[rng.integers(0, len(used), (fitting(run, REPEATED), half))]
     seen = run.trace(np.concatenate([once, once], axis=1), step=step, member=member)["attention"]
     queries = np.arange(half, 2 * half - 1)  # (sequence, block, head, query, key)
-    found: Array = seen[..., queries, queries - half + 1].astype(np.float64).mean(axis=(0, 3))
-    return found
+    return seen[..., queries, queries - half + 1].astype(np.float64).mean(axis=(0, 3))
 
 
 def _roles(run: Run, windows: Array, allowed: Array) -> dict[str, Array]:
@@ -187,4 +186,4 @@ def _mean(weights: Array, use: Array) -> Array:
     """Attention on the keys of a role, over the queries that have such a key and something else to look at: (...)."""
     asks = use.any(axis=-1)
     there: Array = (weights * use).sum(axis=-1)
-    return there[..., asks].mean(axis=-1)  # type: ignore[no-any-return]
+    return there[..., asks].mean(axis=-1)

@@ -159,8 +159,7 @@ def pair_scores(
 
 def _beside_itself(tokens: int, context: int) -> Array:
     """(token, position, token, position): a key at the query's own position that is not the query's own token."""
-    found: Array = ~np.eye(tokens, dtype=bool)[:, None, :, None] & np.eye(context, dtype=bool)[None, :, None, :]
-    return found
+    return ~np.eye(tokens, dtype=bool)[:, None, :, None] & np.eye(context, dtype=bool)[None, :, None, :]
 
 
 def _mean(scores: Array, met: Array) -> float:

@@ -139,8 +139,7 @@ def _reads(matrices: dict[str, Array]) -> Array:
     """(part, feature): how the squared weights of each matrix are shared out over what it reads."""
     squares = np.stack([(matrices[part] ** 2).sum(axis=1) for part in PARTS])
     total = squares.sum(axis=1, keepdims=True)
-    found: Array = np.divide(squares, total, out=np.full_like(squares, np.nan), where=total > 0)
-    return found
+    return np.divide(squares, total, out=np.full_like(squares, np.nan), where=total > 0)
 
 
 def _asked(run: Run, all_pairs: Pairs, sequence: str | None) -> tuple[int, ...]:
@@ -168,8 +167,7 @@ def _circle(where: Plane, matrix: Array | None, bias: Array | None) -> Array:
     angle = np.linspace(0, 2 * np.pi, ROUND)
     ring = np.column_stack([np.cos(angle), np.sin(angle)])[:, : min(width, 2)]
     centre = where.zero + (0 if bias is None else where.directions(bias))
-    found: Array = centre + (ring * sizes) @ turned
-    return found
+    return centre + (ring * sizes) @ turned
 
 
 def reel(

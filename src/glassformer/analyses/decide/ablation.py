@@ -68,8 +68,7 @@ class Ablation(Result):
 
     def order(self) -> list[int]:
         """Parts by what it costs to average them, the dearest first: the order of the title."""
-        found: list[int] = np.argsort(-np.nan_to_num(self.loss.values[:, WAYS.index("mean")]), kind="stable").tolist()
-        return found
+        return np.argsort(-np.nan_to_num(self.loss.values[:, WAYS.index("mean")]), kind="stable").tolist()
 
 
 def ablation(run: Run, *, step: Step = -1, member: Member = 0, windows: int | None = None) -> Ablation:

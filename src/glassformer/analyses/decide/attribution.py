@@ -98,8 +98,7 @@ def attribution(
     def votes(logits: Array) -> Array:
         """(..., position, token) → (...): by how much a summand of the logits favours the first token at the place."""
         passed = model.through("logits", logits)[..., place, :]
-        found: Array = passed[..., first] - passed[..., second]
-        return found
+        return passed[..., first] - passed[..., second]
 
     found = {name: float(votes(vectors @ matrix)) for name, vectors in stream.items()}
     if "read_out" in a.biases:

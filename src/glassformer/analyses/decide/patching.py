@@ -120,8 +120,7 @@ def patching(
     first, second, judged = _answers(want, _decide.asked(run, rival), place, clean[place], corrupt[place])
 
     def gap(logits: Array) -> Array:
-        found: Array = logits[..., place, first] - logits[..., place, second]
-        return found
+        return logits[..., place, first] - logits[..., place, second]
 
     whole = float(gap(clean) - gap(corrupt))
     points: list[tuple[str, int | None]] = [("embedded", None)]

@@ -110,8 +110,7 @@ def windows_of(split: Split, span: int) -> Array:
     begin = np.concatenate([
         start + np.arange(many) for start, many in zip(split.starts, split.windows, strict=True)
     ])  # fmt: skip
-    found: Array = np.asarray(split.tokens)[begin[:, None] + np.arange(span)]
-    return found
+    return np.asarray(split.tokens)[begin[:, None] + np.arange(span)]
 
 
 def _keys(windows: Array) -> Array:

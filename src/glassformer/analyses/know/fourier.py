@@ -143,8 +143,7 @@ def _by_frequency(shares: Array) -> Labelled:
 def _numbers(run: Run, step: int, member: int) -> Array:
     """(number, feature): the embedding of the numbers, as it is at the first position."""
     every = np.repeat(np.arange(run.architecture.answers)[:, None], run.architecture.context, axis=1)
-    found: Array = run.trace(every, step=step, member=member)["token_embedding"][:, 0].astype(np.float64)
-    return found
+    return run.trace(every, step=step, member=member)["token_embedding"][:, 0].astype(np.float64)
 
 
 def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None) -> Reel:
@@ -197,8 +196,7 @@ def only(logits: Array, keys: tuple[int, ...]) -> Array:
     waves = np.fft.rfft(logits[one, (other - one) % p].mean(axis=0), axis=0)  # of the mean over all pairs of each sum
     kept = np.zeros_like(waves)
     kept[list(keys)] = waves[list(keys)]
-    found: Array = np.fft.irfft(kept, p, axis=0)[(one + other) % p]
-    return found
+    return np.fft.irfft(kept, p, axis=0)[(one + other) % p]
 
 
 def summed_share(logits: Array, keys: tuple[int, ...]) -> float:
@@ -273,4 +271,4 @@ def _nats(logits: Array) -> Array:
     right = (np.arange(p)[:, None] + np.arange(p)) % p
     top = logits.max(axis=-1)
     total = top + np.log(np.exp(logits - top[..., None]).sum(axis=-1))
-    return total - np.take_along_axis(logits, right[..., None], axis=-1)[..., 0]  # type: ignore[no-any-return]
+    return total - np.take_along_axis(logits, right[..., None], axis=-1)[..., 0]

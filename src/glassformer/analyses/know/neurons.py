@@ -204,8 +204,7 @@ def information(label: Array, on: Array, many: int) -> Array:
     alone = both.sum(axis=1, keepdims=True) * (counts / total)[None, :, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(both > 0, both * np.log2(both / alone), 0.0)
-    found: Array = np.maximum(terms.sum(axis=(0, 1)), 0.0)
-    return found
+    return np.maximum(terms.sum(axis=(0, 1)), 0.0)
 
 
 def _sides(said: list[tuple[str, float, float]], axis: str, places: Names[int | str]) -> Labelled:
@@ -280,8 +279,7 @@ def _specialist(label: Label, firing: Array) -> tuple[int, tuple[str, float, flo
 def _by(label: Array, values: Array, many: int) -> Array:
     """(label, neuron): the mean over the places of each label."""
     counts = np.bincount(label, minlength=many)
-    found: Array = _sums(label, values, many) / np.where(counts > 0, counts, np.nan)[:, None]
-    return found
+    return _sums(label, values, many) / np.where(counts > 0, counts, np.nan)[:, None]
 
 
 def _sums(label: Array, values: Array, many: int) -> Array:
@@ -327,8 +325,7 @@ def _describe(labels: dict[str, Label], on: Array) -> list[tuple[str, float, flo
 def _entropy(p: Array) -> Array:
     """Bits of a yes or no with this chance."""
     safe = np.clip(p, 1e-300, 1 - 1e-16)
-    found: Array = -(safe * np.log2(safe) + (1 - safe) * np.log2(1 - safe))
-    return found
+    return -(safe * np.log2(safe) + (1 - safe) * np.log2(1 - safe))
 
 
 def _boundaries(

@@ -159,8 +159,7 @@ def _values(run: Run, windows: Array, point: str, block: int, head: int, step: i
         if not 0 <= head < values.shape[1]:
             raise CallError(f"head = {head} is not between 0 and {values.shape[1] - 1}")
         values = values[:, head]
-    found: Array = values.astype(np.float64)
-    return found
+    return values.astype(np.float64)
 
 
 def _means(values: Array, windows: Array, many: int) -> tuple[Array, Array, Array]:
@@ -191,8 +190,7 @@ def _covariances(points: Array, windows: Array, many: int) -> Array:
 def _moved(mean: Array, count: Array, square: Array, exact: bool) -> Array:
     """(token,): how far a token's points lie from its mean at each position; where exact, from that over positions."""
     if exact:
-        off: Array = np.sqrt(((mean - mean.mean(axis=1, keepdims=True)) ** 2).sum(axis=-1).mean(axis=1))
-        return off
+        return np.sqrt(((mean - mean.mean(axis=1, keepdims=True)) ** 2).sum(axis=-1).mean(axis=1))
     total = np.where(np.isfinite(square), count, 0).sum(axis=1)
     found: Array = np.sqrt((np.nan_to_num(square, nan=0.0) * count).sum(axis=1) / np.where(total > 0, total, np.nan))
     return np.where(np.isfinite(square).any(axis=1), found, np.nan)

@@ -152,8 +152,7 @@ def _arguments(run: Run, windows: Array) -> dict[str, Array]:
 def _last(tokens: Array, counts: Array) -> Array:
     """(window, position): the last token up to here that counts, -1 where there was none."""
     place = np.maximum.accumulate(np.where(counts, np.arange(tokens.shape[1]), -1), axis=1)
-    found: Array = np.where(place >= 0, np.take_along_axis(tokens, np.maximum(place, 0), axis=1), -1)
-    return found
+    return np.where(place >= 0, np.take_along_axis(tokens, np.maximum(place, 0), axis=1), -1)
 
 
 def _stations(run: Run, seen: Sequence[Trace]) -> list[tuple[str, str, Array, Array]]:
@@ -208,8 +207,7 @@ class Reader:
 
     def __call__(self, values: Array) -> Array:
         """(sample,): the class of each sample (sample, feature)."""
-        found: Array = self.classes[np.argmax(values @ self.weights + self.bias, axis=1)]
-        return found
+        return self.classes[np.argmax(values @ self.weights + self.bias, axis=1)]
 
 
 def _known(learned: Array, judged: Array) -> float:

@@ -108,8 +108,7 @@ def _used(run: Run, groups: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
 def cosines(points: Array) -> Array:
     """(token, token): 1 for the same direction, -1 for opposite ones, 0 where a vector has no length."""
     size = np.linalg.norm(points, axis=1)
-    found: Array = points @ points.T / np.where((outer := np.outer(size, size)) > 0, outer, 1)
-    return found
+    return points @ points.T / np.where((outer := np.outer(size, size)) > 0, outer, 1)
 
 
 def _mean_of(cosine: Array, kin: Array, name: str, other: str) -> float:

@@ -86,5 +86,4 @@ def sparsity(run: Run, *, step: Step = -1, member: Member = 0) -> Sparsity:
 def _rates(run: Run, windows: Array, step: int, member: int) -> Array:
     """(block, neuron): share of the windows' places at which each neuron is active; NaN where it is not a number."""
     hidden = run.trace(windows, step=step, member=member)["hidden"]  # (window, block, position, neuron)
-    found: Array = np.where(np.isfinite(hidden).all(axis=(0, 2)), (hidden > 0).mean(axis=(0, 2)), np.nan)
-    return found
+    return np.where(np.isfinite(hidden).all(axis=(0, 2)), (hidden > 0).mean(axis=(0, 2)), np.nan)

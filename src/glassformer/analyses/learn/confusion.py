@@ -139,8 +139,7 @@ def _unshown(rows: Array, columns: Array, true: Array, guess: Array) -> tuple[li
 def diagonal(seen: Confusion) -> Array:
     """(token, answer): whether the answer is the token that came."""
     came, said = (np.array(seen.share.axes[axis].labels, dtype=object) for axis in ("token", "answer"))
-    found: Array = came[:, None] == said[None]
-    return found
+    return came[:, None] == said[None]
 
 
 def _few(run: Run, step: int, member: int) -> list[int]:

@@ -167,11 +167,9 @@ def _write(run: Run, starts: Array, luck: Array | None, tokens: int, step: int, 
 def pick(chances: Array, luck: Array | None) -> Array:
     """One token per row: the likeliest, or where the row's random number falls among the summed probabilities."""
     if luck is None:
-        likeliest: Array = chances.argmax(axis=-1)
-        return likeliest
+        return chances.argmax(axis=-1)
     upto = np.cumsum(chances, axis=-1)
-    fallen: Array = np.minimum((luck[:, None] * upto[:, -1:] >= upto).sum(axis=-1), chances.shape[-1] - 1)
-    return fallen
+    return np.minimum((luck[:, None] * upto[:, -1:] >= upto).sum(axis=-1), chances.shape[-1] - 1)
 
 
 def _out_of_view(run: Run, texts: Array, judged: list[list[bool | None]]) -> Array:

@@ -130,8 +130,7 @@ def followed(run: Run, prompt: Array) -> Array:
     fits = np.ones(max(len(text) - len(prompt), 0), dtype=bool)
     for k, token in enumerate(prompt):
         fits &= text[k : k + len(fits)] == token
-    found: Array = text[np.flatnonzero(fits) + len(prompt)]
-    return found
+    return text[np.flatnonzero(fits) + len(prompt)]
 
 
 def _out_of_view(run: Run) -> Array | None:
@@ -143,5 +142,4 @@ def _out_of_view(run: Run) -> Array | None:
     if not len(at):
         return None
     window, place = at[at[:, 1].argmax()]
-    prompt: Array = found.windows[window, : place + 1]
-    return prompt
+    return found.windows[window, : place + 1]

@@ -134,8 +134,7 @@ def _told(parts: list[Part], born: Array, last: Array) -> tuple[tuple[str, ...],
 
 def for_good(needed: Array) -> Array:
     """(..., step) → (...,): the place of the first step from which it is needed to the end; one too far for none."""
-    found: Array = needed.shape[-1] - np.cumprod(needed[..., ::-1], axis=-1).sum(-1)
-    return found
+    return needed.shape[-1] - np.cumprod(needed[..., ::-1], axis=-1).sum(-1)
 
 
 def _followed(run: Run, given: Examples, member: int, most: int) -> tuple[list[Part], int]:

@@ -119,8 +119,7 @@ def _ratio(run: Run, squares: dict[str, Array], counts: dict[str, int]) -> tuple
         names = [name for name in names if name in squares]
         if not names:
             return np.full_like(next(iter(squares.values())), np.nan)
-        found: Array = np.sqrt(sum(squares[name] for name in names) / sum(counts[name] for name in names))
-        return found
+        return np.sqrt(sum(squares[name] for name in names) / sum(counts[name] for name in names))
 
     last = run.architecture.blocks - 1
     if last:

@@ -337,8 +337,7 @@ def _scale(pulled: Array, extent: float) -> float:
 
 
 def _lengths(vectors: Array) -> Array:
-    found: Array = np.linalg.norm(vectors, axis=-1)
-    return found
+    return np.linalg.norm(vectors, axis=-1)
 
 
 def _walk(token: str, way: Array, some: tuple[Pull, ...]) -> Walk:

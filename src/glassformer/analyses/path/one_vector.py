@@ -78,7 +78,7 @@ def one_vector(
 def _cosines(points: np.ndarray, own: np.ndarray) -> np.ndarray:
     """(point,): cosine of each with one vector; NaN where one has no length."""
     with np.errstate(all="ignore"):
-        return points @ own / (np.linalg.norm(points, axis=-1) * np.linalg.norm(own))  # type: ignore[no-any-return]
+        return points @ own / (np.linalg.norm(points, axis=-1) * np.linalg.norm(own))
 
 
 def _nearest(both: np.ndarray, which: int) -> list[int]:

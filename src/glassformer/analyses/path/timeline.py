@@ -152,8 +152,7 @@ def _straight(x: Array, y: Array) -> Array:
     n, sx, sy, sxx, sxy, syy = (each[None, 1:] - each[:-1, None] for each in sums)
     n = np.maximum(n, 1)
     xx, xy, yy = sxx - sx * sx / n, sxy - sx * sy / n, syy - sy * sy / n
-    found: Array = np.maximum(yy - np.where(xx > 0, xy * xy / np.where(xx > 0, xx, 1), 0), 0)
-    return found
+    return np.maximum(yy - np.where(xx > 0, xy * xy / np.where(xx > 0, xx, 1), 0), 0)
 
 
 def _fall(at: Array, low: Array, ends: Array) -> Array:

@@ -76,4 +76,4 @@ def softmax(
 def _entropy(chances: Array) -> Array:
     """(...): in nats; 0 for 0."""
     logs = np.log(np.where(chances > 0, chances, 1.0))
-    return -(chances * logs).sum(axis=-1)  # type: ignore[no-any-return]
+    return -(chances * logs).sum(axis=-1)

@@ -161,8 +161,7 @@ def _costs(run: Run, step: int) -> Array:
     seen = run.task.examples(run.architecture.context, "validation", WINDOWS)
     stated = probabilities(run, seen.windows, step, 0)
     chance = np.take_along_axis(stated, targets(run, seen)[..., None], -1)[..., 0]
-    found: Array = -np.log(np.maximum(chance, 1e-300)).mean(axis=1)
-    return found
+    return -np.log(np.maximum(chance, 1e-300)).mean(axis=1)
 
 
 def short(value: float) -> str:

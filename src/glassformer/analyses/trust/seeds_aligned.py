@@ -183,8 +183,7 @@ def _finite(shapes: Array) -> Array:
 def _shapes(run: Run, step: int) -> Array:
     """(member, token, feature): centred; a shift common to all tokens can move into the positions unseen."""
     token = run.weights(step)["token"].astype(np.float64)
-    found: Array = token - token.mean(axis=1, keepdims=True)
-    return found
+    return token - token.mean(axis=1, keepdims=True)
 
 
 def procrustes(moving: Array, fixed: Array) -> tuple[Array, float]:
@@ -259,8 +258,7 @@ def _random(points: int, width: int) -> Array:
     rng = np.random.default_rng(0)
     shapes = rng.standard_normal((RANDOM, 2, points, width))
     shapes -= shapes.mean(axis=2, keepdims=True)
-    found: Array = np.quantile([distances(pair)[0, 1] for pair in shapes], [0.05, 0.5, 0.95])
-    return found
+    return np.quantile([distances(pair)[0, 1] for pair in shapes], [0.05, 0.5, 0.95])
 
 
 def _ellipses(points: Array) -> Array:
@@ -275,8 +273,7 @@ def _ellipses(points: Array) -> Array:
 
 def pairs(table: Labelled) -> Array:
     """(pair,): of a table (member, other_member), what is said of every two different members, each pair once."""
-    found: Array = table.values[np.triu_indices(len(table.values), 1)]
-    return found
+    return table.values[np.triu_indices(len(table.values), 1)]
 
 
 def middle(values: Array) -> float:

@@ -51,8 +51,7 @@ class Remembering(Legible):
         """As Matplotlib measures it."""
         asked = super().get_text_width_height_descent
         key = (type(self), self.dpi, s, hash(prop), ismath)  # two properties are equal if their hashes are
-        found: tuple[float, float, float] = _known(_sizes, key, lambda: asked(s, prop, ismath))
-        return found
+        return _known(_sizes, key, lambda: asked(s, prop, ismath))
 
     def _get_font_height_metrics(self, prop: Any) -> tuple[float, float, float] | tuple[None, None, None]:
         """Ascent, descent and gap between lines of a font, which Matplotlib reads anew for every text otherwise."""
@@ -198,8 +197,7 @@ def _nearest(pixels: Array, palette: Array) -> Array:
 
 
 def _cube(colours: Array) -> Array:
-    found: Array = colours >> 2 & 63 | colours >> 4 & 63 << 6 | colours >> 6 & 63 << 12
-    return found
+    return colours >> 2 & 63 | colours >> 4 & 63 << 6 | colours >> 6 & 63 << 12
 
 
 def _parts(colours: Array) -> Array:

@@ -45,5 +45,4 @@ def drawn(draw: Callable[[Any, "Look"], Figure], seen: Result, look: "Look") -> 
 
 def of(figure: Figure) -> Drawn:
     """What a figure shows."""
-    found: Drawn = figure.glassformer
-    return found
+    return figure.glassformer

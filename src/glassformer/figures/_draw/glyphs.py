@@ -43,8 +43,7 @@ class Legible:
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """As Matplotlib measures it."""
-        found: tuple[float, float, float] = super().get_text_width_height_descent(drawable(s), prop, ismath)  # type: ignore[misc]
-        return found
+        return super().get_text_width_height_descent(drawable(s), prop, ismath)  # type: ignore[misc]
 
     def draw_text(self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False,
                   mtext: Any = None) -> None:  # fmt: skip

@@ -134,8 +134,7 @@ def _across(ax: Axes, text: Text) -> Array:
     """Points along a name, which others should not cover."""
     box = text.get_window_extent()
     x = np.linspace(box.x0, box.x1, 7)
-    found: Array = ax.transData.inverted().transform(np.column_stack([x, np.full(7, (box.y0 + box.y1) / 2)]))
-    return found
+    return ax.transData.inverted().transform(np.column_stack([x, np.full(7, (box.y0 + box.y1) / 2)]))
 
 
 def _along(seen: Reachable) -> Array:

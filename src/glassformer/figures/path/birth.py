@@ -106,7 +106,7 @@ def high(effect: np.ndarray, top: float) -> np.ndarray:
         return np.where(rise < 1, rise, 1 + np.log(np.maximum(rise, 1)))
 
     rise = np.clip(effect, 0, top)
-    return rise / top if top <= FAR else bent(rise) / bent(np.array(top))  # type: ignore[no-any-return]
+    return rise / top if top <= FAR else bent(rise) / bent(np.array(top))
 
 
 def order(seen: Birth) -> list[int]:

@@ -68,8 +68,7 @@ def shades(seen: EmbeddingPaths, steps: Sequence[Any]) -> Array:
     """Steps → 0 to 1 on the bar, from the first that is drawn to the last, as the scale spaces them."""
     drawn = seen.drawn["token"].axes["step"].values
     low, high, *found = seen.scale.place(np.array([drawn[0], drawn[-1], *steps]))
-    shade: Array = (np.array(found) - low) / max(high - low, 1e-9)
-    return shade
+    return (np.array(found) - low) / max(high - low, 1e-9)
 
 
 def _height(seen: EmbeddingPaths) -> float:

@@ -46,11 +46,10 @@ def lay_out(sheet: _draw.Sheet, foot: float) -> Axes:
     left, right, bottom, top = 6.0, 23.0 if room_x > 60 else 19.0, 3.6, 1.2
     wide, high = room_x - left - right, room_y * (1 - foot) - bottom - top
     wide, high = min(wide, high * SHAPE), min(high, wide / SHAPE)
-    panel: Axes = sheet.panels(
+    return sheet.panels(
         1, 1, left=left, right=room_x - left - wide, top=top, bottom=room_y * (1 - foot) - top - high,
         within=(0, foot, 1, 1),
     )[0, 0]  # fmt: skip
-    return panel
 
 
 def limits(seen: LossSurface) -> tuple[float, float]:
@@ -127,8 +126,7 @@ def _around(ax: Axes, at: Array, far: float) -> Array:
     """Points on a circle so many pixels around a point."""
     turn = np.linspace(0, 2 * np.pi, 16)
     on = ax.transData.transform(at) + far * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    found: Array = ax.transData.inverted().transform(on)
-    return found
+    return ax.transData.inverted().transform(on)
 
 
 def _dense(way: Array) -> Array:

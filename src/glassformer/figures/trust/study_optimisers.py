@@ -82,5 +82,4 @@ def _along(ax: Axes) -> Array:
         at = at[np.isfinite(at).all(axis=1)]
         many = np.linspace(0, len(at) - 1, 24 * len(at))
         found.append(np.column_stack([np.interp(many, np.arange(len(at)), each) for each in at.T]))
-    places: Array = ax.transData.inverted().transform(np.vstack(found))
-    return places
+    return ax.transData.inverted().transform(np.vstack(found))

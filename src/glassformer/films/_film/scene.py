@@ -239,5 +239,4 @@ def _shades(theme: _style.Theme) -> Array:
     """(colour, 3): every colour of a theme, and halfway from it to the paper, as at the edge of a letter."""
     paper = np.array(to_rgb(theme.paper))
     pure = np.array([to_rgb(theme[name]) for name in _style.MEANINGS])
-    found: Array = np.unique(np.round(255 * np.concatenate([pure, (pure + paper) / 2])).astype(int), axis=0)
-    return found
+    return np.unique(np.round(255 * np.concatenate([pure, (pure + paper) / 2])).astype(int), axis=0)

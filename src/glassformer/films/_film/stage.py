@@ -58,8 +58,7 @@ class Stage(_draw.Sheet):
 
     def text(self, ax: Axes, x: float, y: float, **more: Any) -> Text:
         """A line that changes with every frame: `set_text`. In the panel's data unless a transform is given."""
-        made: Text = self.moving(ax.text(x, y, "", **more))
-        return made
+        return self.moving(ax.text(x, y, "", **more))
 
     def tick(self, step: int, clock: str) -> None:
         """Move the clock and the mark on the loss."""

@@ -102,5 +102,4 @@ def _life(stage: Stage, past: AttentionHistory) -> Line2D:
     ax.set_title(f"where {names[past.query]} looks (dashed: everywhere alike)")
     ax.set_ylabel("share of attention")
     _draw.steps_axis(ax, scale=past.scale)
-    made: Line2D = stage.moving(ax.axvline(0, color=stage.theme.ink, linewidth=0.6 * stage.size.line, clip_on=False))
-    return made
+    return stage.moving(ax.axvline(0, color=stage.theme.ink, linewidth=0.6 * stage.size.line, clip_on=False))

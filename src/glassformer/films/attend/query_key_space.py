@@ -133,5 +133,4 @@ def _told_of(last: QueryKeySpace) -> list[int]:
 def _inside(ax: Axes, points: Array) -> Array:
     """Which points lie in a panel."""
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    found: Array = ((points >= low) & (points <= high)).all(axis=1)
-    return found
+    return ((points >= low) & (points <= high)).all(axis=1)

@@ -98,5 +98,4 @@ def changes(s: BoltzmannMemory, temperatures: Array, memory: Array, chances: Arr
     wrong = chances - np.eye(s.tokens)[s.target]
     if s.gradients == "true":
         wrong = wrong / temperatures[:, None]
-    found: Array = -s.rate * np.einsum("ki,kj->kij", wrong, memory)
-    return found
+    return -s.rate * np.einsum("ki,kj->kij", wrong, memory)

@@ -101,8 +101,7 @@ class Life(Ensemble):
     @property
     def p_max(self) -> Array:
         """(step,): chance of the most likely token at T = 1."""
-        found: Array = self.trained.max(axis=1)
-        return found
+        return self.trained.max(axis=1)
 
     @property
     def kl(self) -> Array:
@@ -112,8 +111,7 @@ class Life(Ensemble):
     @property
     def mean_attention(self) -> Array:
         """(position,): attention averaged over the steps."""
-        found: Array = self.attention.mean(axis=0)
-        return found
+        return self.attention.mean(axis=0)
 
     @property
     def farthest_from_one(self) -> int:
@@ -241,8 +239,7 @@ def measured(weights: Weights, seen: Pass) -> Array:
 
 def error(s: OneLayer, chances: Array) -> Array:
     """The gradient of the loss with respect to the logits: what was said minus what was right."""
-    found: Array = chances - np.eye(s.tokens)[s.target]
-    return found
+    return chances - np.eye(s.tokens)[s.target]
 
 
 def heuristic_changes(s: OneLayer, weights: Weights, seen: Pass, chances: Array) -> Weights:
@@ -287,8 +284,7 @@ def gradients(weights: Weights, seen: Pass, wrong: Array) -> Weights:
 
 def _through_norm(back: Array, out: Array, size: float) -> Array:
     """What a normalisation lets through: nothing along the mean, nothing along its own output."""
-    found: Array = (back - back.mean() - out * (back * out).mean()) / size
-    return found
+    return (back - back.mean() - out * (back * out).mean()) / size
 
 
 def compared(changes: Weights, true: Weights) -> tuple[Array, Array]:
