@@ -19,15 +19,18 @@ class Look:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def sheet(
-        self, seen: Result, caption: str, alt: str = "", *, title: str = "", height: float = 6.0, least: float = 0.0
-    ) -> Sheet:
+        self, seen: Result, caption: str, shows: str = "", *, alt: str = "", title: str = "", height: float = 6.0,
+        least: float = 60.0,
+    ) -> Sheet:  # fmt: skip
         """A sheet for what was seen, with its title and clock; `title` where a page has a sentence of its own.
 
-        The caption says how to read the picture, `alt` what it shows to who cannot see it: the title where it is empty.
+        The caption says how to read the picture, `shows` what is drawn, for readers who cannot see it; the title
+        follows it there, unless `alt` is the whole text.
         """
         if "edited: " in seen.clock and "logged" in caption:
             caption += " The model is edited, so what would be logged was evaluated at saved steps instead."
-        words = Words(title or seen.title, caption, alt or f"{title or seen.title}.")
+        title = title or seen.title
+        words = Words(title, caption, alt or f"{shows}. {title}.")
         made = Sheet(self.ax, self.theme, self.size, words, seen.clock, height, least)
         made.seen, made.page, made.options = seen, self.page, self.options
         return made

@@ -16,9 +16,9 @@ def draw(seen: Anchors, look: _draw.Look) -> Figure:
     blocks, heads, many = seen.received.values.shape
     every = list(np.ndindex(blocks, heads))
     picked, pages = _draw.paged(every, MOST_HEADS.get(_style.widened(look.size), 16), look.page)
-    alt = f"Heat maps of the attention that tokens and groups of tokens receive. {seen.title}."
+    shows = "Heat maps of the attention that tokens and groups of tokens receive"
     kinds = list(seen.by_group.axes["group"].labels)
-    sheet = look.sheet(seen, _caption(seen), alt, height=2.2 + 0.3 * max(many, len(kinds) + 2, 8), least=60)
+    sheet = look.sheet(seen, _caption(seen), shows, height=2.2 + 0.3 * max(many, len(kinds) + 2, 8))
     tokens = [f"{shown(word)}\u00a0({int(n)})" for word, n in zip(_words(seen), seen.occurs.values, strict=True)]
     groups = [*(f"{name or 'other'}\u00a0tokens".replace(" ", "\u00a0") for name in kinds), "first\u00a0position"]
     left, right = (max(5.0, 1.2 + _draw.widest(names)) for names in (tokens, groups))

@@ -31,7 +31,7 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
     side = min(LARGE if alone else 4.6, 10.3 / columns - 0.4)  # inches of a panel on screen
     title = seen.title_of(places)
     sheet = look.sheet(
-        seen, _caption(seen), _alt(seen, title), title=title, height=1.5 + (side + 0.55) * rows, least=17 * columns
+        seen, _caption(seen), _shows(seen), title=title, height=1.5 + (side + 0.55) * rows, least=17 * columns
     )
     bars = len(places) == 1 and not alone and max(seen.source) >= 0 and sheet.room[0] > NARROW
     part = (0, 0, 0.62 if bars else 1, 1)
@@ -97,10 +97,10 @@ def _caption(seen: Attention) -> str:
     return said
 
 
-def _alt(seen: Attention, title: str) -> str:
+def _shows(seen: Attention) -> str:
     blocks, heads = seen.attention.values.shape[:2]
     many = f"{blocks} blocks of {heads} heads" if blocks > 1 else f"{heads} heads" if heads > 1 else "one head"
-    return f"Heat maps of attention ({many}) on {' '.join(map(shown, seen.tokens))}. {title}."
+    return f"Heat maps of attention ({many}) on {' '.join(map(shown, seen.tokens))}"
 
 
 def _tied(seen: Attention) -> bool:

@@ -21,10 +21,8 @@ def draw(seen: AttentionByKind, look: _draw.Look) -> Figure:
     across = min(ACROSS, len(places))
     rows = -(-len(places) // across)
     title, asked = seen.title_of(places), seen.share.axes["kind"].labels
-    sheet = look.sheet(
-        seen, _caption(seen), f"Tables of attention by kind of question ({listed(list(asked))}). {title}.",
-        title=title, height=1.9 + (0.5 + 0.26 * kinds) * rows, least=60,
-    )  # fmt: skip
+    shows = f"Tables of attention by kind of question ({listed(list(asked))})"
+    sheet = look.sheet(seen, _caption(seen), shows, title=title, height=1.9 + (0.5 + 0.26 * kinds) * rows)
     names, values = drawn(seen.share.axes["key_position"]), seen.share.values
     if seen.on_answer is not None:
         names, values = [*names, "answer"], np.concatenate([values, seen.on_answer.values[..., None]], axis=-1)

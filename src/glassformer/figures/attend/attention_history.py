@@ -16,8 +16,7 @@ MOST_NAMED = 9  # positions up to which each has its name below every map
 
 def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
     """Maps at some steps; below, one query's attention on each position and its entropy, over life."""
-    alt = f"Attention maps over training and the attention of one query. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=8, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Attention maps over training and the attention of one query", height=8)
     steps_shown, values = np.array(seen.maps.axes["step"].values), seen.maps.values
     if sheet.size.name == "slide" and len(steps_shown) > MOST_ON_SLIDE:  # two more panels stand below
         some = np.unique(np.linspace(0, len(steps_shown) - 1, MOST_ON_SLIDE).astype(int))

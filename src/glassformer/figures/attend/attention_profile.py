@@ -27,8 +27,8 @@ def draw(seen: AttentionProfile, look: _draw.Look) -> Figure:
     across = 1 if len(shown) <= 3 else 2  # pairs of panels side by side
     rows = -(-len(shown) // across)
     title = seen.title_of(shown)
-    alt = f"Curves of mean attention by distance and by position. {title}."
-    sheet = look.sheet(seen, _caption(seen), alt, title=title, height=_height(look.size, rows))
+    shows = "Curves of mean attention by distance and by position"
+    sheet = look.sheet(seen, _caption(seen), shows, title=title, height=_height(look.size, rows), least=0)
     narrow = sheet.room[0] < _uncertain.NARROW
     alone = page > 0  # the entropies stand on the first page
     share = 1.0 if alone else 0.68 if across == 1 else 0.76 if sheet.room[0] > 80 else 0.71  # for the heads' panels

@@ -27,8 +27,7 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
     across = min(2 if look.size == "slide" else 3, len(small))
     down = -(-len(small) // across)
     table = 1.45 + 0.42 * len(every)
-    alt = f"Table of heads by measured role. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=1.2 + table + 2.6 * down, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Table of heads by measured role", height=1.2 + table + 2.6 * down)
     cut = 2.6 * down / (table + 2.6 * down) if sheet.size.fixed is None else 0.6 if len(every) <= 2 else 0.44
     many = len(whole) > 1
     labels = [named(b, h, blocks) if many else "head" for b, h in every]

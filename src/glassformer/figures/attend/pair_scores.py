@@ -12,8 +12,7 @@ from glassformer.figures import _attend, _draw
 def draw(seen: PairScores, look: _draw.Look) -> Figure:
     """The scores of all queries with all keys in blocks by token; `rows="+"` keeps the queries of one token."""
     count, strip = len(seen.tokens) * seen.context, bool(seen.rows)
-    alt = f"Heat maps of scores, {count} pairs by {count} pairs. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen, count), alt, height=8, least=60)
+    sheet = look.sheet(seen, _caption(seen, count), f"Heat maps of scores, {count} pairs by {count} pairs", height=8)
     whole = None if seen.scores is None else seen.scores.values.reshape(-1, count)
     limit = _attend.span(*_coloured(seen))
     right, long = 7.5, _attend.longest(seen.tokens)

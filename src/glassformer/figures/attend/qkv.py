@@ -15,8 +15,8 @@ MOST_FEATURES = 4  # heat maps per part when extended
 def draw(seen: Qkv, look: _draw.Look) -> Figure:
     """The embedding, the three matrices and the three images; `extended` adds token × position maps of each feature."""
     features = min(MOST_FEATURES, seen.exact["query"].values.shape[-1]) if seen.extended else 0
-    alt = f"Planes of embeddings, queries, keys and values, and the three matrices. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=8 + 2.1 * features, least=60)
+    shows = "Planes of embeddings, queries, keys and values, and the three matrices"
+    sheet = look.sheet(seen, _caption(seen), shows, height=8 + 2.1 * features)
     base = 0.0 if not features else 1 - 8 / (8 + 2.1 * features) if sheet.size.fixed is None else 0.45
     split = 0.58 if sheet.size.name == "slide" else 0.5  # the planes' share of the height: they hold the names
     slide = sheet.size.name == "slide"  # six panels at most: each matrix above its image, without what goes in

@@ -23,7 +23,7 @@ TITLES = {
 def draw(seen: QkvOverview, look: _draw.Look) -> Figure:
     """Token, position, sum; query, key, value; queries with keys, attention of one input, what the head passes on."""
     alt = f"Nine panels from embeddings to the output of the head. {seen.title}. {seen.scored.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=11, least=60)
+    sheet = look.sheet(seen, _caption(seen), alt=alt, height=11)
     clouds, planes, about = seen.parts | seen.images.drawn, seen.planes | seen.images.planes, _spoken(seen)
     names = sheet.size.fixed is None
     below = max(5.0, 2.6 + _draw.widest(seen.scored.attention.axes["key_position"]))

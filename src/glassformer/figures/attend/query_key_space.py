@@ -22,7 +22,7 @@ APART = 0.35  # of the variance of the keys may lie within their groups, for the
 
 def draw(seen: QueryKeySpace, look: _draw.Look) -> Figure:
     """All queries and keys on one plane; `with_focus` adds the plane as one query sees it."""
-    sheet = look.sheet(seen, _caption(seen), f"Plane of all queries and keys. {seen.title}.", height=7, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Plane of all queries and keys", height=7)
     cloud = np.vstack([seen.queries.values.reshape(-1, 2), seen.keys.values.reshape(-1, 2)])
     near = _attend.near(cloud)
     beside = 1.5 + max((_draw.text_width(text, 1.1 * 72) for text in _apart(seen).values()), default=0.0)

@@ -25,7 +25,7 @@ def _one(field: ScoreField, seen: QueryKeySpace, look: _draw.Look) -> Figure:
     """The plane of keys in the colours of one query's score, its highest keys, and the scores of each group."""
     narrow = look.size == "print_narrow"  # one column: the bars and lines stand below the plane
     height = _style.inches(look.size, 84) if narrow else 7
-    sheet = look.sheet(field, _one_caption(seen), _one_alt(field, seen), height=height)
+    sheet = look.sheet(field, _one_caption(seen), alt=_one_alt(field, seen), height=height, least=0)
     first, second = ((0, 0.5, 1, 1), (0, 0.03, 1, 0.5)) if narrow else ((0, 0, 0.6, 1), (0.6, 0, 1, 1))
     plane = sheet.panels(1, 1, left=5.4, right=7.5, bottom=5.2, top=2.8, within=first)[0, 0]
     met = np.where(seen.can_see.values, seen.scores.values, np.nan)
@@ -129,7 +129,7 @@ def _every(field: ScoreField, look: _draw.Look) -> Figure:
     rows = -(-len(chosen) // columns)
     text = " ".join(map(shown, seen.tokens))
     alt = f"{field.title}. Queries, keys, scores and attention of {text}. {seen.title}."
-    sheet = look.sheet(field, _every_caption(seen, text), alt, height=1.8 + 3.2 * rows, least=60)
+    sheet = look.sheet(field, _every_caption(seen, text), alt=alt, height=1.8 + 3.2 * rows)
     panels = sheet.panels(rows, columns, left=4.4, right=7.5, bottom=5.6, top=2.2, gap=(1.5, 2.6))
     weights = seen.attention.values
     future = ~np.tri(length, dtype=bool) if seen.causal else np.zeros((length, length), bool)

@@ -15,10 +15,8 @@ def draw(seen: Scoring, look: _draw.Look) -> Figure:
     """Queries, keys, both on a plane, masked scores, attention: one input through one head."""
     length, names = len(seen.tokens), seen.attention.axes["key_position"]
     text, narrow = " ".join(map(shown, seen.tokens)), look.size == "print_narrow"
-    sheet = look.sheet(
-        seen, _caption(seen, text), f"Queries, keys, scores and attention of {text}. {seen.title}.",
-        height=_style.inches(look.size, 101) if narrow else 8.4,
-    )  # fmt: skip
+    shows, height = f"Queries, keys, scores and attention of {text}", _style.inches(look.size, 101) if narrow else 8.4
+    sheet = look.sheet(seen, _caption(seen, text), shows, height=height, least=0)
     queries, keys = seen.drawn_query.values, seen.drawn_key.values
     grey = [each.values.reshape(-1, 2) for each in seen.others.values()]
     top, plane, scores, attention = _panels(sheet, np.vstack([queries, keys, *grey]), 2.6 + _draw.widest(names))

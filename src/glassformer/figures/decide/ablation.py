@@ -20,8 +20,8 @@ MARKS = {"zero": "o", "mean": "o", "resample": "x"}  # zero is hollow; all in in
 def draw(seen: Ablation, look: _draw.Look) -> Figure:
     """Parts sorted by what averaging them costs; three ways to remove each; intervals over windows."""
     names, rows = seen.loss.axes["part"].labels, _rows(seen, MOST.get(look.size, 24))
-    alt = f"Dots with intervals: loss and wrong answers by removed part. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=2.6 + 0.32 * len(rows), least=60)
+    shows = "Dots with intervals: loss and wrong answers by removed part"
+    sheet = look.sheet(seen, _caption(seen), shows, height=2.6 + 0.32 * len(rows))
     t = sheet.theme
     panels = sheet.panels(
         1, 2 if seen.answers else 1, left=12.5, right=2, bottom=5.2, top=2.2, gap=(3, 3)

@@ -26,8 +26,7 @@ def draw(seen: Attribution, look: _draw.Look) -> Figure:
     tall = max(3.6, 2.2 + 0.34 * most)
     below = 8 + (2.0 * len(keys[0]) if heads == 1 else 4 + 1.5 * heads) if heads else 0
     tall = _style.inches(look.size, 20 + 2 * len(names) + below) if narrow else tall
-    alt = f"Bars of the parts of a logit difference. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=tall)
+    sheet = look.sheet(seen, _caption(seen), "Bars of the parts of a logit difference", height=tall, least=0)
     t = sheet.theme
     base = below / sheet.room[1] if narrow else 0.0
     edge = 0.56 if heads and not narrow else 1.0

@@ -33,7 +33,9 @@ def draw(seen: Landscape, look: _draw.Look) -> Figure:
     columns = _columns(most, shape) if size == "slide" else _across(most)
     rows = -(-most // columns)
     each = (s.width * 72 / s.text - 12 - 0.8 * columns) / columns / shape
-    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=_style.inches(size, 11.5 + rows * (each + 2.2)))
+    sheet = look.sheet(
+        seen, _caption(seen), _shows(seen), height=_style.inches(size, 11.5 + rows * (each + 2.2)), least=0
+    )
     panels = sheet.panels(rows, columns, left=5, right=6.5, bottom=5, top=2.2, gap=(0.8, 2.2), square=shape)
     marks = _style.markers(seen.won.axes["group"].labels)
     for k, panel in enumerate(panels.flat):
@@ -99,8 +101,8 @@ def _through(seen: Landscape) -> str:
     return "these pairs" if _marked(seen) in PAIRS else "this input's points"
 
 
-def _alt(seen: Landscape) -> str:
-    return f"{len(seen.telling)} maps of probability over a {seen.flat}. {seen.title}."
+def _shows(seen: Landscape) -> str:
+    return f"{len(seen.telling)} maps of probability over a {seen.flat}"
 
 
 def _marked(seen: Landscape) -> str:
@@ -194,7 +196,7 @@ def _named(seen: Landscape, saying: Array) -> list[int]:
 
 def _curves(seen: Landscape, look: _draw.Look) -> Figure:
     """One feature: probability of each token along the line."""
-    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=5)
+    sheet = look.sheet(seen, _caption(seen), _shows(seen), height=5, least=0)
     panel = sheet.panels(1, 1, right=6)[0, 0]
     x = seen.probabilities.axes["horizontal"].values
     for k, values in enumerate(seen.probabilities.values[:, 0]):

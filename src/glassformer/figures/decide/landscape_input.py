@@ -28,10 +28,8 @@ def draw(seen: LandscapeInput, look: _draw.Look) -> Figure:
     s = _style.size(size)
     each = min(40.0, (s.width * 72 / s.text - 10 - 0.5 * across) / across) / WIDE
     tall = ABOVE + len(ROWS) * (each + GAP) - GAP  # ems of a band
-    alt = f"A grid of probability maps with the path of one input. {seen.title}."
-    sheet = look.sheet(
-        seen, _caption(seen, pages), alt, height=_style.inches(size, 4.6 + BELOW + len(bands) * tall), least=60
-    )  # fmt: skip
+    shows, height = "A grid of probability maps with the path of one input", 4.6 + BELOW + len(bands) * tall
+    sheet = look.sheet(seen, _caption(seen, pages), shows, height=_style.inches(size, height))
     room = sheet.room[1]
     high = (room - BELOW) / len(bands)
     for k, band in enumerate(bands):

@@ -26,8 +26,8 @@ def draw(seen: LandscapeWinners, look: _draw.Look) -> Figure:
     right = 7.5 if columns == 1 else 1.5
     each = (s.width * 72 / s.text - 5 - right - 9.5 * (columns - 1)) / columns / shape  # the panels fill the width
     height = _style.inches(size, 12.1 + rows * (each + 3.4) - 3.4 + (4 if columns == 1 else 0))
-    alt = f"Four maps of one {seen.flat}: entropy, winners, embeddings, one input. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=height)
+    shows = f"Four maps of one {seen.flat}: entropy, winners, embeddings, one input"
+    sheet = look.sheet(seen, _caption(seen), shows, height=height, least=0)
     bottom = 5.6 + (1.5 if columns == 1 else 0)
     made = sheet.panels(rows, columns, left=5, right=right, bottom=bottom, top=2.2, gap=(9.5, 5), square=shape)
     panels = list(made.flat)

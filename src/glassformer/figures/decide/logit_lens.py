@@ -14,8 +14,8 @@ def draw(seen: LogitLens, look: _draw.Look) -> Figure:
     """Rows are points from the embedding to the end, columns positions (or answers, if there is one position)."""
     rows = len(seen.points)
     text = " ".join(map(shown, seen.tokens))
-    alt = f"A table of what is read out at each point on {text}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen, text), alt, height=3.0 + 0.55 * rows)
+    shows = f"A table of what is read out at each point on {text}"
+    sheet = look.sheet(seen, _caption(seen, text), shows, height=3.0 + 0.55 * rows, least=0)
     t = sheet.theme
     panel = sheet.panels(1, 1, left=11.5, right=7.5, bottom=5, top=3.4)[0, 0]
     if _alone(seen):

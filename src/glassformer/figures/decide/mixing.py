@@ -21,8 +21,8 @@ def draw(seen: Mixing, look: _draw.Look) -> Figure:
     """Attention × values = mixes: heat maps, and the plane with the mixes joined to what they average."""
     rows = 1 if look.size == "slide" else MOST_HEADS
     heads, pages = _draw.paged(range(len(seen.planes)), rows, look.page)
-    title = seen.title_of(heads)
-    sheet = look.sheet(seen, _caption(seen), _alt(seen, title), title=title, height=1.8 + 3.4 * len(heads), least=60)
+    title, shows = seen.title_of(heads), f"Attention, values and mixes on {' '.join(map(shown, seen.tokens))}"
+    sheet = look.sheet(seen, _caption(seen), shows, title=title, height=1.8 + 3.4 * len(heads))
     t, many = sheet.theme, len(heads)
     room, (length, features) = sheet.room[0], seen.value.values.shape[1:]
     names = seen.attention.axes["key_position"]
@@ -90,10 +90,6 @@ def _kept(seen: Mixing) -> str:
     if kept[0] == kept[-1]:
         return f"The plane holds {kept[0]}"
     return f"The heads' planes hold {kept[0]} to {kept[-1]}"
-
-
-def _alt(seen: Mixing, title: str) -> str:
-    return f"Attention, values and mixes on {' '.join(map(shown, seen.tokens))}. {title}."
 
 
 def _plane(ax: Axes, seen: Mixing, head: int, t: _style.Theme) -> None:

@@ -17,8 +17,8 @@ LEAST = 0.005  # probability from which an answer is worth a bar
 
 def draw(seen: OneAnswer, look: _draw.Look) -> Figure:
     """What one position asks, where it looks, where that moves it, what it answers."""
-    alt = f"Bars of scores and shares, an arrow on a plane, bars of probabilities. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.4, least=70)
+    shows = "Bars of scores and shares, an arrow on a plane, bars of probabilities"
+    sheet = look.sheet(seen, _caption(seen), shows, height=6.4, least=70)
     edge = max(5.0, 1.5 + max(_draw.text_width(name, 72) for name in drawn(seen.scores.axes["key_position"])))
     bars = sheet.panels(2, 2, left=edge, right=1.5, bottom=5.4, top=2.8, gap=(3.2, 5.6), within=(0, 0, 0.56, 1))
     _keys(bars[0, 0], seen, sheet, "score")

@@ -21,8 +21,8 @@ def draw(seen: Patching, look: _draw.Look) -> Figure:
     points, pages = _draw.paged(range(len(seen.points)), ROWS.get(look.size, 100), look.page)
     shares = np.concatenate([seen.share.values, seen.at_once.values[..., None]], -1)[:, points]
     rows, columns = shares.shape[1:]
-    alt = f"Two tables of restored and removed share by point and position. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=3.1 + 0.38 * rows, least=60)
+    shows = "Two tables of restored and removed share by point and position"
+    sheet = look.sheet(seen, _caption(seen), shows, height=3.1 + 0.38 * rows)
     t = sheet.theme
     left = max(_draw.text_width(name, sheet.size.text) for name in seen.points) / sheet.em + 1.2
     names = _draw.widest(seen.share.axes["position"])

@@ -25,8 +25,8 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
     side = (1.0 if narrow else 0.45) * s.width * 72 / s.text - 6
     below = 2 * (side / 3 + 3) + 9 if narrow else 0.0
     height = _style.inches(size, 12.5 + side + below)  # as high as the large square needs
-    alt = f"Maps of what a push to one position would make it say. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=height)
+    shows = "Maps of what a push to one position would make it say"
+    sheet = look.sheet(seen, _caption(seen), shows, height=height, least=0)
     t, edge = sheet.theme, below / sheet.room[1]
     first, second = ((0, edge, 1, 1), (0, 0, 1, edge)) if narrow else ((0, 0, 0.45, 1), (0.45, 0, 1, 1))
     big = sheet.panels(1, 1, left=6, right=1, bottom=5.2, top=2.4, within=first, square=True)[0, 0]

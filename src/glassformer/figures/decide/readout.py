@@ -19,8 +19,7 @@ from glassformer.figures import _draw, _regions, _style
 def draw(seen: Readout, look: _draw.Look) -> Figure:
     """`final` · read-out + bias = logits → probabilities, with the right tokens framed; below, the read-out itself."""
     text = " ".join(map(shown, seen.tokens))
-    alt = f"Attention, final, logits and probabilities on {text}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen, text), alt, height=8.2, least=60)
+    sheet = look.sheet(seen, _caption(seen, text), f"Attention, final, logits and probabilities on {text}", height=8.2)
     t, names, words = sheet.theme, seen.final.axes["position"], seen.words
     begin, end = 0.38 if seen.heads else 0.24, 0.69 if seen.heads else 0.62
     kept = _columns(seen, (end - begin) * sheet.room[0] - 7)

@@ -17,8 +17,8 @@ def draw(seen: Residual, look: _draw.Look) -> Figure:
     narrow = look.size == "print_narrow"
     tall = 4.9 if seen.style == "values" else _style.inches(look.size, 98) if narrow else 7.4
     text = " ".join(map(shown, seen.tokens))
-    alt = f"Heat maps and arrows of the residual stream on {text}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen, text), alt, height=tall)
+    shows = f"Heat maps and arrows of the residual stream on {text}"
+    sheet = look.sheet(seen, _caption(seen, text), shows, height=tall, least=0)
     if seen.style == "values":
         _values(sheet, seen)
     else:

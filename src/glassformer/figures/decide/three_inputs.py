@@ -29,8 +29,7 @@ def draw(seen: ThreeInputs, look: _draw.Look) -> Figure:
     shown_inputs, pages = _draw.paged(list(seen.inputs), 1 if look.size == "slide" else len(seen.inputs), look.page)
     titles, rows = TITLES[seen.part], len(shown_inputs)
     names = max(_draw.widest(_names(each)) for each in shown_inputs)
-    alt = f"Rows of heat maps and planes of {rows} inputs. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=1.4 + 3.1 * rows, least=60)
+    sheet = look.sheet(seen, _caption(seen), f"Rows of heat maps and planes of {rows} inputs", height=1.4 + 3.1 * rows)
     widths = [NARROW if k in MAPS[seen.part] else WIDE for k in range(len(titles))]
     panels = sheet.panels(rows, len(titles), widths=widths, left=1 + names, right=1, bottom=2 + names, top=2.4,
                           gap=(3.2, 3.4 + names))  # fmt: skip

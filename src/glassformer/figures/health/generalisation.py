@@ -16,8 +16,7 @@ TICKS = (-1, -0.1, -0.01, 0, 0.001, 0.01, 0.1, 1, 10)
 
 def draw(seen: Generalisation, look: _draw.Look) -> Figure:
     """Excess of train, validation and test with the gap shaded; accuracy by how new a question is; what leaked."""
-    alt = f"Curves of excess by part, and bars of accuracy. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Curves of excess by part, and bars of accuracy", height=7.6)
     top = sheet.panels(1, 1, left=6.5, right=12, bottom=4.2, top=2.2, within=(0, 0.42, 1, 1))[0, 0]
     _excess(top, seen, sheet)
     names = min(17.0, 0.24 * sheet.room[0])

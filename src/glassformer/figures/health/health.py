@@ -28,8 +28,8 @@ CAPTION = (
 def draw(seen: Health, look: _draw.Look) -> Figure:
     """One row per check: small curve, limit, verdict and advice; then the signs to stop and when each was met."""
     rows = len(seen.verdicts)
-    alt = f"A table of {rows} checks with small curves and verdicts. {seen.title}."
-    sheet = look.sheet(seen, CAPTION.format(seen.whose), alt, height=9.2)
+    shows = f"A table of {rows} checks with small curves and verdicts"
+    sheet = look.sheet(seen, CAPTION.format(seen.whose), shows, height=9.2, least=0)
     wide, high = sheet.room
     line = (high - 2.4 - FOOT) / rows  # ems from one row to the next
     curve = float(np.clip(0.2 * wide, 5, 18))

@@ -19,8 +19,8 @@ OPERATIONS = ((1e9, "billion operations"), (1e6, "million operations"), (1e3, "t
 
 def draw(seen: Runtime, look: _draw.Look) -> Figure:
     """Speed, memory and operations of a training, and what was measured at other contexts and widths."""
-    alt = f"A curve of speed, bars of memory and operations, lines of cost by size. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=70)
+    shows = "A curve of speed, bars of memory and operations, lines of cost by size"
+    sheet = look.sheet(seen, _caption(seen), shows, height=7.6, least=70)
     wide = max(_draw.text_width(part, 72) for part in seen.memory.axes["part"].labels) + 1.2
     timed = bool(np.isfinite(seen.speed.values).any())
     top = sheet.panels(1, 2 + timed, widths=[1.2, 1, 1][-2 - timed :], left=6 if timed else wide + 1, right=3,

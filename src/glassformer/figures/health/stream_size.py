@@ -19,8 +19,7 @@ FAR = 15  # times between branches, beyond which their axis is logarithmic
 
 def draw(seen: StreamSize, look: _draw.Look) -> Figure:
     """Stream and branches by depth; branch over stream; mean, spread and dependence on the input by depth."""
-    alt = f"Charts of sizes by depth at {len(seen.steps)} steps. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=8.6, least=60)
+    sheet = look.sheet(seen, _caption(seen), f"Charts of sizes by depth at {len(seen.steps)} steps", height=8.6)
     across = (sheet.room[0] - 13.5) / 2
     below = _below(seen, across, sheet)
     upright = below > UPRIGHT

@@ -27,10 +27,10 @@ def draw(seen: Embeddings, look: _draw.Look) -> Figure:
     large = seen.layout == "scatter"
     pages = 2 if look.size == "slide" and not large else 1
     _draw.paged(range(pages), 1, look.page)
-    alt = f"Heat maps and planes of token, position and summed embeddings. {seen.title}."
+    shows = "Heat maps and planes of token, position and summed embeddings"
     tables = rows_of(len(seen.tables["token"].axes["token"]))
     tall = height(look, len(seen.tables["token"].axes["token"]))
-    sheet = look.sheet(seen, _caption(seen), alt, height=5.6 if large else tall, least=60)
+    sheet = look.sheet(seen, _caption(seen), shows, height=5.6 if large else tall)
     split = PLANES / (PLANES + (tables if look.size == "screen" else MAPS)) if pages == 1 else 0.0
     if not large and look.page == 0:
         maps(sheet, seen, (0, split, 1, 1), seen.features[:2] if "sum" in seen.kinds else ())

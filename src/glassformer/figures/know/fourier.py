@@ -12,8 +12,8 @@ LEAST = 1e-9  # nats at the bottom of the logarithmic axis
 
 def draw(seen: Fourier, look: _draw.Look) -> Figure:
     """Power by frequency in embedding, logits and neurons, and the loss with and without the key frequencies."""
-    alt = f"Bars of a spectrum, a map of frequencies, curves of loss. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=8, least=70)
+    shows = "Bars of a spectrum, a map of frequencies, curves of loss"
+    sheet = look.sheet(seen, _caption(seen), shows, height=8, least=70)
     top = sheet.panels(1, 2, widths=[1.6, 1], left=5.5, right=8, bottom=3.8, top=2.4, gap=(6, 0), within=(0, 0.5, 1, 1))
     low = sheet.panels(1, 2, left=5.5, right=2, bottom=3.8, top=2.4, gap=(15, 0), within=(0, 0, 1, 0.5))
     _spectrum(top[0, 0], seen, sheet)

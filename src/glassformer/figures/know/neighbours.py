@@ -13,8 +13,8 @@ def draw(seen: Neighbours, look: _draw.Look) -> Figure:
     """One row per word: its nearest tokens with their cosines; of a single word one row per neighbour, with a bar."""
     alone = len(seen.words) == 1
     rows = len(seen.nearest[0]) if alone else len(seen.words)
-    alt = f"A table of the nearest tokens. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=_style.inches(look.size, 9 + 1.7 * (rows + 1)), least=50)
+    shows = "A table of the nearest tokens"
+    sheet = look.sheet(seen, _caption(seen), shows, height=_style.inches(look.size, 9 + 1.7 * (rows + 1)), least=50)
     if alone:
         _bars(sheet, seen)
     else:

@@ -26,8 +26,8 @@ def draw(every: Neurons, look: _draw.Look) -> Figure:
     One page per block, the last block first.
     """
     (seen,), pages = _draw.paged(list(every.blocks.values()), 1, look.page)
-    alt = f"Mean activations, selectivity and descriptions of the neurons. {seen.title}."
-    sheet = look.sheet(every, _caption(seen), alt, title=seen.title, height=9.6, least=60)
+    shows = "Mean activations, selectivity and descriptions of the neurons"
+    sheet = look.sheet(every, _caption(seen), shows, title=seen.title, height=9.6)
     slide = sheet.size.name == "slide"
     split = 0.47 if slide else 0.44
     most = MOST_ROWS.get(sheet.size.name, 12) - 2 * (slide and "role" in seen.mean)  # its labels are long

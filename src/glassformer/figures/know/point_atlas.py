@@ -19,8 +19,8 @@ CROWD = 40  # more ellipses than this hide one another
 
 def draw(seen: PointAtlas, look: _draw.Look) -> Figure:
     """All pairs at a point; where other tokens have entered, means with an ellipse of one standard deviation."""
-    alt = f"Plane of all token and position pairs at {seen.where}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=8)
+    shows = f"Plane of all token and position pairs at {seen.where}"
+    sheet = look.sheet(seen, _caption(seen), shows, height=8, least=0)
     t, at = sheet.theme, seen.drawn.values
     colour = t[seen.point] if seen.point in ("query", "key", "value") else t.ink
     shapes = seen.ellipse.values

@@ -13,8 +13,7 @@ SHORT = 0.995  # of the places whose class was learned, under which that is said
 
 def draw(seen: Probes, look: _draw.Look) -> Figure:
     """One table per thing to be read: rows are points in the order of the computation, columns are kept steps."""
-    alt = f"Tables of probe accuracy above chance by point and step. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Tables of probe accuracy above chance by point and step", height=7.6)
     targets, points = seen.above.axes["quantity"].labels, seen.above.axes["point"].labels
     columns = 2 if len(targets) == 4 else min(len(targets), 3)
     rows = -(-len(targets) // columns)

@@ -32,9 +32,9 @@ def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
     pages = 2 if look.size == "slide" else 1
     _draw.paged(range(pages), 1, look.page)
     text = " ".join(map(shown, seen.tokens))
-    alt = f"Heat maps and planes with the points of {text} in front of all others in grey. {seen.title}."
+    shows = f"Heat maps and planes with the points of {text} in front of all others in grey"
     many = len(seen.tables["token"].axes["token"])
-    sheet = look.sheet(seen, _caption(seen, text), alt, height=height(look, many), least=60)
+    sheet = look.sheet(seen, _caption(seen, text), shows, height=height(look, many))
     split = PLANES / (PLANES + (rows_of(many) if look.size == "screen" else MAPS)) if pages == 1 else 0.0
     if look.page == 0:
         _maps(sheet, seen, (0, split, 1, 1))

@@ -21,11 +21,11 @@ STYLES = ("-", ":", "-.")  # of groups
 
 def draw(seen: Similarity, look: _draw.Look) -> Figure:
     """Cosine of every two token vectors; beside it the length of each and the means by group over life."""
-    alt = f"Table of cosines between token embeddings, lengths, and means over the life. {seen.title}."
+    shows = "Table of cosines between token embeddings, lengths, and means over the life"
     words = seen.cosine.axes["token"]
     side = _draw.widest(words) + 1.2
     tall = _style.inches(look.size, LINE * len(words) + max(3.2, side) + 6.6) if look.size == "screen" else 0
-    sheet = look.sheet(seen, _caption(seen), alt, height=max(6.8, tall), least=60)
+    sheet = look.sheet(seen, _caption(seen), shows, height=max(6.8, tall))
     t, split = sheet.theme, SPLIT[len(words) > FEW]
     table = sheet.panels(
         1, 1, left=max(5, side), right=15.5, bottom=max(3.2, side), top=1.6, within=(0, 0, split, 1), square=True

@@ -13,8 +13,8 @@ LINES = ("-", "--", "-.", ":")
 
 def draw(seen: Sparsity, look: _draw.Look) -> Figure:
     """Shares of active hidden values and of idle neurons by step; the distribution at the chosen step."""
-    alt = f"Curves of active shares over training and a histogram of activity. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=5, least=60)
+    shows = "Curves of active shares over training and a histogram of activity"
+    sheet = look.sheet(seen, _caption(seen), shows, height=5)
     t, life, blocks = sheet.theme, seen.over_life, seen.over_life.axes["block"].labels
     left, right = sheet.panels(1, 2, widths=(1.5, 1), left=5.5, right=2, bottom=3.8, top=2.2, gap=(13, 0))[0]
     steps, colours = np.array(life.axes["step"].values), (t.feed_forward, t.ink, t.quiet)

@@ -24,8 +24,7 @@ def draw(seen: Weights, look: _draw.Look) -> Figure:
     bands = _bands(shelves, SLIDE if look.size == "slide" else float("inf")) if small else []
     high = (max(y + tall for _, (_, y, _, tall) in bands[0]) + 4.5) * 9 / 72 + 0.6 if small else 8.5
     high *= 1.0 if look.size == "screen" else 1.12
-    alt = f"Heat maps of every tensor of the model. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=high, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Heat maps of every tensor of the model", height=high)
     if small:
         (band,), pages = _draw.paged(bands, 1, look.page)
         _numbered(sheet, seen, band)

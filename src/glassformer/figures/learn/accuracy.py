@@ -11,8 +11,8 @@ from glassformer.figures import _draw, _style
 
 def draw(seen: Accuracy, look: _draw.Look) -> Figure:
     """Share of right arg-max answers in training and held out, with a line for each partial understanding."""
-    alt = f"Curves of accuracy over training steps with horizontal lines. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=5.5)
+    shows = "Curves of accuracy over training steps with horizontal lines"
+    sheet = look.sheet(seen, _caption(seen), shows, height=5.5, least=0)
     t, line = sheet.theme, sheet.size.line
     panel = sheet.panels(1, 1, left=6.5, right=19, bottom=3.8, top=2.4)[0, 0]
     for part in ("train", "validation"):

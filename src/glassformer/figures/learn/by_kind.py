@@ -17,8 +17,7 @@ MARKS = (("o", "●"), ("D", "◆"), ("^", "▲"), ("s", "■"), ("v", "▼"), (
 
 def draw(seen: ByKind, look: _draw.Look) -> Figure:
     """Accuracy and excess loss of every kind of question, and the accuracies at one step."""
-    alt = f"Curves by kind of {seen.asked} and bars at one step. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
+    sheet = look.sheet(seen, _caption(seen), f"Curves by kind of {seen.asked} and bars at one step", height=6.2)
     rows = sheet.panels(2, 1, left=6, right=11, bottom=3.8, top=2.4, gap=(0, 3.6), within=(0, 0, 0.66, 1))[:, 0]
     bars = sheet.panels(1, 1, left=9, right=2, bottom=3.8, top=2.4, within=(0.66, 0, 1, 1))[0, 0]
     _curves(rows[0], seen, sheet, accuracy=True)

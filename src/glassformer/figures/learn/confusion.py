@@ -20,8 +20,8 @@ SIDE = 0.33  # of a slide for the tokens, so that beside them every operation of
 def draw(seen: Confusion, look: _draw.Look) -> Figure:
     """True token down, likeliest token across, at a few steps; below, which operation the answers fit, if there are."""
     tall = 9.6 if seen.answered_as is not None else 7
-    alt = f"Matrices of true against predicted token at steps {', '.join(map(str, seen.steps))}. {seen.title}."
-    sheet = look.sheet(seen, caption(seen), alt, height=tall, least=60)
+    shows = f"Matrices of true against predicted token at steps {', '.join(map(str, seen.steps))}"
+    sheet = look.sheet(seen, caption(seen), shows, height=tall)
     fewer = seen
     if seen.answered_as is None or seen.beyond_chance is None:
         fewer = _fitting(sheet, seen)

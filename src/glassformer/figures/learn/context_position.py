@@ -13,7 +13,7 @@ from glassformer.figures import _draw
 
 def draw(seen: ContextPosition, look: _draw.Look) -> Figure:
     """Loss over positions with its spread, and the difference to the exact predictor or the count table."""
-    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=4.6, least=60)
+    sheet = look.sheet(seen, _caption(seen), alt=_alt(seen), height=4.6)
     gap = 10.5 if seen.of == "count table" else 7.0  # room for a second axis
     loss, apart = sheet.panels(1, 2, widths=[1.4, 1], left=5, right=2, bottom=6.4, top=2.6, gap=(gap, 0))[0]
     t, line = sheet.theme, sheet.size.line

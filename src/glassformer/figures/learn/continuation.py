@@ -26,7 +26,7 @@ def draw(seen: Continuation, look: _draw.Look) -> Figure:
     page = style.width * 72 / style.text  # ems
     height = ROW * BLOCK * len(_blocks(widths, page - BESIDE)) + 12 + _foot(seen)
     inches = _style.inches(style.name, height)
-    sheet = replace(look, size=style.name).sheet(seen, _caption(seen), _alt(seen), height=inches)
+    sheet = replace(look, size=style.name).sheet(seen, _caption(seen), alt=_alt(seen), height=inches, least=0)
     wide = max(sheet.room[0] - BESIDE, max(widths))
     fitting = max(1, round((sheet.room[1] - 7.6 - _foot(seen)) / (ROW * BLOCK)))  # a slide has its own height
     blocks = _blocks(widths, wide)[:fitting]

@@ -19,18 +19,18 @@ MOST_QUESTION = 14  # ems; of a longer question the end is written
 
 def draw(seen: EveryQuestion, look: _draw.Look) -> Figure:
     """Share right by question, and the questions with the least probability of a right answer."""
-    alt = f"Maps of the share of right answers and a list of hard {_asked(seen)}. {seen.title}."
+    shows = f"Maps of the share of right answers and a list of hard {_asked(seen)}"
     many = len(seen.hardest.values)
     rest, pages = _draw.paged(range(HARDEST, many), 2 * LISTED, max(look.page - 1, 0))
     pages = 1 + pages if many > HARDEST else 1
     if look.page:
         _draw.paged(range(pages), 1, look.page)  # refuses a page that is not there
         listing = _listing(seen, rest)
-        sheet = look.sheet(seen, listing[0].upper() + listing[1:], alt, height=7, least=60)
+        sheet = look.sheet(seen, listing[0].upper() + listing[1:], shows, height=7)
         for k, panel in enumerate(sheet.panels(1, 2, left=2, right=1.5, bottom=1.2, top=2.4, gap=(3, 0))[0]):
             _hardest(panel, seen, sheet, rest[k * LISTED : (k + 1) * LISTED])
         return sheet.done(pages=pages)
-    sheet = look.sheet(seen, _caption(seen), alt, height=7, least=60)
+    sheet = look.sheet(seen, _caption(seen), shows, height=7)
     if seen.operations:
         panels = sheet.panels(2, 3, left=3.5, right=1, bottom=5, top=2.4, gap=(3.2, 3.8), within=(0, 0, 0.56, 1))
         for k, name in enumerate(seen.right.axes["kind"].labels):

@@ -18,8 +18,8 @@ def draw(seen: Generated, look: _draw.Look) -> Figure:
     """Blocks of sequences at the first and the chosen step, sampled and arg-max, same random numbers."""
     many = len(seen.steps)
     how = "marked right, wrong or free" if seen.truth_known else "shaded by its surprise"
-    alt = f"Rows of tokens, each cell {how}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7 if seen.questions else 1.5 + 2.5 * many, least=60)
+    shows = f"Rows of tokens, each cell {how}"
+    sheet = look.sheet(seen, _caption(seen), shows, height=7 if seen.questions else 1.5 + 2.5 * many)
     told = {int(code) for code in seen.verdicts.values.ravel()} if seen.questions else set[int]()
     if seen.questions:
         _questions(seen, sheet)

@@ -23,8 +23,8 @@ def draw(seen: LearningRate, look: _draw.Look) -> Figure:
         "how long the update of that step is, as a share of the length of all weights, on a logarithmic axis; between "
         f"the logged steps nothing is known of it{none}."
     )
-    alt = f"Curves of the learning rate and of the size of updates over steps. {seen.title}."
-    sheet = look.sheet(seen, caption, alt, height=5.5)
+    shows = "Curves of the learning rate and of the size of updates over steps"
+    sheet = look.sheet(seen, caption, shows, height=5.5, least=0)
     some = np.isfinite(seen.update.values) & (seen.update.values > 0)
     panels = sheet.panels(2 if some.any() else 1, 1, left=7, right=3, bottom=3.8, top=1.6, gap=(0, 2.2))[:, 0]
     for panel, curve, colour in zip(panels, (seen.rate, seen.update), ("ink", "train"), strict=False):

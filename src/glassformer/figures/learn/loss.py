@@ -45,7 +45,7 @@ OF_TEXT = (
 
 def draw(seen: Loss, look: _draw.Look) -> Figure:
     """Loss on the ladder of the task, excess over the floor, and error, by training step."""
-    sheet = look.sheet(seen, caption(seen), _alt(seen), height=9)
+    sheet = look.sheet(seen, caption(seen), alt=_alt(seen), height=9, least=0)
     error = any("error" in name for name in seen.curves)
     shares = [3.2, 2.0, 1.6][: 2 + error]
     names = 15 if sheet.room[0] > NARROW else 10.5  # ems for the names beside the charts

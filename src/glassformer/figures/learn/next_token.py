@@ -18,7 +18,7 @@ def draw(seen: NextToken, look: _draw.Look) -> Figure:
     prompts, times = seen.chances.axes["window"].labels, seen.steps
     rows = 2 if look.size == "slide" and len(prompts) * len(times) > 6 else len(prompts)
     columns = len(times)
-    sheet = look.sheet(seen, _caption(seen), _alt(seen), height=1.6 + 1.9 * rows)
+    sheet = look.sheet(seen, _caption(seen), alt=_alt(seen), height=1.6 + 1.9 * rows, least=0)
     narrow = sheet.size.name == "print_narrow"  # the legend takes two lines
     panels = sheet.panels(rows, columns, left=4.5, right=2, bottom=7.4 if narrow else 5.8, top=4.2, gap=(6, 3.2))
     end = _end(seen, rows)

@@ -18,8 +18,8 @@ CAPTION = (
 
 def draw(seen: Perplexity, look: _draw.Look) -> Figure:
     """Perplexity in training and held out, and lines for tables of counts."""
-    alt = f"Curves of perplexity over training steps with horizontal lines. {seen.title}."
-    sheet = look.sheet(seen, CAPTION.format(seen.whose, seen.whose), alt, height=5.5, least=45)
+    shows = "Curves of perplexity over training steps with horizontal lines"
+    sheet = look.sheet(seen, CAPTION.format(seen.whose, seen.whose), shows, height=5.5, least=45)
     panel = sheet.panels(1, 1, left=6.5, right=18, bottom=3.8, top=2.4)[0, 0]
     losses(panel, seen, sheet, 15)
     _draw.steps_axis(panel, scale=seen.scale)

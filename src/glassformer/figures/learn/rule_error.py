@@ -16,8 +16,7 @@ TICKS = ([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
 
 def draw(seen: RuleError, look: _draw.Look) -> Figure:
     """Rule error over life, the shares of right, wrong and not in view, and the error by distance."""
-    alt = f"Error curves, stacked shares and bars by distance. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Error curves, stacked shares and bars by distance", height=6.2)
     left = sheet.panels(1, 1, left=5.5, right=1, bottom=6.0, top=2.6, within=(0, 0, 0.36, 1))[0, 0]
     middle = sheet.panels(1, 1, left=5.5, right=1, bottom=6.0, top=2.6, within=(0.36, 0, 0.68, 1))[0, 0]
     right = sheet.panels(1, 1, left=5.5, right=2.4, bottom=6.0, top=2.6, within=(0.68, 0, 1, 1))[0, 0]

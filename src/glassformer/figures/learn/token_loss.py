@@ -22,7 +22,7 @@ def draw(seen: TokenLoss, look: _draw.Look) -> Figure:
     style = _style.size(_style.size(look.size).wider or look.size)
     lines = _flow(seen, (style.width * 72 / style.text - BESIDE) / 2)[-1][1] + 1
     height = _style.inches(style.name, LINE * lines + 11.5)
-    sheet = replace(look, size=style.name).sheet(seen, _caption(seen), _alt(seen), height=height)
+    sheet = replace(look, size=style.name).sheet(seen, _caption(seen), alt=_alt(seen), height=height, least=0)
     wide = max((sheet.room[0] - BESIDE) / 2, 6.0)  # ems of each panel
     boxes = _flow(seen, wide)
     panels = sheet.panels(1, 2, left=1.5, right=8, bottom=2.4, top=3, gap=(3, 0))[0]

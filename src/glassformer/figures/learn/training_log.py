@@ -26,8 +26,8 @@ SHORT = {
 def draw(seen: TrainingLog, look: _draw.Look) -> Figure:
     """Step, epoch, losses, right answers, gradient, updates and rate at a dozen logged steps."""
     steps, names = np.array(seen.log.axes["step"].values), seen.log.axes["quantity"].labels
-    alt = f"A table of the training at {len(steps)} steps. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=1.2 + 0.24 * len(steps))
+    shows = f"A table of the training at {len(steps)} steps"
+    sheet = look.sheet(seen, _caption(seen), shows, height=1.2 + 0.24 * len(steps), least=0)
     panel = sheet.panels(1, 1, left=1.2, right=1.2, bottom=0.8, top=1.6)[0, 0]
     narrow = sheet.room[0] < 60
     shown = [k for k, name in enumerate(names) if not narrow or name not in ("excess", "rate", "update / weights")]

@@ -35,8 +35,7 @@ def _caption(seen: Unrolled) -> str:
 
 def draw(seen: Unrolled, look: _draw.Look) -> Figure:
     """Twelve rows: the context so far, the three likeliest tokens, the one that was drawn, and its surprise."""
-    alt = f"Twelve rows of a sequence being written, with bars. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.4, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Twelve rows of a sequence being written, with bars", height=6.4)
     t, line, text = sheet.theme, sheet.size.line, sheet.size.text
     rows, top = seen.top.values.shape
     wide = (

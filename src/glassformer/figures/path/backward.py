@@ -18,8 +18,8 @@ PATHS = {"residual": "ink", "branch": "feed_forward"}
 
 def draw(seen: Backward, look: _draw.Look) -> Figure:
     """Heat maps in pairs along the computation of one block; where the gradient came back; the numerical check."""
-    alt = f"Pairs of heat maps, value above gradient, for every named point. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=9.6, least=60)
+    shows = "Pairs of heat maps, value above gradient, for every named point"
+    sheet = look.sheet(seen, _caption(seen), shows, height=9.6)
     points = [name for name in seen.values if look.size in ("screen", "print") or name in FEW]
     columns = -(-len(points) // 2)
     slide = look.size in ("slide", "print_narrow")

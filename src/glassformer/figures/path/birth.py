@@ -21,8 +21,8 @@ SHADE = 0.16
 def draw(seen: Birth, look: _draw.Look) -> Figure:
     """One row per part: the rise of the loss without it over the training, its birth in three ways, its last effect."""
     rows = drawn(seen, MOST.get(look.size, 24))
-    alt = f"Small curves of the loss without each part, with the step of its birth. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=2.75 + 0.3 * len(rows), least=60)
+    shows = "Small curves of the loss without each part, with the step of its birth"
+    sheet = look.sheet(seen, _caption(seen), shows, height=2.75 + 0.3 * len(rows))
     t = sheet.theme
     members = bool(seen.members)
     narrow = sheet.room[0] < 60

@@ -26,8 +26,8 @@ PALE = 0.5  # of all trails but the longest
 
 def draw(seen: EmbeddingPaths, look: _draw.Look) -> Figure:
     """Trails of the token and position vectors from the first kept step on; rings mark starts, labels ends."""
-    alt = f"Trails of all token and position embeddings through training. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=_height(seen), least=60)
+    shows = "Trails of all token and position embeddings through training"
+    sheet = look.sheet(seen, _caption(seen), shows, height=_height(seen))
     kinds, marks = list(seen.drawn), _style.markers(seen.task_groups)
     panels = sheet.panels(1, len(kinds), left=6, right=7.5, bottom=5.8, top=2.2, gap=(6, 0))[0]
     for panel, kind in zip(panels, kinds, strict=True):

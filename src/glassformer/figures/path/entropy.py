@@ -9,8 +9,7 @@ from glassformer.words import thousands
 
 def draw(seen: Entropy, look: _draw.Look) -> Figure:
     """Output entropy between ln V and that of the truth, above the loss at the same temperature; with their spread."""
-    what = f"Two charts over training steps, entropy and loss. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), what, height=7)
+    sheet = look.sheet(seen, _caption(seen), "Two charts over training steps, entropy and loss", height=7, least=0)
     names = 14.0 if sheet.room[0] > _uncertain.NARROW else 8.5
     top, bottom = sheet.panels(2, 1, left=5.5, right=names + 2.2, bottom=5.2, top=1.5, gap=(0, 2))[:, 0]
     for panel, drawing in ((top, _uncertain.entropy), (bottom, _uncertain.loss)):

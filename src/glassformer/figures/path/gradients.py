@@ -14,8 +14,7 @@ NEAR = 3  # times beyond the curves up to which a level is still drawn
 
 def draw(seen: Gradients, look: _draw.Look) -> Figure:
     """Typical gradient of each part by logged step, levels of vanishing and exploding, first part over last."""
-    alt = f"Gradient size by part over training steps, and a ratio below. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7.4, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Gradient size by part over training steps, and a ratio below", height=7.4)
     right = 14 if sheet.room[0] > 60 else 10.5
     foot = 6.6 if seen.per_pass else 5.2  # epochs are a second row of numbers; below the label stands a note
     top, bottom = sheet.panels(2, 1, heights=(2.6, 1), left=6.5, right=right, bottom=foot, top=2.2, gap=(0, 2.8))[:, 0]

@@ -15,9 +15,9 @@ SPLIT = 0.56  # of the width for the table
 
 def draw(seen: HandUpdate, look: _draw.Look) -> Figure:
     """What is known, what follows, and what training had, line by line."""
-    alt = f"A table of the numbers of one weight's update. {seen.title}."
+    shows = "A table of the numbers of one weight's update"
     rows = _rows(seen)
-    sheet = look.sheet(seen, _caption(seen), alt, height=1.3 + 0.27 * len(rows), least=60)
+    sheet = look.sheet(seen, _caption(seen), shows, height=1.3 + 0.27 * len(rows))
     panel = sheet.panels(1, 1, left=1.2, right=0, bottom=0.8, top=1.4, within=(0, 0, SPLIT, 1))[0, 0]
     colours = [sheet.theme.quiet if check else sheet.theme.ink for *_, check in rows]
     _table.table(panel, sheet.em, ["", "", "how"], [row[:3] for row in rows], theme=sheet.theme, align="lrl",

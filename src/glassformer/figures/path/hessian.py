@@ -11,9 +11,7 @@ from glassformer.figures import _draw, _life
 
 def draw(seen: Hessian, look: _draw.Look) -> Figure:
     """Sorted eigenvalues on an axis logarithmic on both sides of zero; the ten largest over the training."""
-    sheet = look.sheet(
-        seen, _caption(seen), f"A sorted spectrum and ten curves over training. {seen.title}.", height=7.6
-    )
+    sheet = look.sheet(seen, _caption(seen), "A sorted spectrum and ten curves over training", height=7.6, least=0)
     right = 13 if sheet.room[0] > 60 else 10
     top, bottom = sheet.panels(2, 1, heights=(1.25, 1), left=7, right=right, bottom=4, top=2.2, gap=(0, 5.5))[:, 0]
     _spectrum(top, seen, sheet, right - 2)

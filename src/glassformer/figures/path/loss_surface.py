@@ -16,8 +16,8 @@ DARK = _style.THEMES["light"].ink
 
 def draw(seen: LossSurface, look: _draw.Look) -> Figure:
     """Loss over the plane of the path's first two principal components; below, loss on the path and as projected."""
-    alt = f"A map of the loss over a plane of weights with the path of training. {seen.title}."
-    sheet = look.sheet(seen, caption(seen), alt, height=8.8 if look.size == "screen" else 7.2, least=60)
+    shows = "A map of the loss over a plane of weights with the path of training"
+    sheet = look.sheet(seen, caption(seen), shows, height=8.8 if look.size == "screen" else 7.2)
     panel = lay_out(sheet, foot=FOOT)
     relief(panel, seen, sheet)
     walk(panel, seen, sheet)

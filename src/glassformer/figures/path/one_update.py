@@ -24,8 +24,8 @@ LOOK = {
 
 def draw(seen: OneUpdate, look: _draw.Look) -> Figure:
     """A waterfall of one weight, its pull by every example of the batch, and all tensors."""
-    alt = f"A waterfall, bars by example and sizes by tensor. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=15 if look.size == "print_narrow" else 9)
+    shows = "A waterfall, bars by example and sizes by tensor"
+    sheet = look.sheet(seen, _caption(seen), shows, height=15 if look.size == "print_narrow" else 9, least=0)
     narrow, slide = sheet.room[0] < 60, look.size == "slide"
     first, second, third = _places(sheet.room, slide)
     names = [*(SAID[part] for part in seen.waterfall.axes["part"].labels), "true change"]

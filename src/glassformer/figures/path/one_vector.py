@@ -12,8 +12,8 @@ from glassformer.figures import _draw
 
 def draw(seen: OneVector, look: _draw.Look) -> Figure:
     """One row of bars per step and one of the change, on one scale."""
-    alt = f"Bars of the features of one token's vector at two steps, and their change. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6)
+    shows = "Bars of the features of one token's vector at two steps, and their change"
+    sheet = look.sheet(seen, _caption(seen), shows, height=6, least=0)
     steps, (first, last) = np.array(seen.features.axes["step"].values), seen.features.values
     names = [
         f"step {thousands(int(step))}" + (f"; nearest: {shown(word)}" if word else "")

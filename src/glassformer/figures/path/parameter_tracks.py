@@ -29,8 +29,8 @@ def draw(seen: ParameterTracks, look: _draw.Look) -> Figure:
         else min(4 if many > 6 else 3, -(-len(names) // 2))
     )
     rows = -(-len(names) // columns)
-    alt = f"Lines of parameter values over training steps, one panel each. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=max(2.5 * rows + 0.8, 4.5))
+    shows = "Lines of parameter values over training steps, one panel each"
+    sheet = look.sheet(seen, _caption(seen), shows, height=max(2.5 * rows + 0.8, 4.5), least=0)
     widest = max((_draw.text_width(shown(word), sheet.size.text) for word in _words(seen, names)), default=0)
     right, foot = 2.6 + widest / sheet.em, 6.2 if "read_out_bias" in names else 5
     down = 4.6 if size.startswith("print") or seen.bands else 3

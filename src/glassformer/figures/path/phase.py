@@ -12,8 +12,8 @@ from glassformer.words import thousands
 
 def draw(seen: Phase, look: _draw.Look) -> Figure:
     """Entropy against loss, one dot per step, the line on which they are equal, and their difference by step."""
-    what = f"A path on the plane of entropy and loss. {seen.title}."
-    sheet = look.sheet(seen, caption(seen), what, height=11 if look.size == "print_narrow" else 6.4)
+    shows = "A path on the plane of entropy and loss"
+    sheet = look.sheet(seen, caption(seen), shows, height=11 if look.size == "print_narrow" else 6.4, least=0)
     narrow = sheet.room[0] < _uncertain.NARROW
     left = (0, 0.36, 1, 1) if narrow else (0, 0, 0.66, 1)
     right = (0, 0, 1, 0.36) if narrow else (0.66, 0, 1, 1)

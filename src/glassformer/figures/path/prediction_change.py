@@ -12,8 +12,7 @@ ROWS = 3  # of names of rungs above the panel
 
 def draw(seen: PredictionChange, look: _draw.Look) -> Figure:
     """Divergence between the predictions at successive steps, per step, with the rungs of the ladder ticked."""
-    what = f"A chart of divergence over training steps. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), what, height=4.8)
+    sheet = look.sheet(seen, _caption(seen), "A chart of divergence over training steps", height=4.8, least=0)
     wide = sheet.room[0] > _uncertain.NARROW
     ticked = seen.ladder and wide
     panel = sheet.panels(1, 1, left=6.8, right=2.8, bottom=5.2, top=1 + 1.3 * ROWS if ticked else 1.6)[0, 0]

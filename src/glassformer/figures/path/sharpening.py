@@ -11,8 +11,8 @@ HEADINGS = {"": "", "constrained": "where the rule restricts what may come", "fr
 def draw(seen: Sharpening, look: _draw.Look) -> Figure:
     """p(max) and p(target), constrained and free places apart, with what the exact predictor gives."""
     kinds = seen.kinds or ("",)
-    what = f"Curves of two probabilities over training steps. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), what, height=8 if look.size == "print_narrow" else 5)
+    shows = "Curves of two probabilities over training steps"
+    sheet = look.sheet(seen, _caption(seen), shows, height=8 if look.size == "print_narrow" else 5, least=0)
     narrow = sheet.room[0] < _uncertain.NARROW
     names = 9.5
     rows, columns = (len(kinds), 1) if narrow else (1, len(kinds))

@@ -11,9 +11,9 @@ from glassformer.words import thousands
 
 def draw(seen: Temperature, look: _draw.Look) -> Figure:
     """Entropy averaged over the life and at some steps, the loss with its minimum, the specific heat with its peak."""
-    what = f"Charts of entropy, loss and specific heat against temperature. {seen.title}."
+    shows = "Charts of entropy, loss and specific heat against temperature"
     height = 13 if look.size == "print_narrow" else 5.4
-    sheet = look.sheet(seen, _caption(seen), what, height=height)
+    sheet = look.sheet(seen, _caption(seen), shows, height=height, least=0)
     narrow = sheet.room[0] < _uncertain.NARROW
     rows, columns = (3, 1) if narrow else (1, 3)
     entries = [*_uncertain.by_moments(seen, sheet), *_uncertain.spread(seen, sheet)]

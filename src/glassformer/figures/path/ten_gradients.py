@@ -15,8 +15,7 @@ SINGLE = 50  # ems of width under which the panels stand below each other
 
 def draw(seen: TenGradients, look: _draw.Look) -> Figure:
     """How far each optimiser has moved the weight, and a table of what Adam computes."""
-    alt = f"A chart of four curves and a table of Adam's numbers. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=5.2, least=60)
+    sheet = look.sheet(seen, _caption(seen), "A chart of four curves and a table of Adam's numbers", height=5.2)
     below = sheet.room[0] < SINGLE
     first, second = ((0, 0.5, 1, 1), (0, 0, 1, 0.5)) if below else ((0, 0, 0.54, 1), (0.54, 0, 1, 1))
     chart = sheet.panels(1, 1, left=6, right=11, bottom=4, top=2.4, within=first)[0, 0]

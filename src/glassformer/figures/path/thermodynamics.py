@@ -38,7 +38,7 @@ def draw(seen: Thermodynamics, look: _draw.Look) -> Figure:
     down = -(-len(shown) // across)
     words = 0.0 if view != 1 else 6.6 if size == "slide" else 4.6  # ems for the sentence under a panel
     height = {"print": 3.4, "print_narrow": 4.0}.get(size, 3.1) * down + 0.35 * words * down / 2 + 1.0
-    sheet = look.sheet(seen, _caption(seen), f"A page of small charts. {seen.title}.", height=height)
+    sheet = look.sheet(seen, _caption(seen), "A page of small charts", height=height, least=0)
     right = 7.0 if view == 3 else 2.8
     shaded = [each for _, each, _ in shown if each is _uncertain.heat or each is _mean]
     entries = _uncertain.by_moments(seen, sheet, mean=_mean in shaded) if shaded else []

@@ -20,8 +20,7 @@ FEW = 40  # logged lines under which each is marked
 
 def draw(seen: Timeline, look: _draw.Look) -> Figure:
     """The loss with its plateaus, four lanes of events, and the phases by the bends of the loss and by time."""
-    alt = f"A time line of events of the training in lanes. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7.8)
+    sheet = look.sheet(seen, _caption(seen), "A time line of events of the training in lanes", height=7.8, least=0)
     t = sheet.theme
     held = ANSWER if seen.copied else NEEDED
     lanes: tuple[tuple[str, Labelled, str], ...] = (

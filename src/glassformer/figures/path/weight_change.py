@@ -11,8 +11,8 @@ from glassformer.figures import _draw, _life
 
 def draw(seen: WeightChange, look: _draw.Look) -> Figure:
     """Mean absolute change by part, the same relative to the weights, and the cosine of successive changes."""
-    alt = f"Three charts over training steps: change, relative change, cosine. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=8.4)
+    shows = "Three charts over training steps: change, relative change, cosine"
+    sheet = look.sheet(seen, _caption(seen), shows, height=8.4, least=0)
     entries = _life.key(seen.change.axes["part"].labels, seen.blocks == 1, sheet)
     each = max(_draw.text_width(str(entry.get_label()), sheet.size.text) / sheet.em for entry in entries) + 4
     across = int(np.clip((sheet.room[0] - 2) // each, 1, len(entries)))  # entries of the key side by side

@@ -13,8 +13,8 @@ HIGH = 4.6  # ems of a box
 
 def draw(seen: ChainRule, look: _draw.Look) -> Figure:
     """The way of one weight's gradient from the loss back to it, and the gradients of all weights."""
-    alt = f"A chain of boxes with local derivatives, and bars of all gradients. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=5.8, least=60)
+    shows = "A chain of boxes with local derivatives, and bars of all gradients"
+    sheet = look.sheet(seen, _caption(seen), shows, height=5.8)
     cut = min(0.6, 1 - 9.5 / sheet.room[1])
     boxes = sheet.panels(1, 1, left=1, right=1, bottom=0.2, top=0.8, within=(0, cut, 1, 1))[0, 0]
     bars = sheet.panels(1, 1, left=6, right=1.5, bottom=4, top=2.4, within=(0, 0, 0.66, cut))[0, 0]

@@ -15,8 +15,8 @@ MOST_ROWS = 9  # of the table; longer ways are written with their first and last
 
 def draw(seen: Descent, look: _draw.Look) -> Figure:
     """The way down a bowl with its table; other rates; the nine-parameter network; the five stages of a step."""
-    alt = f"A bowl with a path down to its bottom, a table, three small charts. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7.6, least=70)
+    shows = "A bowl with a path down to its bottom, a table, three small charts"
+    sheet = look.sheet(seen, _caption(seen), shows, height=7.6, least=70)
     bowl = sheet.panels(1, 1, left=5, right=2, bottom=4, top=2.2, within=(0, 0.47, 0.56, 1))[0, 0]
     aside = sheet.panels(1, 1, left=1, right=1, bottom=1, top=1, within=(0.56, 0.47, 1, 1))[0, 0]
     low = [

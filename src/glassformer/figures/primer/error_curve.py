@@ -24,8 +24,7 @@ CAPTION = (
 
 def draw(seen: ErrorCurve, look: _draw.Look) -> Figure:
     """Both measures of error as curves, the prediction marked, and a table of wanted, got and loss."""
-    alt = f"Two curves of error against the prediction, and a table. {seen.title}."
-    sheet = look.sheet(seen, CAPTION, alt, height=4.8, least=60)
+    sheet = look.sheet(seen, CAPTION, "Two curves of error against the prediction, and a table", height=4.8)
     t, line = sheet.theme, sheet.size.line
     chart = sheet.panels(1, 1, left=5.5, right=1, bottom=3.8, top=1.5, within=(0, 0, 0.62, 1))[0, 0]
     aside = sheet.panels(1, 1, left=2, right=1, bottom=1, top=1.5, within=(0.62, 0, 1, 1))[0, 0]

@@ -21,8 +21,8 @@ def draw(seen: Network, look: _draw.Look) -> Figure:
     """Inputs, hidden neurons and output with every number on the way; beside it the parameters."""
     many = len(seen.parameters.values)
     high = max(4.8, 2.2 + 0.95 * max(len(seen.inputs.values), len(seen.hidden.values)))
-    alt = f"Diagram of a small network with a table of its parameters. {seen.title}."
-    sheet = look.sheet(seen, CAPTION, alt, height=high, least=70)
+    shows = "Diagram of a small network with a table of its parameters"
+    sheet = look.sheet(seen, CAPTION, shows, height=high, least=70)
     cut = 1 - 20 / sheet.room[0]
     diagram = sheet.panels(1, 1, left=1, right=1, bottom=1, top=1, within=(0, 0, cut, 1))[0, 0]
     aside = sheet.panels(1, 1, left=2, right=1, bottom=1, top=1.5, within=(cut, 0, 1, 1))[0, 0]

@@ -19,8 +19,7 @@ CAPTION = (
 
 def draw(seen: OneNeuron, look: _draw.Look) -> Figure:
     """Inputs times weights, plus a bias, through an activation, and the curve of the activation beside it."""
-    alt = f"Diagram of one neuron beside the curve of its activation. {seen.title}."
-    sheet = look.sheet(seen, CAPTION, alt, height=4.2, least=70)
+    sheet = look.sheet(seen, CAPTION, "Diagram of one neuron beside the curve of its activation", height=4.2, least=70)
     diagram = sheet.panels(1, 1, left=1, right=1, bottom=1, top=1, within=(0, 0, 0.62, 1))[0, 0]
     curve = sheet.panels(1, 1, left=5, right=1.5, bottom=3.8, top=2.6, within=(0.62, 0, 1, 1))[0, 0]
     _diagram(diagram, seen, sheet)

@@ -17,8 +17,7 @@ def draw(seen: Softmax, look: _draw.Look) -> Figure:
         f"= {seen.highest:.3f} nats. Below: entropy against temperature (logarithmic axis), with these temperatures "
         "marked. Exact. Adding one number to every score would change nothing."
     )
-    alt = f"Bar charts of probabilities at several temperatures. {seen.title}."
-    sheet = look.sheet(seen, caption, alt, height=5.8, least=60)
+    sheet = look.sheet(seen, caption, "Bar charts of probabilities at several temperatures", height=5.8)
     t, heat = sheet.theme, np.array(seen.entropy.axes["temperature"].values)
     panels = sheet.panels(1, len(heat), left=5, right=1.5, bottom=4, top=2.8, gap=(2.5, 0), within=(0, 0.45, 1, 1))[0]
     for k, panel in enumerate(panels):

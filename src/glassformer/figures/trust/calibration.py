@@ -15,8 +15,7 @@ FEW = 10  # predictions in a bin under which its share says little
 
 def draw(seen: Calibration, look: _draw.Look) -> Figure:
     """Reliability, confidence of right and wrong answers, stated against true probability, error by step."""
-    alt = f"Charts of confidence against success. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.8, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Charts of confidence against success", height=6.8)
     t = sheet.theme
     reliable, confident, true, life = sheet.panels(2, 2, left=7, right=2, bottom=4, top=2.4, gap=(7.5, 6.5)).flat
     count, mean, came = (seen.reliability[name].values for name in ("count", "confidence", "came"))

@@ -18,8 +18,8 @@ MARKS = {"reproduced": ("o", "right"), "corrected": ("^", "validation"), "refute
 def draw(seen: Claims, look: _draw.Look) -> Figure:
     """Hollow: the source. Filled: measured."""
     names = list(dict.fromkeys(seen.claim))
-    alt = f"A row of marks for each of {len(names)} claims. {seen.title}."
-    sheet = look.sheet(seen, CAPTION, alt, height=2.6 + 0.2 * len(names))
+    shows = f"A row of marks for each of {len(names)} claims"
+    sheet = look.sheet(seen, CAPTION, shows, height=2.6 + 0.2 * len(names), least=0)
     ax = sheet.panels(1, 1, left=5, right=1.5, bottom=3.8, top=1.5)[0, 0]
     t, mark = sheet.theme, 0.5 * sheet.size.text
     row = {name: k for k, name in enumerate(names)}

@@ -17,7 +17,7 @@ def draw(seen: Comparison, look: _draw.Look) -> Figure:
     names, log = list(seen.curves), _positive(seen)
     best = "; ".join(f"{name} {short(value)}" for name, value in zip(names, seen.reached.values[:, 0], strict=True))
     alt = f"Curves of {len(names)} runs and a table. Best values: {best}. {thousands(len(names))} runs."
-    sheet = look.sheet(seen, _caption(seen, log), alt, height=4.6 + 0.24 * len(names), least=60)
+    sheet = look.sheet(seen, _caption(seen, log), alt=alt, height=4.6 + 0.24 * len(names))
     high = (1.55 * (len(names) + 1) + 2.4) / sheet.room[1]
     low = min(0.5, high)
     wide = min(max(_draw.text_width(name, 72) for name in names) + 2, 0.35 * sheet.room[0])

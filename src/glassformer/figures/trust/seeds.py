@@ -11,8 +11,8 @@ from glassformer.figures import _draw
 
 def draw(seen: Seeds, look: _draw.Look) -> Figure:
     """Every seed's curve on the ladder, the share solved by step, and the last error of each seed, sorted."""
-    alt = f"Loss curves of {len(seen.rung)} seeds, share solved, and final errors. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=7.4, least=60)
+    shows = f"Loss curves of {len(seen.rung)} seeds, share solved, and final errors"
+    sheet = look.sheet(seen, _caption(seen), shows, height=7.4)
     loss = sheet.panels(1, 1, left=5.5, right=12, bottom=3.8, top=2.4, within=(0, 0.48, 0.64, 1))[0, 0]
     solved = sheet.panels(1, 1, left=5.5, right=2, bottom=3.8, top=2.4, within=(0.64, 0.48, 1, 1))[0, 0]
     last = sheet.panels(1, 1, left=5.5, right=2, bottom=4.6, top=2.2, within=(0, 0, 1, 0.48))[0, 0]

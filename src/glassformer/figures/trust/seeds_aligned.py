@@ -14,8 +14,8 @@ from glassformer.figures import _draw, _style
 def draw(seen: SeedsAligned, look: _draw.Look) -> Figure:
     """Embeddings of all seeds after rotation, reflection and scale; distances; the same for random embeddings."""
     narrow = look.size == "print_narrow"  # one column: the panels stand below each other
-    alt = f"Aligned embeddings of {seen.members} seeds, distances, and a random baseline. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=_style.inches(look.size, 92) if narrow else 7)
+    shows = f"Aligned embeddings of {seen.members} seeds, distances, and a random baseline"
+    sheet = look.sheet(seen, _caption(seen), shows, height=_style.inches(look.size, 92) if narrow else 7, least=0)
     parts = [(0, 0.6, 1, 1), (0, 0.26, 1, 0.6), (0, 0, 1, 0.26)] if narrow else [
         (0, 0, 0.56, 1), (0.56, 0.42, 1, 1), (0.56, 0, 1, 0.41)
     ]  # fmt: skip

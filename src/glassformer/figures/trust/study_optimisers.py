@@ -18,7 +18,7 @@ EXCESS = Metric("excess", "nats")
 
 def draw(seen: StudyOptimisers, look: _draw.Look) -> Figure:
     """The search for each one's rate, the curves at the best rates, where every seed ends, and a worked example."""
-    sheet = look.sheet(seen, _caption(seen), f"Four charts of optimisers. {seen.title}.", height=8.0, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Four charts of optimisers", height=8.0)
     right = 11
     upper = sheet.panels(1, 2, left=6, right=right, bottom=3.8, top=2.2, gap=(right + 5, 0), within=(0, 0.5, 1, 1))[0]
     names = seen.excess.axes["cell"].labels

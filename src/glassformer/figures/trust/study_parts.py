@@ -16,8 +16,8 @@ def draw(seen: StudyParts, look: _draw.Look) -> Figure:
         + ("An open triangle is a bound that no training can beat, by listing all questions. " if known else "")
         + _study.footing(seen)
     )
-    alt = f"Dots for every seed of {len(names)} models. {seen.title}."
-    sheet = look.sheet(seen, caption, alt, height=2.8 + 0.42 * len(names))
+    shows = f"Dots for every seed of {len(names)} models"
+    sheet = look.sheet(seen, caption, shows, height=2.8 + 0.42 * len(names), least=0)
     left = min(_study.names_width(names), 0.4 * sheet.room[0])
     bounded = known and seen.main == "accuracy"
     bottom = 5.4 if bounded else 3.6

@@ -20,8 +20,8 @@ def draw(seen: StudyRates, look: _draw.Look) -> Figure:
         "between two logged steps; a training that never rises lies at 0. "
         f"Dashed: the rungs of the ladder. {_study.footing(seen)}"
     )
-    alt = f"Three charts of trainings at {len(seen.rate.values)} learning rates. {seen.title}."
-    sheet = look.sheet(seen, caption, alt, height=7.2)
+    shows = f"Three charts of trainings at {len(seen.rate.values)} learning rates"
+    sheet = look.sheet(seen, caption, shows, height=7.2, least=0)
     end, jump = sheet.panels(1, 2, left=7, right=1.5, bottom=3.8, top=1.4, gap=(7, 0), within=(0, 0.5, 1, 1))[0]
     way = sheet.panels(1, 1, left=7, right=9, bottom=3.8, top=1.4, within=(0, 0, 1, 0.5))[0, 0]
     texts = [f"{rate:g}" for rate in seen.rate.values]

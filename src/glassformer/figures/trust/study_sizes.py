@@ -10,8 +10,7 @@ from glassformer.figures import _draw, _study
 
 def draw(seen: StudySizes, look: _draw.Look) -> Figure:
     """Dots per seed against the size of the training set; below each size, the share of all there are."""
-    alt = f"Dots for every seed against the size of the training set. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=4.8, least=60)
+    sheet = look.sheet(seen, _caption(seen), "Dots for every seed against the size of the training set", height=4.8)
     shares, sizes = seen.share.values, seen.examples.values
     known = bool(np.isfinite(shares).all())
     panels = sheet.panels(1, 2, left=6.5, right=1.5, bottom=6.6 if known else 3.8, top=1.0, gap=(7.5, 0))[0]

@@ -19,8 +19,7 @@ WIDE, GAP = 66, 1.1  # ems of a diagram that has room for all shapes, and betwee
 def draw(seen: Built, look: _draw.Look) -> Figure:
     """The whole model as a diagram, its settings beside it."""
     chain = ", ".join(box.name for box in seen.boxes.values() if not box.off)
-    alt = f"A diagram of the model. In order: {chain}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.6, least=60)
+    sheet = look.sheet(seen, _caption(seen), f"A diagram of the model. In order: {chain}", height=6.6)
     beside = 19.5 if sheet.room[0] > 80 else 17.0  # ems of the table
     share = max(0.5, 1 - beside / sheet.room[0])
     diagram = sheet.panels(1, 1, left=1, right=1.2, bottom=0.6, top=0.6, within=(0, 0, share, 1))[0, 0]

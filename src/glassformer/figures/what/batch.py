@@ -14,8 +14,8 @@ APART = 2.75  # from window to window, in cells
 
 def draw(seen: Batch, look: _draw.Look) -> Figure:
     """Windows drawn as training draws them, each above the targets it is asked for."""
-    alt = f"Pairs of rows, inputs above targets, and marks of where each window begins. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.4, least=60)
+    shows = "Pairs of rows, inputs above targets, and marks of where each window begins"
+    sheet = look.sheet(seen, _caption(seen), shows, height=6.4)
     share, low = 0.68, min(0.3, 7.6 / sheet.room[1])
     panel = sheet.panels(1, 1, left=6.5, right=1, bottom=0.4, top=0.8, within=(0, low, share, 1))[0, 0]
     many, line = len(seen.tokens), sheet.size.line

@@ -13,8 +13,7 @@ from glassformer.figures import _draw, _table
 
 def draw(seen: Coverage, look: _draw.Look) -> Figure:
     """A hundred words in order, each whole or cut; the curve over the first thousand; what is lost."""
-    alt = f"A table of words and a falling curve. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=4.8, least=80)
+    sheet = look.sheet(seen, _caption(seen), "A table of words and a falling curve", height=4.8, least=80)
     cut = 0.68 if sheet.size.fixed is None else 0.72
     grid = sheet.panels(1, 1, left=1, right=1.5, bottom=1, top=1, within=(0, 0, cut, 1))[0, 0]
     chart = sheet.panels(1, 1, left=4.5, right=1.5, bottom=4, top=2.2, within=(cut, 0.5, 1, 1))[0, 0]

@@ -16,8 +16,7 @@ def draw(seen: HeadSplit, look: _draw.Look) -> Figure:
         for name, each in seen.matrices.items()
     }
     sizes = ", ".join(f"{name} {' × '.join(map(str, each.shape))}" for name, each in matrices.items())
-    alt = f"Heat maps of the matrices {sizes}, parted by head. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.4, least=60)
+    sheet = look.sheet(seen, _caption(seen), f"Heat maps of the matrices {sizes}, parted by head", height=6.4)
     low = min(0.45, 11 / sheet.room[1])
     names = list(matrices)
     limit = _draw.limits("signed", *matrices.values())

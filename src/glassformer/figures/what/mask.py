@@ -9,8 +9,8 @@ from glassformer.figures import _draw
 
 def draw(seen: Mask, look: _draw.Look) -> Figure:
     """The mask as a square; beside each row, what it means."""
-    alt = f"A square of positions, {'lower triangle allowed' if seen.causal else 'all allowed'}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=6.2, least=60)
+    shows = f"A square of positions, {'lower triangle allowed' if seen.causal else 'all allowed'}"
+    sheet = look.sheet(seen, _caption(seen), shows, height=6.2)
     words = max(_draw.text_width(row, 72) for row in seen.rows) + 3
     names, length = seen.even.axes["key_position"], len(seen.tokens)
     square = sheet.room[1] - 7.5

@@ -19,8 +19,8 @@ def draw(seen: Parameters, look: _draw.Look) -> Figure:
     _draw.paged(range(pages), 1, look.page)
     parts, values = seen.parts.axes["part"], seen.parts.values
     each = "; ".join(f"{word} {int(count)}" for word, count in zip(parts.labels, values, strict=True))
-    alt = f"A table of tensors, bars of parameters by part and a size axis. {each}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=8.0, least=60)
+    shows = f"A table of tensors, bars of parameters by part and a size axis. {each}"
+    sheet = look.sheet(seen, _caption(seen), shows, height=8.0)
     base = 0.0 if pages > 1 else (3.4 + 1.6 * len(seen.compared.values)) / sheet.room[1]  # the GPTs, at the bottom
     if look.page or pages == 1:
         part = (0, 0, 1, base or 1)

@@ -13,8 +13,8 @@ from glassformer.figures import _draw
 def draw(seen: Positions, look: _draw.Look) -> Figure:
     """Position by feature, cosine of every two, and the positions in the plane joined in order."""
     count, width = seen.embedding.values.shape
-    alt = f"A heat map, a matrix of cosines and a chain of {count} points. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=5.0, least=60)
+    shows = f"A heat map, a matrix of cosines and a chain of {count} points"
+    sheet = look.sheet(seen, _caption(seen), shows, height=5.0)
     names = seen.embedding.axes["position"]
     wide = min(1.0, 0.34 + 0.06 * width)
     left, middle, right = sheet.panels(

@@ -13,7 +13,7 @@ MOST = 20
 
 def draw(seen: TokenCounts, look: _draw.Look) -> Figure:
     """Bars of the most frequent tokens by group, and count against rank on logarithmic axes."""
-    sheet = look.sheet(seen, _caption(seen), f"Bars of token frequencies and a rank chart. {seen.title}.", height=5.2)
+    sheet = look.sheet(seen, _caption(seen), "Bars of token frequencies and a rank chart", height=5.2, least=0)
     counts, names = seen.counts.values, seen.counts.axes["token"].labels
     ranked = np.argsort(-counts, kind="stable")
     groups = list(dict.fromkeys(seen.groups))

@@ -18,8 +18,8 @@ CELL = 3.0  # ems, the narrowest cell that holds two digits and a glyph
 def draw(seen: TrainingData, look: _draw.Look) -> Figure:
     """Six training sequences, every token judged; thin lines lead to where the answer can be read off."""
     judgement = "" if seen.text else " with verdicts"
-    alt = f"Rows of token cells{judgement}. The first row: {' '.join(seen.tokens[0])}. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=5.4, least=60)
+    shows = f"Rows of token cells{judgement}. The first row: {' '.join(seen.tokens[0])}"
+    sheet = look.sheet(seen, _caption(seen), shows, height=5.4)
     names = seen.ids.axes["window"].labels
     left = 2.6 + max(_draw.text_width(name, 72) for name in (*names, *(() if seen.held_out else ("000",))))
     panel = sheet.panels(1, 1, left=left, right=3.6, bottom=7.0 if not seen.one else 3.4, top=0.8)[0, 0]

@@ -24,8 +24,8 @@ def draw(seen: Vocabulary, look: _draw.Look) -> Figure:
     wanted = 2 if len(chosen) <= 12 else 3 if len(chosen) <= 24 else 4
     height = 2.6 + 0.32 * (len(chosen) // wanted + 2)
     ids = [str(int(each)) for each in seen.ids.values]
-    alt = f"A table of tokens and the text {' '.join(map(shown, seen.tokens))} as ids [{', '.join(ids)}]. {seen.title}."
-    sheet = look.sheet(seen, _caption(seen), alt, height=height, least=2 * each + 1)
+    shows = f"A table of tokens and the text {' '.join(map(shown, seen.tokens))} as ids [{', '.join(ids)}]"
+    sheet = look.sheet(seen, _caption(seen), shows, height=height, least=2 * each + 1)
     columns = min(wanted, max(1, int((sheet.room[0] - 1) / each)))
     per = -(-len(chosen) // columns)
     low = min(0.42, 10.5 / sheet.room[1])
