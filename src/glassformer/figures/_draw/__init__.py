@@ -2,8 +2,8 @@
 
 from matplotlib.axes import Axes
 
-from glassformer.figures._draw.axes import MOST_LABELS, bare, beside, heading, places, steps_axis, widest
-from glassformer.figures._draw.drawn import Drawn, drawn, of
+from glassformer.figures._draw.axes import bare, beside, heading, places, steps_axis, widest
+from glassformer.figures._draw.drawn import drawn, of
 from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, legible_row, save, save_numbers
 from glassformer.figures._draw.glyphs import LegibleAgg
 from glassformer.figures._draw.heatmap import bar, hatch, heat, limits, number, numbers_fit, outline
@@ -12,49 +12,6 @@ from glassformer.figures._draw.legend import handle
 from glassformer.figures._draw.look import Look
 from glassformer.figures._draw.pages import paged
 from glassformer.figures._draw.plane import arrows, dots, frame, plane_axes, squares
-from glassformer.figures._draw.sheet import Host, Sheet
+from glassformer.figures._draw.sheet import Sheet
 from glassformer.figures._draw.text import text_width, wrap
 from glassformer.figures._draw.verdict import cell, cells
-
-__all__ = [
-    "FORMATS",
-    "MOST_LABELS",
-    "MOST_ROWS",
-    "Axes",
-    "Drawn",
-    "Host",
-    "LegibleAgg",
-    "Look",
-    "Sheet",
-    "arrows",
-    "bar",
-    "bare",
-    "beside",
-    "cell",
-    "cells",
-    "data",
-    "dots",
-    "drawn",
-    "frame",
-    "handle",
-    "hatch",
-    "heading",
-    "heat",
-    "labels",
-    "legible_row",
-    "limits",
-    "number",
-    "numbers_fit",
-    "of",
-    "outline",
-    "paged",
-    "places",
-    "plane_axes",
-    "save",
-    "save_numbers",
-    "squares",
-    "steps_axis",
-    "text_width",
-    "widest",
-    "wrap",
-]

@@ -17,39 +17,5 @@ from glassformer.figures._uncertain.temperatures import (
     mean_entropy,
     spread,
 )
-from glassformer.figures._uncertain.walk import path, phase, plane, rung_points
+from glassformer.figures._uncertain.walk import phase, plane, rung_points
 from glassformer.figures._uncertain.words import band, floor, means, sentence, trained_at
-
-__all__ = [
-    "NARROW",
-    "at_temperatures",
-    "attention",
-    "attention_entropy",
-    "band",
-    "by_moments",
-    "by_rows",
-    "change",
-    "crossings",
-    "energies",
-    "entropy",
-    "fitting",
-    "floor",
-    "gap",
-    "heat",
-    "heat_map",
-    "life",
-    "loss",
-    "loss_over_temperature",
-    "mean_entropy",
-    "means",
-    "memory",
-    "path",
-    "phase",
-    "plane",
-    "rung_points",
-    "sentence",
-    "sharpening",
-    "spread",
-    "tape",
-    "trained_at",
-]
