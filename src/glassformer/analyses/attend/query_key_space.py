@@ -6,21 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import (
-    DIRECTIONS,
-    Query,
-    checked,
-    example,
-    largest,
-    looked_up,
-    may_see,
-    must_ask,
-    occurring,
-    product,
-    tokens_of,
-    trigger,
-)
+from glassformer.analyses import _applies, _attend, _clock
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import at_position, groups, paired, pairs, read_pair, spoken, these
 from glassformer.analyses._plane import PairPlane, pair_plane
@@ -121,7 +107,7 @@ class QueryKeySpace(Result):
 
 
 def query_key_space(
-    run: Run, *, query: Query = None, sequence: Sequence = None, head: Head = None, step: Step = -1,
+    run: Run, *, query: _attend.Query = None, sequence: Sequence = None, head: Head = None, step: Step = -1,
     member: Member = 0,
     with_focus: Annotated[bool, Option("beside it, the plane coloured by the scores of the one query")] = False,
     plane: PairPlane | None = None,
@@ -130,26 +116,26 @@ def query_key_space(
 
     `plane`: a fixed one, for films.
     """
-    must_ask(run)
-    head = checked(run, 0, head, member=member)
-    asked, place = trigger(run, sequence) if query is None else read_pair(run, query)
-    all_pairs = pairs(run, step=step, member=member, also=(asked, *tokens_of(run, sequence)))
+    _attend.must_ask(run)
+    head = _attend.checked(run, 0, head, member=member)
+    asked, place = _attend.trigger(run, sequence) if query is None else read_pair(run, query)
+    all_pairs = pairs(run, step=step, member=member, also=(asked, *_attend.tokens_of(run, sequence)))
     token = all_pairs.row(asked)
     q, k = (all_pairs.at(point, head).astype(np.float64) for point in ("query", "key"))  # (token, position, feature)
     plane = plane or pair_plane(q, k)
     drawn_q, drawn_k = plane.queries(q), plane.keys(k)
     scores = k @ q[token, place] * all_pairs.scale  # (token, position)
-    visible = may_see(len(all_pairs.tokens), all_pairs.context, token, place, all_pairs.causal)
-    visible &= occurring(run)[list(all_pairs.ids)]
+    visible = _attend.may_see(len(all_pairs.tokens), all_pairs.context, token, place, all_pairs.causal)
+    visible &= _attend.occurring(run)[list(all_pairs.ids)]
     visible[token, place] = True
     kinds = tuple(groups(run)[k] for k in all_pairs.ids)
     others = visible.copy()
     others[token, place] = False  # its own key is one of its kind, not its group's
-    reach = 1.9 * largest(drawn_q, drawn_k) or 1.0
+    reach = 1.9 * _attend.largest(drawn_q, drawn_k) or 1.0
     side = np.linspace(-reach, reach, GRID)
     field = (drawn_q[token, place, 0] * side[None, :] + drawn_q[token, place, 1] * side[:, None]) * all_pairs.scale
     order = np.argsort(np.where(visible, -scores, np.inf), axis=None, kind="stable")[: min(TOP, int(visible.sum()))]
-    found = looked_up(run, asked, place, sequence)
+    found = _attend.looked_up(run, asked, place, sequence)
     if found is not None and (key := all_pairs.row(found[0]) * all_pairs.context + found[1]) not in order:
         order = np.append(order, key)
     at = [divmod(int(flat), all_pairs.context) for flat in order]
@@ -159,8 +145,8 @@ def query_key_space(
     return QueryKeySpace(
         step=all_pairs.step,
         clock=_clock.text(run, all_pairs.step or 0, member),
-        queries=Labelled(drawn_q, axes | {"direction": DIRECTIONS}),
-        keys=Labelled(drawn_k, axes | {"direction": DIRECTIONS}),
+        queries=Labelled(drawn_q, axes | {"direction": _attend.DIRECTIONS}),
+        keys=Labelled(drawn_k, axes | {"direction": _attend.DIRECTIONS}),
         lengths=Labelled(np.linalg.norm(drawn_q, axis=-1).mean(axis=-1), {"token": all_pairs.tokens}),
         scores=Labelled(scores, axes, "score"),
         can_see=Labelled(visible, axes),
@@ -173,7 +159,7 @@ def query_key_space(
         position_share=share,
         field=Labelled(field, {"vertical": side, "horizontal": side}, "score"),
         top=Labelled(scores.ravel()[order], {"key_pair": these((all_pairs.tokens[t], p) for t, p in at)}, "score"),
-        product=product(run),
+        product=_attend.product(run),
         copied=copied(run),
         answer=None if found is None else (run.task.vocabulary[found[0]], found[1]),
         query=(all_pairs.tokens[token], place),
@@ -182,7 +168,7 @@ def query_key_space(
         head=head,
         heads=all_pairs.points["query"].values.shape[0],
         blocks=run.architecture.blocks,
-        example=example(run, all_pairs.ids, sequence),
+        example=_attend.example(run, all_pairs.ids, sequence),
         causal=all_pairs.causal,
         left_out=len(run.task.vocabulary) - len(all_pairs.ids),
         with_focus=with_focus,
@@ -265,11 +251,11 @@ def _signed(value: float) -> str:
 
 
 def reel(
-    run: Run, *, query: Query = None, head: Head = None, member: Member = 0, frames: Frames = 200, pace: Pace = "even",
-    steps: Shown = None,
+    run: Run, *, query: _attend.Query = None, head: Head = None, member: Member = 0, frames: Frames = 200,
+    pace: Pace = "even", steps: Shown = None,
 ) -> Reel:  # fmt: skip
     """All queries and keys on the plane of the last step."""
-    must_ask(run)
+    _attend.must_ask(run)
     last = query_key_space(run, query=query, head=head, member=member)
     every = frames_of(run, frames, pace, steps, member)
 

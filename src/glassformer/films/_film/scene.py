@@ -21,18 +21,7 @@ from glassformer.analyses._reel import Reel
 from glassformer.analyses._result import Array, Result, Words
 from glassformer.errors import CallError
 from glassformer.figures import _style
-from glassformer.films._film.encode import (
-    COLOURS,
-    FORMATS,
-    GIF_WIDTH,
-    LEAST_WIDTH,
-    MOST_BYTES,
-    WIDTH,
-    ffmpeg,
-    gif_bytes,
-    joined_rows,
-    joined_video,
-)
+from glassformer.films._film import encode
 from glassformer.films._film.stage import Stage
 from glassformer.films._film.workers import SECOND, Other, segment
 from glassformer.words import shown
@@ -76,7 +65,7 @@ class Film:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def frames(self, steps: Iterable[int] | None = None, width: int = WIDTH) -> Iterator[Array]:
+    def frames(self, steps: Iterable[int] | None = None, width: int = encode.WIDTH) -> Iterator[Array]:
         """(height, width, 3) for each step, or for these."""
         for frame, _ in self.shots(self.steps if steps is None else list(steps), width):
             yield frame
@@ -87,13 +76,13 @@ class Film:
         """Write the film, once drawn for all paths (.mp4, .gif), with poster, numbers and words beside the first."""
         targets = {Path(path).suffix.removeprefix(".").lower(): Path(path) for path in paths}
         for kind in targets:
-            if kind not in FORMATS:
+            if kind not in encode.FORMATS:
                 raise CallError(
-                    f"a film is written as {' or '.join(FORMATS)}, not as {kind or 'a file without suffix'!r}"
+                    f"a film is written as {' or '.join(encode.FORMATS)}, not as {kind or 'a file without suffix'!r}"
                 )
         rate = given.whole("fps", fps, 1, 100) if fps is not None else self.fps
         if "mp4" in targets:
-            ffmpeg()
+            encode.ffmpeg()
         stem = Path(paths[0]).with_suffix("")
         with tempfile.TemporaryDirectory() as folder:
             written = self._encode(targets, rate, progress or (lambda _, __: None), processes, Path(folder), stem)
@@ -105,7 +94,7 @@ class Film:
     def _repr_html_(self) -> str:
         """The film itself, as a video or where nothing writes one as a GIF; made when it is first looked at."""
         if self._inline is None:
-            kind = "mp4" if ffmpeg(needed=False) else "gif"
+            kind = "mp4" if encode.ffmpeg(needed=False) else "gif"
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / f"film.{kind}"
                 self.save(path)
@@ -152,8 +141,8 @@ class Film:
     ) -> list[Path]:
         palette = self._palette(folder / "palette.png") if "gif" in targets else None
         many = len(self.steps)
-        job = {"formats": sorted(targets), "rate": rate, "folder": str(folder), "width": WIDTH, "gif_width": GIF_WIDTH,
-               "frames": many}  # fmt: skip
+        job = {"formats": sorted(targets), "rate": rate, "folder": str(folder), "width": encode.WIDTH,
+               "gif_width": encode.GIF_WIDTH, "frames": many}  # fmt: skip
         second = processes > 1 and many >= SECOND and self._portable()
         cut = many // 2 if second else many
         done = [0, 0]
@@ -175,9 +164,9 @@ class Film:
             raise
         if other:
             other.join()
-        written = [joined_rows(folder, stem.with_suffix(".csv"))]
+        written = [encode.joined_rows(folder, stem.with_suffix(".csv"))]
         if "mp4" in targets:
-            written.insert(0, joined_video(folder, targets["mp4"]))
+            written.insert(0, encode.joined_video(folder, targets["mp4"]))
         if palette is not None:
             written.insert(0, self._gif(folder, targets["gif"], palette, rate, progress))
         poster = stem.with_suffix(".png")
@@ -197,10 +186,10 @@ class Film:
         Thin lines and letters have few pixels, and frames alone would leave them a share of some other colour each.
         """
         picked = sorted({round(k * (len(self.steps) - 1) / 5) for k in range(6)})
-        shots = [frame for frame, _ in self.shots([self.steps[k] for k in picked], GIF_WIDTH // 2)]
+        shots = [frame for frame, _ in self.shots([self.steps[k] for k in picked], encode.GIF_WIDTH // 2)]
         own = _shades(_style.theme(self.theme))
         many = Image.fromarray(np.concatenate(shots)).quantize(
-            COLOURS - len(own), method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+            encode.COLOURS - len(own), method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
         )
         more = np.array(many.getpalette() or [], dtype=int).reshape(-1, 3)
         apart = np.abs(more[:, None] - own).max(-1).min(-1) > NEAR
@@ -210,17 +199,19 @@ class Film:
         return found
 
     def _gif(self, folder: Path, path: Path, palette: Image.Image, rate: int, progress: Progress) -> Path:
-        width = GIF_WIDTH
-        content = gif_bytes(folder, palette, rate, width)
-        while len(content) > MOST_BYTES and width > LEAST_WIDTH:  # smaller before fewer colours
-            width = max(LEAST_WIDTH, int(width * max(0.5, 0.95 * (MOST_BYTES / len(content)) ** 0.5)) // 16 * 16)
+        width = encode.GIF_WIDTH
+        content = encode.gif_bytes(folder, palette, rate, width)
+        while len(content) > encode.MOST_BYTES and width > encode.LEAST_WIDTH:  # smaller before fewer colours
+            width = max(
+                encode.LEAST_WIDTH, int(width * max(0.5, 0.95 * (encode.MOST_BYTES / len(content)) ** 0.5)) // 16 * 16
+            )
             job = {"formats": ["gif"], "rate": rate, "folder": str(folder), "width": width, "gif_width": width,
                    "frames": len(self.steps)}  # fmt: skip
             for old in folder.glob("gif.*"):
                 old.unlink()
             for frames in segment(self, job | {"begin": 0, "end": len(self.steps)}):
                 progress(frames, len(self.steps))
-            content = gif_bytes(folder, palette, rate, width)
+            content = encode.gif_bytes(folder, palette, rate, width)
         storage.replace(path, content)
         return path
 
