@@ -52,7 +52,6 @@ def _map(
 
 
 def _caption(seen: Anchors) -> str:
-    """How to read the maps."""
     who = "positions after it" if seen.causal else "the other positions"
     return (
         f"How much attention a key receives from {who}, over {seen.windows} {seen.of_part} windows, as a multiple of "

@@ -62,7 +62,6 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Attention) -> str:
-    """How to read the maps."""
     there = seen.on_answer.values
     where = "a window of the validation part, " if seen.held_out else "the input "
     said = (

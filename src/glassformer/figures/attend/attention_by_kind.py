@@ -48,7 +48,6 @@ def draw(seen: AttentionByKind, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: AttentionByKind) -> str:
-    """How to read the tables."""
     return (
         f"One panel per head: the share of its attention that {seen.me}, where the answer is read, gives to each "
         "position, by kind of question, on a scale fixed from 0 to 1; means over validation questions, at least "

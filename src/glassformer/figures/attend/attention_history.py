@@ -82,7 +82,6 @@ def draw(seen: AttentionHistory, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: AttentionHistory) -> str:
-    """How to read maps and lines."""
     return (
         f"Top: attention on the input {' '.join(map(shown, seen.tokens))}{seen.who} at some steps (rows look at columns"
         + (f"; framed: {sought(seen.copied)}" if max(seen.source) >= 0 else "")

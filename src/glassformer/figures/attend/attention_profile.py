@@ -89,7 +89,6 @@ def draw(seen: AttentionProfile, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: AttentionProfile) -> str:
-    """How to read the curves."""
     over = f"Mean attention of the newest token over the {seen.windows} steps of a life, one input a step: "
     if not seen.steps_are_inputs:
         which = "all queries" if not seen.asked else "the queries at which the rule asks, those"

@@ -82,7 +82,6 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: HeadRoles) -> str:
-    """How to read the table and the lines."""
     return (
         "Share of the attention that goes to the keys of each role, minus the share that looking everywhere alike "
         f"would give, in percentage points, over {seen.windows} {seen.of_part} windows and all queries that have such "

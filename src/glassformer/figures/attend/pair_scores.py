@@ -82,7 +82,6 @@ def draw(seen: PairScores, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: PairScores, count: int) -> str:
-    """How to read the maps."""
     said = (
         f"Scores of {'the queries of ' + shown(seen.rows) if seen.rows else 'all queries'} with all "
         f"{thousands(count)} keys"

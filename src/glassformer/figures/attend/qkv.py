@@ -76,7 +76,6 @@ def draw(seen: Qkv, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Qkv) -> str:
-    """How to read planes and matrices."""
     return (
         "Every token at every position, before and after the three matrices of the first block"
         + (f" (head {seen.head} of {seen.heads})" if seen.heads > 1 else "")

@@ -69,7 +69,6 @@ def draw(seen: QkvOverview, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: QkvOverview) -> str:
-    """How to read the nine panels."""
     text, head, heads = " ".join(map(shown, seen.scored.tokens)), seen.images.head, seen.images.heads
     lossless = all(each.lossless for each in (seen.planes | seen.images.planes).values())
     added = "token embeddings, position embeddings and their sum for every pair"

@@ -64,7 +64,6 @@ def draw(seen: QueryKeySpace, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: QueryKeySpace) -> str:
-    """How to read the plane."""
     said = (
         "All queries (circles) and keys (squares) of "
         + (f"head {seen.head} of {seen.heads}, " if seen.heads > 1 else "the head, ")

@@ -81,7 +81,6 @@ def _one(field: ScoreField, seen: QueryKeySpace, look: _draw.Look) -> Figure:
 
 
 def _one_caption(seen: QueryKeySpace) -> str:
-    """How to read the plane of one query."""
     said = (
         f"The plane is coloured by the score that {seen.asker} would give a key drawn there, {seen.product}, "
         "white (dark on a dark page) at zero. Straight lines join places of equal score. Squares are keys: those "
@@ -190,7 +189,6 @@ def _every(field: ScoreField, look: _draw.Look) -> Figure:
 
 
 def _every_caption(seen: Scoring, text: str) -> str:
-    """How to read the small planes."""
     return (
         f"One small plane for each query of the input {text}{seen.where}, coloured by the score that a key drawn "
         f"there would get, {seen.product} (one scale for all); squares are the keys that this query may see, larger "

@@ -62,7 +62,6 @@ def draw(seen: Scoring, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Scoring, text: str) -> str:
-    """How to read the panels."""
     return (
         f"The input {text}{seen.where}. From left to right: its queries and keys, number by number; the same on a "
         f"plane"

@@ -57,7 +57,6 @@ def draw(seen: Ablation, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Ablation) -> str:
-    """How to read the dots and bars."""
     idle = "all" if seen.idle == seen.neurons else seen.idle or "none"
     shows = f"without a change that shows (one that is not by chance, and {SHOWS:g} nats or more)"
     neurons = f"Of {seen.neurons} single neurons, {idle} can be averaged {shows}. "

@@ -56,7 +56,6 @@ def draw(seen: Attribution, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Attribution) -> str:
-    """How to read the bars."""
     who = (
         "the right token (the likeliest, if several are) minus the best wrong one"
         if seen.judged

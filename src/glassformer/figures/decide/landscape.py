@@ -62,7 +62,6 @@ def draw(seen: Landscape, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Landscape) -> str:
-    """How to read the maps."""
     marks = {
         "none": "",
         "embedded": "Points are all pairs of token and position as they are embedded, before anything is added; those "

@@ -71,7 +71,6 @@ def _band(sheet: _draw.Sheet, seen: LandscapeInput, panels: Array, tokens: list[
 
 
 def _caption(seen: LandscapeInput, pages: int) -> str:
-    """How to read the three rows."""
     parts = ["framed, what is said and, where that is wrong, a right answer"] if seen.judged else []
     parts += ["on further pages the tokens that win less"] if pages > 1 else []
     judged_whose = "for which the column's token is right or that wrongly say it"

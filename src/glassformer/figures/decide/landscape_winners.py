@@ -54,7 +54,6 @@ def draw(seen: LandscapeWinners, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: LandscapeWinners) -> str:
-    """How to read the four maps."""
     shares = sorted(zip(seen.won.axes["group"].labels, seen.won.values, strict=True), key=lambda each: -each[1])
     parts = [f"{name} tokens are likeliest on {percent(float(share)) if share else 'none'}" for name, share in shares]
     return (

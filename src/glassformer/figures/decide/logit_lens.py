@@ -52,7 +52,6 @@ def _cells(seen: LogitLens) -> str:
 
 
 def _caption(seen: LogitLens, text: str) -> str:
-    """How to read the table."""
     return (
         f"The input {text}, read out at each point of the stream (rows) as if all that follows were skipped; so “after "
         "attention” is without the feed-forward, while the regions of `residual` and `landscape` include it. "

@@ -72,7 +72,6 @@ def draw(seen: Mixing, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Mixing) -> str:
-    """How to read the maps and the plane."""
     return (
         f"The input {' '.join(map(shown, seen.tokens))}, block {seen.block}. Left to right: attention (rows look at "
         "columns, 0 to 1); the value of each position and the mix that each position picks up, as numbers on one scale "

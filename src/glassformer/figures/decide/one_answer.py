@@ -37,7 +37,6 @@ def draw(seen: OneAnswer, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: OneAnswer) -> str:
-    """How to read the four steps."""
     me = at_position(seen.tokens[seen.place], seen.place)
     return (
         f"The input {' '.join(map(shown, seen.tokens))}, followed at {me}{seen.where}. 1: the score of each position "

@@ -60,7 +60,6 @@ def draw(seen: Patching, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Patching) -> str:
-    """How to read the tables."""
     mine, other = (shown(each[seen.changed]) for each in (seen.tokens, seen.other))
     return (
         f"The input {' '.join(map(shown, seen.tokens))} and the same with {other} in place of {mine} at position "

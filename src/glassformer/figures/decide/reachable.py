@@ -91,7 +91,6 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Reachable) -> str:
-    """How to read the maps and the hull."""
     flat = "plane" if seen.plane.lossless else "slice"
     return (
         f"The input {' '.join(map(shown, seen.tokens))} with {seen.name} held still; the {flat} is what attention "

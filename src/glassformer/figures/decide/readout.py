@@ -194,7 +194,6 @@ def _biases(low_right: Axes, seen: Readout, sheet: _draw.Sheet, kept: list[int],
 
 
 def _caption(seen: Readout, text: str) -> str:
-    """How to read the maps, the arrows and the bars."""
     asked, biased = judged(seen.verdicts), bool(seen.bias.values.any())
     attention = f"attention of the last block{' (mean over its heads)' if seen.heads > 1 else ''}, "
     reach = "where there is an answer to check" if asked else f"they do at position {seen.place}"

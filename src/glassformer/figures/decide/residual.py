@@ -27,7 +27,6 @@ def draw(seen: Residual, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Residual, text: str) -> str:
-    """How to read the maps and the arrows."""
     source = "`embedded`" if seen.block == 0 else f"what enters block {seen.block}"
     return (
         f"The input {text}. Heat maps and small planes: {source}, what attention adds (`attended`) and the sum "

@@ -59,7 +59,6 @@ def _names(each: Scoring | Mixing | Residual) -> Axis:
 
 
 def _caption(seen: ThreeInputs) -> str:
-    """How to read a row."""
     inputs = "; ".join(" ".join(map(shown, each.tokens)) for each in seen.inputs)
     said = {
         "scoring": "its queries and keys as numbers, both on a plane in front of all there are (grey), their scores, "

@@ -54,7 +54,6 @@ def height(look: _draw.Look, tokens: int) -> float:
 
 
 def _caption(seen: Embeddings) -> str:
-    """How to read tables and planes."""
     summed = "sum" in seen.kinds
     s = "s" if summed else ""
     added = (

@@ -24,7 +24,6 @@ def draw(seen: Fourier, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Fourier) -> str:
-    """How to read the four panels."""
     return (
         f"Top left: share of the token embedding's variance over the {seen.modulus} numbers at each frequency (sine "
         "and cosine together), faint at the first kept step; the dashed line is an even spectrum, and from "

@@ -54,7 +54,6 @@ def _bars(sheet: _draw.Sheet, seen: Neighbours) -> None:
 
 
 def _caption(seen: Neighbours) -> str:
-    """How to read the table or the bars."""
     whose = "asked for" if len(seen.words) == 1 else "at the left"
     said = (
         f"The tokens, of {seen.others}, whose embeddings have the largest cosine with that of the one {whose}: 1 is "

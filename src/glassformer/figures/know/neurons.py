@@ -49,7 +49,6 @@ def draw(every: Neurons, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: BlockNeurons) -> str:
-    """How to read maps, bars, lines and descriptions."""
     fires = "fires means: its hidden value is above 0"
     fires += "" if seen.activation == "relu" else f" (with {seen.activation}, a convention)"
     said = (

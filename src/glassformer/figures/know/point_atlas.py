@@ -86,7 +86,6 @@ def draw(seen: PointAtlas, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: PointAtlas) -> str:
-    """How to read plane and bars."""
     shades = (
         "Marker shapes are the token groups, later positions are darker (lighter on a dark page); where there are not "
         f"too many, thin lines join a token's positions. Bars: how far {'position' if seen.exact else 'context'} moves "

@@ -56,7 +56,6 @@ def draw(seen: Probes, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Probes) -> str:
-    """How to read the tables."""
     counts = zip(seen.count.axes["quantity"].labels, seen.count.values, strict=True)
     short = [(name, share) for name, share in zip(seen.known.axes["quantity"].labels, seen.known.values, strict=True)
              if share < SHORT]  # fmt: skip

@@ -45,7 +45,6 @@ def draw(seen: SequenceEmbeddings, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: SequenceEmbeddings, text: str) -> str:
-    """How to read tables and planes."""
     rare = f" {seen.left_out} rarer tokens are left out." if seen.left_out else ""
     if "position" not in seen.tables:
         return (

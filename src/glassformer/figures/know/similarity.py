@@ -76,7 +76,6 @@ def draw(seen: Similarity, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Similarity) -> str:
-    """How to read table, bars and curves."""
     steps = np.array(seen.by_group.axes["step"].values)
     idle = [name for name in seen.groups if name not in seen.used]
     said = (

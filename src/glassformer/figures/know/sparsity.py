@@ -56,7 +56,6 @@ def draw(seen: Sparsity, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Sparsity) -> str:
-    """How to read curves and histogram."""
     meaning = "its hidden value is above 0"
     if seen.activation != "relu":
         meaning += f" (a convention for {seen.activation}, whose values below 0 are small but not 0)"

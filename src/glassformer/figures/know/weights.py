@@ -42,7 +42,6 @@ def draw(seen: Weights, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Weights) -> str:
-    """How to read the maps."""
     small = seen.parameters <= FEW
     begin = (
         f"All {thousands(seen.parameters)} parameters in {len(seen.shapes)} tensors, in the order of the computation"

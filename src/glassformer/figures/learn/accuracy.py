@@ -56,7 +56,6 @@ def draw(seen: Accuracy, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Accuracy) -> str:
-    """How to read the curves and lines."""
     return (
         f"Share of {seen.what} on which the likeliest token is right, by training step: in training (solid) and "
         f"{'held out' if seen.held_out else 'judged, on the same text'} (dashed){_looks(seen)}. Horizontal "

@@ -31,7 +31,6 @@ def draw(seen: ByKind, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: ByKind) -> str:
-    """How to read the curves and bars."""
     looks, free = len(seen.excess.axes["step"]), FREE in seen.excess.axes["kind"].labels
     passes = bool(np.isfinite(seen.passed.values).any())
     on = f"the {'questions' if seen.asked == 'questions' else f'{seen.whose} windows'} that each line was judged by"

@@ -48,7 +48,6 @@ def draw(seen: ContextPosition, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: ContextPosition) -> str:
-    """How to read the curves and bands."""
     first, mean = seen.loss.axes["position"].labels[0], seen.loss.values[0]
     said = (
         f"Loss of the token after each position of the window, over {thousands(seen.windows)} {seen.whose} "

@@ -51,7 +51,6 @@ def draw(seen: Continuation, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Continuation) -> str:
-    """How to read the rows."""
     where = "that training never saw" if seen.held_out else "that training has seen, as all of it"
     return (
         f"A passage of the text {where}. First row: what really follows the prompt, each token shaded by the "

@@ -81,7 +81,6 @@ def draw(seen: EveryQuestion, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: EveryQuestion) -> str:
-    """How to read the maps and the list."""
     what = (
         f"all {thousands(seen.asked)} questions: one map per operation, first digit down, second across, each cell "
         f"{_cell(int(seen.count.values.max()))}; framed cells have the same digit twice"

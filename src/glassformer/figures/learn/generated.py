@@ -51,7 +51,6 @@ def draw(seen: Generated, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Generated) -> str:
-    """How to read the cells."""
     if not seen.truth_known:
         return (
             "Texts that the model wrote by itself, each from a given beginning (plain cells); starts and random "

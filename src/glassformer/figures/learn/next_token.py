@@ -65,7 +65,6 @@ def draw(seen: NextToken, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: NextToken) -> str:
-    """How to read the bars and ticks."""
     return (
         f"Bars are the model's five likeliest {'answers' if seen.one else 'next tokens'} after each input (rows) at a "
         "few training steps (columns), with their probabilities; below them, where it is not one of the five, the "

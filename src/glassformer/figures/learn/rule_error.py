@@ -43,7 +43,6 @@ def draw(seen: RuleError, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: RuleError) -> str:
-    """How to read the curves, shares and bars."""
     looks = len(seen.error.axes["step"])
     return (
         "Left: share of answers that break the rule, of those in view and of those not in view apart, on "

@@ -36,7 +36,6 @@ def draw(seen: TokenLoss, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: TokenLoss) -> str:
-    """How to read the shades."""
     where = "that training never saw" if seen.held_out else "of the training text itself"
     table = (
         "the best table of counts (what followed the last few tokens in training)"

@@ -42,7 +42,6 @@ def draw(seen: TrainingLog, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: TrainingLog) -> str:
-    """How to read the columns."""
     return (
         f"{len(seen.log.values)} of {seen.lines} logged lines, "
         f"{'those nearest to the ends of the passes' if seen.each else 'closer together where the loss fell'}. "

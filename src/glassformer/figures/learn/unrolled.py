@@ -21,7 +21,6 @@ GONE = (
 
 
 def _caption(seen: Unrolled) -> str:
-    """How to read the rows, and what a model that knows would show."""
     bold = f" (bold above {MUCH})" if (seen.surprise.values > MUCH).any() else ""
     knows = " A model that knows the rule is not surprised where the rule leaves no choice."
     if not seen.truth_known:

@@ -35,7 +35,6 @@ def draw(seen: ChainRule, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: ChainRule) -> str:
-    """How to read the boxes and the bars, and what one step would do."""
     before = seen.parameters.values[seen.parameters.axes["parameter"].values.index(seen.weight)]
     return (
         "Above, from right to left as the backward pass goes: how the loss depends on the prediction, the prediction "

@@ -86,7 +86,6 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Calibration) -> str:
-    """How to read the four charts."""
     count = seen.reliability["count"].values
     few = bool(((count > 0) & (count < FEW)).any())
     truth = (

@@ -70,7 +70,6 @@ def _positive(seen: Comparison) -> bool:
 
 
 def _caption(seen: Comparison, log: bool) -> str:
-    """How to read curves and table."""
     return (
         f"Above: {seen.whose} {seen.what} by step on a {'logarithmic' if log else 'plain'} axis; thick lines are "
         "medians over members, bands reach from the lowest to the highest member; sparse dots lead from the end of a "

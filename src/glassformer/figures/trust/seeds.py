@@ -28,7 +28,6 @@ def draw(seen: Seeds, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: Seeds) -> str:
-    """How to read the three charts."""
     under = "is 0" if seen.threshold < 1e-6 else f"is below {_limit(seen)}"
     return (
         "Top left: validation loss of every seed (thin; those not solved at the end in the colour of wrong) and their "

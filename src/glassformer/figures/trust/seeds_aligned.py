@@ -35,7 +35,6 @@ def draw(seen: SeedsAligned, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: SeedsAligned) -> str:
-    """How to read plane, table and strip."""
     drawn_share = f"All {seen.width} features are aligned, {percent(seen.plane.kept)} of the variance is drawn. "
     return (
         f"Left: token embeddings of all {seen.members} seeds, centred, then rotated, mirrored and scaled onto "

@@ -39,7 +39,6 @@ def draw(seen: StudyOptimisers, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: StudyOptimisers) -> str:
-    """How to read the four charts."""
     ratio = seen.fed.values[2, -1] / seen.fed.values[0, -1]
     return (
         "Top left: the search, median excess of few seeds against the rate. Top right: the median excess on the way, "

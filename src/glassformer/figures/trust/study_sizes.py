@@ -27,7 +27,6 @@ def draw(seen: StudySizes, look: _draw.Look) -> Figure:
 
 
 def _caption(seen: StudySizes) -> str:
-    """How to read the two charts."""
     share, last = seen.share.values[-1], thousands(round(seen.examples.values[-1]))
     whole = f"The most, {last}, are {percent(share)} of all {seen.what} there are. " if np.isfinite(share) else ""
     return (
