@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -107,6 +107,16 @@ def at(run: Run, step: int, member: int = 0) -> str:
     if run.members > 1:
         parts.insert(0, f"seed {run.seeds[member]}")
     return " · ".join(parts) + edited(run)
+
+
+def at_step(run: Run, step: int, member: int) -> dict[str, Any]:
+    """`step` and `clock` of a result that shows one kept step."""
+    return {"step": step, "clock": text(run, step, member)}
+
+
+def over_life(run: Run, step: int, member: int) -> dict[str, Any]:
+    """`step` and `clock` of a result that shows a whole life, with one step marked if it was asked for."""
+    return {"step": None if step == -1 else resolve(run, step), "clock": text(run, step, member)}
 
 
 def edited(run: Run) -> str:

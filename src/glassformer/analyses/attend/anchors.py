@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import groups, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result
@@ -66,7 +66,7 @@ def anchors(run: Run, *, step: Step = -1, member: Member = 0) -> Anchors:
     kept = known[np.argsort(-most, kind="stable")[:MOST]]
     met = [k for k in range(len(names)) if np.isfinite(by_group[..., k]).all() or not np.isfinite(got).all()]
     return Anchors(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         received=Labelled(by_token[..., kept], heads | {"token": [vocabulary[k] for k in kept]}, "times an even share"),
         by_group=Labelled(by_group[..., met], heads | {"group": [names[k] for k in met]}, "times an even share"),
         first=Labelled(got[..., 0].mean(axis=0) / max(due[0], 1e-12), heads, "times an even share"),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies, _decide, _moment
+from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import drawn, groups, placed, spoken
 from glassformer.analyses._passage import brief, looked_at
@@ -100,7 +100,7 @@ def attention(
     heads = {"block": numbers(weights.shape[0]), "head": numbers(weights.shape[1])}
     names = placed(tokens)
     return Attention(
-        **_moment.at_step(run, seen.step, member),
+        **_clock.at_step(run, seen.step, member),
         attention=Labelled(weights, heads | {"query_position": names, "key_position": names}, "share"),
         on_answer=Labelled(there, heads | {"query_position": names}, "share"),
         uniform=Labelled(even, {"query_position": names}, "share"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence as Places
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import drawn, groups, placed
 from glassformer.analyses._question import holds_answer, kind_is_written
@@ -81,7 +81,7 @@ def attention_by_kind(run: Run, *, step: Step = -1, member: Member = 0) -> Atten
     }
     there = means((weights * holds[:, None, None]).sum(axis=-1)) if holds.any(axis=1).all() else None
     return AttentionByKind(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         share=Labelled(share, axes | {"key_position": placed(_words(run, windows))}, "share"),
         on_answer=None if there is None else Labelled(there, axes, "share"),
         questions=Labelled(np.array([float((kind == k).sum()) for k in asked]), {"kind": axes["kind"]}, "questions"),

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _moment
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._fitting import fitting
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
@@ -125,7 +125,7 @@ def _of_run(run: Run, step: int, member: int, marked: int) -> AttentionProfile:
             there = [_mean(source[:, q] == k, each) for (q, k), each in zip(pairs, count, strict=True)]
             answer[name] = Labelled(np.array(there), axis, "share")
     return AttentionProfile(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         by_distance=lines["distance"],
         by_position=lines["key_position"],
         uniform_by_distance=alike["distance"],

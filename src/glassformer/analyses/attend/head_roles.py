@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._fitting import fitting
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import groups
@@ -110,7 +110,7 @@ def head_roles(run: Run, *, step: Step = -1, member: Member = 0, over_life: bool
     far = np.abs(np.arange(a.context)[:, None] - np.arange(a.context))
     logs = np.where(weights > 0, weights, 1.0)
     return HeadRoles(
-        **_moment.at_step(run, at, member),
+        **_clock.at_step(run, at, member),
         excess=Labelled(100 * (share - base), heads | {"role": names}, "percentage points"),
         share=Labelled(share, heads | {"role": names}, "share"),
         uniform=Labelled(base, {"role": names}, "share"),

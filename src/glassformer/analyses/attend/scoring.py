@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _moment
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._attend import DIRECTIONS, checked, must_ask, product, tokens_of
 from glassformer.analyses._options import Block, Head, Member, Sequence, Step
 from glassformer.analyses._pairs import pairs, placed, spoken
@@ -99,7 +99,7 @@ def scoring(
     met = scores[query, : query + 1] if a.causal else scores[query]
     best = int(np.argmax(met))
     return Scoring(
-        **_moment.at_step(run, seen.step, member),
+        **_clock.at_step(run, seen.step, member),
         query=Labelled(q, rows | {"feature": numbers(q.shape[1])}),
         key=Labelled(k, columns | {"feature": numbers(k.shape[1])}),
         drawn_query=Labelled(plane.queries(q), rows | {"direction": DIRECTIONS}),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment, _removal
+from glassformer.analyses import _clock, _removal
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._removal import nats
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result
@@ -103,7 +103,7 @@ def ablation(run: Run, *, step: Step = -1, member: Member = 0, windows: int | No
     low, high = ranges[:, WAYS.index("mean")].T
     neurons = np.array([part.kind == "neuron" for part in parts])
     return Ablation(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         loss=Labelled(losses.mean(-1), axes, "nats per token"),
         loss_interval=Labelled(ranges, ends, "nats per token"),
         error=Labelled(share, axes, "share"),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _decide, _moment
+from glassformer.analyses import _clock, _decide
 from glassformer.analyses._options import Member, Option, Sequence, Step
 from glassformer.analyses._pairs import at_position, shown
 from glassformer.analyses._reel import MOST_FRAMES, Reel, strip
@@ -65,7 +65,7 @@ def _every(run: Run, sequence: str | None, step: int, member: int) -> list[Forwa
     best, whole = int(chances[place].argmax()), bool(np.isfinite(chances).all())
     return [
         Forward(
-            **_moment.at_step(run, seen.step, member),
+            **_clock.at_step(run, seen.step, member),
             stage=k,
             stages=len(found),
             part=part,

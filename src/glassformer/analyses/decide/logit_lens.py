@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _decide, _moment
+from glassformer.analyses import _clock, _decide
 from glassformer.analyses._options import Member, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, percent, result
@@ -122,7 +122,7 @@ def logit_lens(run: Run, *, sequence: Sequence = None, step: Step = -1, member: 
     axes = {"point": _decide.points(stream, a.blocks, PLAIN), "position": placed(tokens)}
     likely = sorted(np.argsort(-np.nan_to_num(chances[:, place]).max(0), kind="stable")[:LIKELY].tolist())
     return LogitLens(
-        **_moment.at_step(run, seen.step, member),
+        **_clock.at_step(run, seen.step, member),
         right=Labelled(right, axes, "probability"),
         best=Labelled(chances.max(-1), axes, "probability"),
         guess=Labelled(guess, axes, "token id"),

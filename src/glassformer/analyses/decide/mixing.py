@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _applies, _decide, _moment
+from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Block, Member, Sequence, Step
 from glassformer.analyses._pairs import paired, pairs, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
@@ -99,7 +99,7 @@ def mixing(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Memb
         )
 
     return Mixing(
-        **_moment.at_step(run, seen.step, member),
+        **_clock.at_step(run, seen.step, member),
         attention=Labelled(seen["attention"][block], heads | {"query_position": here, "key_position": here}, "share"),
         value=Labelled(value, heads | {"key_position": here} | feature),
         mixed=Labelled(mixed, heads | {"query_position": here} | feature),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _decide, _moment
+from glassformer.analyses import _clock, _decide
 from glassformer.analyses._operands import Index, Operation, Pass, Term, written
 from glassformer.analyses._options import Member, Option, Sequence, Step
 from glassformer.analyses._pairs import shown
@@ -82,7 +82,7 @@ def operands(
     kind = np.finfo(seen[point].dtype)
     rounding = (len(made.terms) + SPARE) * float(kind.eps) * size + float(kind.tiny)
     return Operands(
-        **_moment.at_step(run, seen.step, member),
+        **_clock.at_step(run, seen.step, member),
         point=point,
         index=index,
         where=_where(run.task.vocabulary, seen.tokens, point, index),

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _clock, _decide, _moment
+from glassformer.analyses import _clock, _decide
 from glassformer.analyses._options import Member, Option, Position, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result
@@ -139,7 +139,7 @@ def patching(
     tokens = tuple(run.task.vocabulary[token] for token in ids)
     axes: dict[str, Any] = {"quantity": WAYS, "point": _decide.points(points, a.blocks, PLAIN)}
     return Patching(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         share=Labelled(found[..., :n], axes | {"position": placed(tokens)}, "share"),
         at_once=Labelled(found[..., n], axes, "share"),
         named=tuple(points),

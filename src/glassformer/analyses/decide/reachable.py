@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _applies, _decide, _land, _moment
+from glassformer.analyses import _applies, _clock, _decide, _land
 from glassformer.analyses._land import Frame, Ground, Regions, around, fitted, upper
 from glassformer.analyses._options import Member, Position, Sequence, Step
 from glassformer.analyses._pairs import shown
@@ -112,7 +112,7 @@ def reachable(
     said = seen["probabilities"][place]
     kept = _picked(said, reach, want.right[place])
     return Reachable(
-        **_moment.at_step(run, seen.step, member),
+        **_clock.at_step(run, seen.step, member),
         probabilities=Labelled(_land.coarse(chances[kept]), {"token": [words[k] for k in kept]} | ticks, "probability"),
         regions=regions,
         values=Labelled(drawn, keys | directions),

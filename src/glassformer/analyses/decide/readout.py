@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _decide, _moment
+from glassformer.analyses import _clock, _decide
 from glassformer.analyses._options import Member, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
@@ -94,7 +94,7 @@ def readout(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Mem
     group = _decide.group_of(run.task)
     following = [*seen.tokens[1:].tolist(), -1] if run.task.answers == "next" else [-1] * length
     return Readout(
-        **_moment.at_step(run, seen.step, member),
+        **_clock.at_step(run, seen.step, member),
         attention=Labelled(looked, {"query_position": here["position"], "key_position": here["position"]}, "share"),
         final=Labelled(seen["final"], here | {"feature": numbers(a.width)}),
         logits=Labelled(seen["logits"][:, kept], here | words, "logit"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, percent, result, shared
 from glassformer.analyses._scale import Scale, spaced
@@ -79,7 +79,7 @@ def generalisation(run: Run, *, step: Step = -1, member: Member = 0, axis: StepA
     share = np.where(counts[:, 1] > 0, counts[:, 0] / np.maximum(counts[:, 1], 1), np.nan)
     kinds = {"kind": tuple(groups)}
     return Generalisation(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         truth_known=run.task.exact,
         excess={part: Labelled(values, steps, "nats per token") for part, values in excess.items()},
         gap=Labelled(gap, steps, "nats per token"),

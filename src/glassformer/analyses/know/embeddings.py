@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -115,7 +115,7 @@ def of_tokens(run: Run, ids: Sequence[int], layout: Layout, step: int, member: i
     total = float(both.reshape(-1, both.shape[-1]).var(axis=0).sum())
     spread = np.stack([*_between_and_within(token, kin), table.var(axis=0)])
     return Embeddings(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         tables=tables,
         summed=Labelled(np.moveaxis(both, -1, 0), {"feature": features, "token": words, "position": places}),
         drawn=_drawn(run, ids, token, position, planes),

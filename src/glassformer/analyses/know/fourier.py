@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from glassformer import editing, reference
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import CurveSteps, Frames, Member, Pace, Shown, Step
 from glassformer.analyses._reel import Reel, frames_of, glance, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, percent, result, shared, thousands
@@ -88,7 +88,7 @@ def fourier(run: Run, *, step: Step = -1, member: Member = 0, steps: CurveSteps 
     many, explained = neurons(hidden) if hidden is not None else (np.zeros(len(shares)), np.full(len(shares), np.nan))
     waves, folded = range(1, len(shares) + 1), range(len(shares) + 1)
     return Fourier(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         spectrum=_by_frequency(shares),
         over_life=Labelled(np.array(spectra), {"step": life, "frequency": waves}, "share"),
         answers=Labelled(plane_power(logits), {"frequency": folded, "other_frequency": folded}, "share"),

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Member, Option, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Labelled, Result, fate, listed, numbers, result
@@ -97,7 +97,7 @@ def neighbours(
     order = np.argsort(-np.nan_to_num(cosines, nan=-np.inf), axis=1, kind="stable")[:, :many]
     two = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
     return Neighbours(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         cosine=Labelled(np.take_along_axis(cosines, order, 1), {"word": names, "rank": numbers(many)}, "cosine"),
         nearest=tuple(tuple(vocabulary[k] for k in row) for row in order),
         analogy=(str(token), str(minus), str(plus)) if len(asked) == 3 else None,

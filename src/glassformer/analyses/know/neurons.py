@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _decide, _moment
+from glassformer.analyses import _applies, _clock, _decide
 from glassformer.analyses._options import Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -162,7 +162,7 @@ def _of_block(
     read = min(a.read_position, len(tokens) - 1) if a.read_position is not None else len(tokens) - 1
     told: dict[str, Any] = {"neuron": order, "quantity": labels}
     return BlockNeurons(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         order=tuple(order.tolist()),
         mean={kind: Labelled(values.T[order][rows], axes[kind]) for kind, values in mean.items()},
         fires={kind: Labelled(values.T[order][rows], axes[kind], "share") for kind, values in rates.items()},

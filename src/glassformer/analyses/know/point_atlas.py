@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Block, Member, Option, Step
 from glassformer.analyses._pairs import pairs, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -126,7 +126,7 @@ def point_atlas(
     pair = {"token": words, "position": numbers(run.architecture.context)}
     fan = np.broadcast_to(np.linspace(0, 1, run.architecture.context), mean.shape[:2])
     return PointAtlas(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         mean=Labelled(mean, pair | {"feature": numbers(mean.shape[-1])}),
         drawn=Labelled(flat.points(mean, fan), pair | {"direction": DIRECTIONS}),
         count=Labelled(count, pair, "windows"),

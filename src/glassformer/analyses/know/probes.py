@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _counted, _judged, _moment, _passage
+from glassformer.analyses import _applies, _clock, _counted, _judged, _passage
 from glassformer.analyses._options import Member, Step, Steps
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result, thousands
 from glassformer.glossary import WHOLE
@@ -105,7 +105,7 @@ def probes(run: Run, *, steps: Steps = None, step: Step = -1, member: Member = 0
     told = next((names.index(name) for name in ("answer", NEXT, "token before") if name in names), 0)
     now = np.nan_to_num(accuracy[told, :, -1], nan=-1.0)
     return Probes(
-        **_moment.at_step(run, chosen[-1], member),
+        **_clock.at_step(run, chosen[-1], member),
         held_out=_judged.held_out(run),
         above=Labelled(above, axes, "share"),
         gained=Labelled(above / np.maximum(1 - chance, 1e-9)[:, None, None], axes, "share"),

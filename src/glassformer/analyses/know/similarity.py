@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, result
@@ -80,7 +80,7 @@ def similarity(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis 
     value = np.array([int(words[k]) for k in numbers], dtype=int)
     along, agreement, near, chance = _in_order(points[numbers], value)
     return Similarity(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         cosine=Labelled(cosines(points), {"token": words, "other_token": words}, "cosine"),
         length=Labelled(np.linalg.norm(points, axis=1), {"token": words}),
         by_group=Labelled(np.array(own), {"step": steps, "group": groups}, "cosine"),

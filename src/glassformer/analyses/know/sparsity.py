@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _moment
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, percent, result, thousands
 from glassformer.analyses.know.neurons import sample
@@ -70,7 +70,7 @@ def sparsity(run: Run, *, step: Step = -1, member: Member = 0) -> Sparsity:
     bins = Axis(tuple(edges[:-1].tolist()), tuple(f"{low:.2f} to {high:.2f}" for low, high in pairwise(edges)))
     blocks = numbers(a.blocks)
     return Sparsity(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         over_life=Labelled(life, {"quantity": SHARES, "step": steps, "block": blocks}, "share"),
         rates=Labelled(now, {"block": blocks, "neuron": numbers(a.feed_forward)}, "share"),
         histogram=Labelled(counts, {"block": blocks, "share": bins}, "neurons"),

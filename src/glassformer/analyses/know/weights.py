@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Frames, Member, Pace, Shown, Step
 from glassformer.analyses._reel import Reel, frames_of, glance, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, thousands
@@ -63,7 +63,7 @@ def weights(run: Run, *, step: Step = -1, member: Member = 0) -> Weights:
     whole = {name: small.shape == found[name].shape for name, small in cells.items()}
     squares = {name: float((values * values).mean()) for name, values in found.items()}
     return Weights(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         tensors={name: Labelled(cells[name], _axes(run, name, found[name].shape, whole[name])) for name in found},
         quantiles=Labelled(
             np.array([np.quantile(values, QUANTILES) for values in found.values()]),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _judged, _moment
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, result, thousands
 from glassformer.analyses._scale import Scale, spaced
@@ -60,7 +60,7 @@ def by_kind(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "
     excess = np.array([[table[k, 3] for _, table in curves] for k in kept])
     accuracy = judged if told is None else Labelled(told.values[kept], kinds | {"step": told.axes["step"]}, "share")
     return ByKind(
-        **_moment.at_step(run, now, member),
+        **_clock.at_step(run, now, member),
         **_judged.about(run),
         accuracy=accuracy,
         excess=Labelled(excess, kinds | steps, "nats per token"),

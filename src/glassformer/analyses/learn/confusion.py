@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _judged, _moment
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, Steps
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._reel import Reel, frames_of, strip
@@ -98,7 +98,7 @@ def confusion(run: Run, *, step: Step = -1, steps: Steps = None, member: Member 
     unshown, unshown_times = _unshown(asks, drawn, *pairs[-1])
     kinds = {"step": chosen, "kind": run.task.kinds, "other_kind": (*run.task.kinds, "none")}
     return Confusion(
-        **_moment.at_step(run, chosen[-1], member),
+        **_clock.at_step(run, chosen[-1], member),
         truth_known=known,
         held_out=_judged.held_out(run),
         share=Labelled(share, axes, "share"),

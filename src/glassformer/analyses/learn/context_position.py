@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _counted, _judged, _moment
+from glassformer.analyses import _clock, _counted, _judged
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Labelled, Result, fate, numbers, result, thousands
 from glassformer.run import Run
@@ -75,7 +75,7 @@ def context_position(run: Run, *, step: Step = -1, member: Member = 0) -> Contex
     rows = np.stack([loss.mean(axis=0), loss.std(axis=0) / error, *spread])
     apart = loss - floor
     return ContextPosition(
-        **_moment.at_step(run, now, member),
+        **_clock.at_step(run, now, member),
         loss=Labelled(rows, {"statistic": each, "position": places}, "nats per token"),
         floor=Labelled(floor.mean(axis=0), {"position": places}, "nats per token"),
         excess=Labelled(

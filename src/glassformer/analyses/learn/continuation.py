@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment, _passage
+from glassformer.analyses import _clock, _passage
 from glassformer.analyses._options import Member, Seed, Sequence, Step, Temperature
 from glassformer.analyses._pairs import placed
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, thousands
@@ -78,7 +78,7 @@ def continuation(
     with np.errstate(divide="ignore"):
         loss = -np.log(np.maximum(chance, 1e-30))
     return Continuation(
-        **_moment.at_step(run, now, member),
+        **_clock.at_step(run, now, member),
         chance=Labelled(chance, {"position": places}, "probability"),
         loss=Labelled(loss, {"position": places}, "nats"),
         words=words,

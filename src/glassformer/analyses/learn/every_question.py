@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _judged, _moment
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Option, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, power, result, thousands
@@ -92,7 +92,7 @@ def every_question(run: Run, *, step: Step = -1, member: Member = 0, hardest: Ha
     table, said, looked = _history(run, seen, hard, now, member)
     whole = count.values.sum()
     return EveryQuestion(
-        **_moment.at_step(run, now, member),
+        **_clock.at_step(run, now, member),
         right=right,
         count=count,
         share=float((right.values * count.values)[count.values > 0].sum() / whole) if whole else float("nan"),

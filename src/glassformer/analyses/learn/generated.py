@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Frames, Member, Option, Pace, Seed, Shown, Step, Steps
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, thousands
@@ -123,7 +123,7 @@ def generated(
         cost = np.nansum(surprise, axis=(2, 3)) / np.isfinite(surprise).sum(axis=(2, 3))
     places = axes | {"window": numbers(many), "position": numbers(long)}
     return Generated(
-        **_moment.at_step(run, at[-1], member),
+        **_clock.at_step(run, at[-1], member),
         **_judged.about(run),
         tokens=Labelled(np.array(ids).reshape(*shape, many, long), places, "token id"),
         verdicts=Labelled(np.array(verdicts).reshape(*shape, many, long), places, UNIT),

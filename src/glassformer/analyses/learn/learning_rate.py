@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _moment
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Labelled, Result, fate, power, result, thousands
 from glassformer.analyses._scale import Scale, spaced
@@ -71,7 +71,7 @@ def learning_rate(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAx
     losses = _clock.metric(run, "train_loss", member)
     lost = steps["step"][~np.isfinite(losses)] if losses is not None else steps["step"][:0]
     return LearningRate(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         rate=Labelled(nothing if rate is None else rate, steps),
         update=Labelled(np.where(np.isfinite(ratio), ratio, np.nan), steps, "share of the weights"),
         schedule=train.schedule,

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, Step, StepAxis
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, shared, thousands
@@ -100,7 +100,7 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
     crossed = np.array([np.nan if passed.get(rung.name) is None else passed[rung.name] for rung in ladder], dtype=float)
     shares = getattr(run.task, "shares", None)
     return Loss(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         **_judged.about(run),
         curves=curves,
         smooth=smooth,

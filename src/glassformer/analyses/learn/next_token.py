@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _clock, _counted, _decide, _judged, _moment
+from glassformer.analyses import _clock, _counted, _decide, _judged
 from glassformer.analyses._options import Member, Sequence, Step, Steps
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, percent, result, thousands
@@ -100,7 +100,7 @@ def next_token(
     inputs = {"window": Axis(numbers(len(prompts)), tuple(run.task.decode(p) for p in prompts))}
     words: dict[str, Any] = {"token": run.task.vocabulary}
     return NextToken(
-        **_moment.at_step(run, at[-1], member),
+        **_clock.at_step(run, at[-1], member),
         **_judged.about(run),
         chances=Labelled(chances, {**inputs, "step": at, **words}, "probability"),
         truth=Labelled(truth, inputs | words, "probability"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _judged, _moment
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, result, thousands
 from glassformer.analyses._scale import Scale, spaced
@@ -89,7 +89,7 @@ def rule_error(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis 
     reached = float(counts[near] @ distance[near, 0]) / asked if asked else float("nan")
     kinds = ("in view", "not in view")
     return RuleError(
-        **_moment.at_step(run, now, member),
+        **_clock.at_step(run, now, member),
         held_out=_judged.held_out(run),
         error=Labelled(error, {"kind": kinds, "choice": CHOICES, "step": at}, "share"),
         best=Labelled(

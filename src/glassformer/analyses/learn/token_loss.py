@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _moment, _passage
+from glassformer.analyses import _applies, _clock, _passage
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._pairs import placed
 from glassformer.analyses._result import Labelled, Result, fate, percent, result, thousands
@@ -53,7 +53,7 @@ def token_loss(run: Run, *, step: Step = -1, member: Member = 0, tokens: int = L
     words = tuple(run.task.vocabulary[token] for token in ids)
     other = "exact predictor" if run.task.exact else "count table"
     return TokenLoss(
-        **_moment.at_step(run, now, member),
+        **_clock.at_step(run, now, member),
         loss=Labelled(np.array(loss), {"quantity": ("model", other), "position": placed(words)}, "nats"),
         cheaper=float(np.mean(loss[0] < loss[1])),
         tokens=words,

@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from glassformer import summary
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._judged import exactly
 from glassformer.analyses._life import steps_per_pass, steps_per_reading
 from glassformer.analyses._options import Member, Option, Step
@@ -79,7 +79,7 @@ def training_log(
     found = {f"{'held-out' if held else 'judged'} loss" if name == "loss" else name: found[name] for name in found}
     kept = {name: values[chosen] for name, values in found.items() if np.isfinite(values).any()}
     return TrainingLog(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         truth_known=run.task.exact,
         held_out=held,
         log=Labelled(np.stack(list(kept.values()), -1), {"step": at[chosen], "quantity": kept}),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _judged, _moment
+from glassformer.analyses import _applies, _clock, _judged
 from glassformer.analyses._options import Member, Seed, Sequence, Step
 from glassformer.analyses._result import Axis, Labelled, Result, fate, result, thousands
 from glassformer.analyses._verdicts import NONE, SAID
@@ -78,7 +78,7 @@ def unrolled(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Me
     written: dict[str, Any] = {"position": Axis(tuple(range(prompt, len(text))), tokens[prompt:])}
     ranks = {"rank": range(1, len(likeliest[0]) + 1)}
     return Unrolled(
-        **_moment.at_step(run, now, member),
+        **_clock.at_step(run, now, member),
         **_judged.about(run),
         chances=Labelled(chances, written | {"token": words[: chances.shape[1]]}, "probability"),
         top=Labelled(np.take_along_axis(chances, np.array(likeliest), axis=1), written | ranks, "probability"),

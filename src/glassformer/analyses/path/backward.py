@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from glassformer import glossary, reference
-from glassformer.analyses import _clock, _counted, _decide, _moment
+from glassformer.analyses import _clock, _counted, _decide
 from glassformer.analyses._options import Block, Member, Option, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared
@@ -92,7 +92,7 @@ def backward(
     for place, target in zip(asked, targets, strict=True):
         wanted[place] = run.task.vocabulary[target]
     return Backward(
-        **_moment.at_step(run, age, member),
+        **_clock.at_step(run, age, member),
         values={name: Labelled(values[name], labels[name]) for name in points},
         gradients={
             name: Labelled(_hide(name, gradients[name], run.architecture), labels[name], "nats per unit")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment, _removal
+from glassformer.analyses import _clock, _removal
 from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._removal import SMALL, WAYS, Part, nats
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, result, shared, thousands
@@ -106,7 +106,7 @@ def birth(
     mean = ways.index("mean")
     order, costliest = _told(parts, born[:, mean], effect[:, mean, -1])
     return Birth(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         effect=Labelled(effect.astype(np.float32), life, "nats per token"),
         sampling_error=Labelled(error.astype(np.float32), life, "nats per token"),
         born=Labelled(born, axes, "step"),

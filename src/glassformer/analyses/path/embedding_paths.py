@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -77,7 +77,7 @@ def embedding_paths(run: Run, *, step: Step = -1, member: Member = 0, axis: Step
         trails[kind] = Labelled(smoothed(drawn[kind].values), axes)
         moved[kind] = Labelled(np.linalg.norm(way[-1] - way[0], axis=-1), {kind: labels[kind]})
     return EmbeddingPaths(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         drawn=drawn,
         trails=trails,
         moved=moved,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._checks import REACH, STEEP
 from glassformer.analyses._life import called, parts, steps_per_pass
 from glassformer.analyses._options import Member, Step, StepAxis
@@ -83,7 +83,7 @@ def gradients(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis =
     above = _clock.metric(run, "excess", member)
     excess = float("nan") if above is None or not run.task.exact else float(above[-1])
     return Gradients(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         rms=Labelled(rms, axes, "nats per unit of weight"),
         smooth=Labelled(np.array([_clock.smooth(values) for values in rms]), axes, "nats per unit of weight"),
         band=Labelled(

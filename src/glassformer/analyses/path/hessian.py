@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._curvature import Curvature, lanczos
 from glassformer.analyses._life import flat
 from glassformer.analyses._options import CurveSteps, Member, Step, StepAxis
@@ -80,7 +80,7 @@ def hessian(
     level = FLAT * float(np.max(np.abs(values), initial=0)) if np.isfinite(values).all() else 0.0
     zero = np.abs(values) <= level
     return Hessian(
-        **_moment.at_step(run, age, member),
+        **_clock.at_step(run, age, member),
         eigenvalues=Labelled(values[::-1], {"rank": numbers(len(values))}, "nats per square of weight"),
         over_life=Labelled(top, {"rank": numbers(len(top)), **labels}, "nats per square of weight"),
         smallest=Labelled(np.array([found[at][0][0] for at in life]), labels, "nats per square of weight"),

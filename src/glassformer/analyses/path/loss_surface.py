@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _applies, _clock, _counted, _decide, _judged, _logged, _moment
+from glassformer.analyses import _applies, _clock, _counted, _decide, _judged, _logged
 from glassformer.analyses._life import flat, tensors
 from glassformer.analyses._options import Frames, Member, Pace, Shown, Step, StepAxis
 from glassformer.analyses._plane import DIRECTIONS
@@ -96,7 +96,7 @@ def loss_surface(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxi
     apart = np.abs(true - projected)
     rungs = [rung for rung in _clock.ladder(run) if rung.reachable]
     return LossSurface(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         held_out=_judged.held_out(run),
         loss=Labelled(losses, {"vertical": up, "horizontal": across}, "nats per token"),
         path=Labelled(shadow, {"step": at, "direction": DIRECTIONS}),
@@ -171,7 +171,7 @@ def reel(run: Run, *, member: Member = 0, frames: Frames = 200, pace: Pace = "ch
             for rows in (seen.path.values.T, seen.on_path.values)
         )
         return Here(
-            **_moment.at_step(run, step, member),
+            **_clock.at_step(run, step, member),
             place=Labelled(here, {"direction": DIRECTIONS}),
             loss=Labelled(losses, {"quantity": ON_PATH}, "nats per token"),
         )

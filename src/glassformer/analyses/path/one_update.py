@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment, _named
+from glassformer.analyses import _clock, _named
 from glassformer.analyses._life import tensors
 from glassformer.analyses._options import Member, Option
 from glassformer.analyses._pairs import shown
@@ -102,7 +102,7 @@ def one_update(
     examples = {"batch": numbers(len(move.windows))}
     plain, moved = float(table[0, place]), float(table[:, place].sum())
     return OneUpdate(
-        **_moment.at_step(run, age, member),
+        **_clock.at_step(run, age, member),
         change=Labelled(table, axes),
         true=Labelled(true, {"parameter": names}),
         waterfall=Labelled(table[:, place], {"part": axes["part"]}),

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Member, Option, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._primer import short
@@ -64,7 +64,7 @@ def one_vector(
     which = words.index(token) if token is not None else ids[int(np.argmax(far))]
     own = both[:, which]
     return OneVector(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         features=Labelled(own, {"step": steps, "feature": numbers(own.shape[1])}),
         token=words[which],
         nearest=tuple(

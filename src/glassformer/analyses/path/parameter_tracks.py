@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment, _named
+from glassformer.analyses import _clock, _named
 from glassformer.analyses._life import flat, steps_per_pass, tensors
 from glassformer.analyses._options import Member, Option, Step, StepAxis
 from glassformer.analyses._primer import short
@@ -124,7 +124,7 @@ def parameter_tracks(
     groups = {name: tuple(run.task.vocabulary[k] for k in ids) for name, ids in run.task.groups.items()}
     mine = {"tensor": tuple(places)}
     return ParameterTracks(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         tracks=tracks,
         bands=bands,
         moved=Labelled(np.array(list(size.values())), mine),

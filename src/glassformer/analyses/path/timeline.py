@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer import summary
-from glassformer.analyses import _clock, _judged, _moment
+from glassformer.analyses import _clock, _judged
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, result, shared, thousands
 from glassformer.analyses._scale import Scale, spaced
@@ -76,7 +76,7 @@ def timeline(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
     by_time = np.array(BY_TIME) * float(at[-1])
     ends = {"part": PHASES, "statistic": ENDS}
     return Timeline(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         loss=Labelled(low, {"step": at}, "nats per token"),
         rungs=Labelled(_steps([when for _, when in rungs]), {"rung": _clock.rung_axis(r for r, _ in rungs)}, "step"),
         between=tuple(rung.name for rung in ends_at if rung) if ends_at[1] else (),

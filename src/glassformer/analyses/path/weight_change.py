@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _moment
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._life import flat, parts, spread, steps_per_pass
 from glassformer.analyses._options import Member, Step, StepAxis
 from glassformer.analyses._result import Array, Labelled, Result, fate, power, result, shared, thousands
@@ -75,7 +75,7 @@ def weight_change(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAx
         cosines.append(_cosine(moves[:, place]))
     axes = {"part": tuple(places), "step": at[1:]}
     return WeightChange(
-        **_moment.over_life(run, step, member),
+        **_clock.over_life(run, step, member),
         change=Labelled(np.array(sizes), axes),
         relative=Labelled(np.array(relative), axes, "share of the mean weight"),
         cosine=Labelled(np.array(cosines), axes),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _counted, _judged, _logged, _moment
+from glassformer.analyses import _clock, _counted, _judged, _logged
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, numbers, result
 from glassformer.run import Run
@@ -69,7 +69,7 @@ def calibration(run: Run, *, step: Step = -1, member: Member = 0) -> Calibration
     life = sorted({*_clock.looks(run, MOMENTS, member), step})
     errors = [_error(run, seen, each, member) for each in life]
     return Calibration(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         **_judged.about(run),
         reliability={
             "confidence": Labelled(mean, edges, "probability"),

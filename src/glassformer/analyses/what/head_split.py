@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock, _moment
+from glassformer.analyses import _applies, _clock
 from glassformer.analyses._options import Block, Member, Step
 from glassformer.analyses._result import Labelled, Result, fate, numbers, result
 from glassformer.errors import CallError
@@ -59,7 +59,7 @@ def head_split(run: Run, *, block: Block = 0, step: Step = -1, member: Member = 
             parted = np.asarray(found, dtype=np.float64).reshape([len(each) for each in sides.values()])
             matrices[name] = Labelled(parted, sides, "weight")
     return HeadSplit(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         matrices=matrices,
         heads=a.heads,
         head_width=a.per_head,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassformer.analyses import _clock, _moment
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Member, Step
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result
@@ -78,7 +78,7 @@ def positions(run: Run, *, step: Step = -1, member: Member = 0) -> Positions:
     along, main, feature = _main(table)
     back = int((along[first] > along[second]).sum())
     return Positions(
-        **_moment.at_step(run, step, member),
+        **_clock.at_step(run, step, member),
         embedding=Labelled(table, {"position": places, "feature": numbers(a.width)}, "value"),
         cosine=Labelled(cosine, {"position": places, "other_position": places}, "cosine"),
         points=Labelled(
