@@ -51,6 +51,11 @@ def power(value: float, digits: int = 1) -> str:
     return raised if float(number.replace("\u2212", "-")) == 1 and digits == 1 else f"{number} · {raised}"
 
 
+def capital(text: str) -> str:
+    """With a capital letter, as a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
 def listed(words: list[str]) -> str:
     """one, two and three."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "none"

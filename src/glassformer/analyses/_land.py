@@ -150,11 +150,6 @@ def few_answers(run: Run) -> str | None:
     return _applies.choice(run)
 
 
-def upper(title: str) -> str:
-    """With a capital letter."""
-    return title[:1].upper() + title[1:]
-
-
 # ---- asking the model ------------------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from glassformer import glossary, notebook
 from glassformer import plain as codec
 from glassformer.errors import unknown
 from glassformer.trace import library
+from glassformer.words import capital as capital
 from glassformer.words import listed as listed
 from glassformer.words import percent as percent
 from glassformer.words import power as power
@@ -316,7 +317,7 @@ def fate(said: str, step: int | None = None, *, since: int | None = None, lot: s
     when = f"At step {thousands(step)} " if step is not None else ""
     when = f"From step {thousands(since)} on " if since is not None else when
     told = f"{when}{said}: {FATES[lot]}"
-    return told[0].upper() + told[1:]
+    return capital(told)
 
 
 def lost(who: str, many: int = 1) -> str:

@@ -78,8 +78,3 @@ def clock(study: Study) -> str:
     many = max((len(row.seeds) for row in study.rows()), default=study.seeds)
     seeds = "1 seed" if many == 1 else f"{thousands(many)} seeds"
     return f"{study.experiment.name} · {seeds} · {thousands(study.experiment.train.steps)} steps"
-
-
-def begun(text: str) -> str:
-    """With a capital, as a sentence begins."""
-    return text[0].upper() + text[1:]

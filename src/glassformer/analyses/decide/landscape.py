@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal, get_args
 import numpy as np
 
 from glassformer.analyses import _applies, _counted, _decide, _land
-from glassformer.analyses._land import Frame, Land, laid, most_telling, upper
+from glassformer.analyses._land import Frame, Land, laid, most_telling
 from glassformer.analyses._options import Features, Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import frequent, groups, shown, these
 from glassformer.analyses._plane import Plane
 from glassformer.analyses._reel import Reel, frames_of, strip
-from glassformer.analyses._result import Labelled, numbers, percent, result, thousands
+from glassformer.analyses._result import Labelled, capital, numbers, percent, result, thousands
 from glassformer.analyses._verdicts import read
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -51,10 +51,10 @@ class Landscape(Land):
     def title(self) -> str:
         """What would be said where the pairs stand, or where the input's points end."""
         if self.shown_points == "middle" and self.judged:
-            return self.broken or upper(self.ends) + (" (slice)" if self.is_slice else "")
+            return self.broken or capital(self.ends) + (" (slice)" if self.is_slice else "")
         if self.shown_points == "after":
             return self.broken or self._met()
-        return self.broken or f"{upper(self._likely())} on this {self.flat}"
+        return self.broken or f"{capital(self._likely())} on this {self.flat}"
 
     @property
     def telling(self) -> list[int]:

@@ -1,9 +1,9 @@
 """One input across the landscape: its values and its arrows on the maps of the tokens that count."""
 
 from glassformer.analyses import _applies, _land
-from glassformer.analyses._land import Land, laid, most_telling, upper
+from glassformer.analyses._land import Land, laid, most_telling
 from glassformer.analyses._options import Features, Member, Sequence, Step
-from glassformer.analyses._result import Labelled, result
+from glassformer.analyses._result import Labelled, capital, result
 from glassformer.run import Run
 
 ORDER = 50
@@ -23,7 +23,7 @@ class LandscapeInput(Land):
     @property
     def title(self) -> str:
         """Where the input's points end."""
-        return self.broken or upper(self.ends) + (" (maps: a slice)" if self.is_slice else "")
+        return self.broken or capital(self.ends) + (" (maps: a slice)" if self.is_slice else "")
 
 
 def landscape_input(

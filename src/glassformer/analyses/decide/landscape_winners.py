@@ -3,10 +3,10 @@
 import numpy as np
 
 from glassformer.analyses import _applies, _decide, _judged, _land
-from glassformer.analyses._land import Land, Regions, around, laid, upper
+from glassformer.analyses._land import Land, Regions, around, laid
 from glassformer.analyses._options import Features, Member, Sequence, Step
 from glassformer.analyses._pairs import shown
-from glassformer.analyses._result import Labelled, numbers, percent, result
+from glassformer.analyses._result import Labelled, capital, numbers, percent, result
 from glassformer.run import Run
 
 ORDER = 40
@@ -37,7 +37,7 @@ class LandscapeWinners(Land):
         unclear = f", but none with half of the probability on {percent(self.undecided)} of it"
         moved = self._moved()
         return self.broken or (
-            f"{upper(winning)} on this {self.flat}{unclear if self.undecided >= UNCLEAR else ''}"
+            f"{capital(winning)} on this {self.flat}{unclear if self.undecided >= UNCLEAR else ''}"
             f"{f'; attention moves {moved}' if moved else ''}"
         )
 

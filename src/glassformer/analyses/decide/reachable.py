@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from glassformer.analyses import _applies, _clock, _decide, _land
-from glassformer.analyses._land import Frame, Ground, Regions, around, fitted, upper
+from glassformer.analyses._land import Frame, Ground, Regions, around, fitted
 from glassformer.analyses._options import Member, Position, Sequence, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
-from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, listed, numbers, percent, result
+from glassformer.analyses._result import Array, Axis, Labelled, Result, capital, fate, listed, numbers, percent, result
 from glassformer.run import Run
 
 ORDER = 60
@@ -60,7 +60,7 @@ class Reachable(Result):
         few = listed([shown(self.words[k]) for k in could]) if 0 < len(could) <= FEW else few
         says = f"{shown(self.words[best])} ({percent(float(self.said.values[best]))})"
         last = "the last block's attention" if self.blocks > 1 else "attention"
-        told = f"{upper(last)} makes {self.name} say {says}"
+        told = f"{capital(last)} makes {self.name} say {says}"
         if int(self.unmoved.values.argmax()) == best:
             told = f"With or without {last}, {self.name} says {says}"
         if not could:

@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal, get_args
 import numpy as np
 
 from glassformer.analyses import _applies, _decide, _land
-from glassformer.analyses._land import Borders, Frame, Land, laid, upper
+from glassformer.analyses._land import Borders, Frame, Land, laid
 from glassformer.analyses._options import Features, Frames, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._reel import Reel, frames_of, strip
-from glassformer.analyses._result import Labelled, fate, numbers, result, thousands
+from glassformer.analyses._result import Labelled, capital, fate, numbers, result, thousands
 from glassformer.errors import unknown
 from glassformer.run import Run
 
@@ -48,15 +48,15 @@ class Residual(Land):
         if not self.judged:
             far = np.linalg.norm(self.attended.values, axis=-1)
             k = int(far.argmax())
-            return f"{upper(which)} {does} {self.name(k)} the most, by {far[k]:.2f}{projection}"
+            return f"{capital(which)} {does} {self.name(k)} the most, by {far[k]:.2f}{projection}"
         place, token = self.judged[-1], self.name(self.judged[-1])
         a, b = (shown(self.words[int(each.values[place].argmax())]) for each in (self.first, self.at_end))
         if a == b:
             to = f"With and without {which}, {b} wins at {token}"
         elif self.plane.lossless and self.has_residual:
-            to = f"{upper(which)} {does} {token} from where {a} wins to where {b} does"
+            to = f"{capital(which)} {does} {token} from where {a} wins to where {b} does"
         else:  # the model's answers, not regions that are drawn
-            to = f"{upper(which)} changes the answer at {token} from {a} to {b}"
+            to = f"{capital(which)} changes the answer at {token} from {a} to {b}"
         right = sum(self.verdicts[k] == "right" for k in self.judged)
         are = "is" if right == 1 else "are"
         return f"{to}; {right} of {len(self.judged)} answerable positions {are} right{projection}"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer.analyses import _study
-from glassformer.analyses._result import Labelled, result
+from glassformer.analyses._result import Labelled, capital, result
 from glassformer.errors import CallError
 from glassformer.study import Metric, Study
 
@@ -29,7 +29,7 @@ class StudyCells(_study.OfStudy):
         """The spread of the first metric over the cells."""
         name, metric = next(iter(self.metrics.items()))
         middle, labels = self.spreads[name].values[:, 0], self.spreads[name].axes["cell"].labels
-        first = _study.begun(metric.title)
+        first = capital(metric.title)
         if len(labels) == 1:
             many = self.values[name].values.shape[1]
             return f"{first}: {metric.text(middle[0])} in the median of {many} seed{'s' * (many > 1)}"

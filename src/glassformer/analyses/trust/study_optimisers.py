@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer.analyses import _study
-from glassformer.analyses._result import Labelled, result
+from glassformer.analyses._result import Labelled, capital, result
 from glassformer.analyses.path.ten_gradients import GRADIENTS, KINDS, fed
 from glassformer.analyses.trust.study_rates import middle_of
 from glassformer.errors import CallError
@@ -33,7 +33,7 @@ class StudyOptimisers(_study.OfStudy):
             return f"None of {len(names)} optimisers has a number left for its loss"
         order = np.argsort(np.nan_to_num(middle, nan=np.inf), kind="stable")
         top, last = order[0], order[-1]
-        said = f"{_study.begun(names[top])} ends lowest, with an excess of {middle[top]:.2g} nats"
+        said = f"{capital(names[top])} ends lowest, with an excess of {middle[top]:.2g} nats"
         more = len(order) > 1 and np.isfinite(middle[last])
         return f"{said}; {names[last]} ends with {middle[last]:.2g}" if more else said
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer.analyses import _study
-from glassformer.analyses._result import Axis, Labelled, listed, result
+from glassformer.analyses._result import Axis, Labelled, capital, listed, result
 from glassformer.analyses.trust.study_cells import StudyCells, study_cells
 from glassformer.study import Study
 
@@ -26,7 +26,7 @@ class StudyParts(StudyCells):
     def title(self) -> str:
         """What is lost without which part."""
         metric, middle = self.metrics[self.main], self.spreads[self.main]
-        labels, first = middle.axes["cell"].labels, _study.begun(metric.title)
+        labels, first = middle.axes["cell"].labels, capital(metric.title)
         number = dict(zip(labels, map(metric.text, middle.values[:, 0]), strict=True))
         whole = number[labels[0]]
         if len(labels) == 1:

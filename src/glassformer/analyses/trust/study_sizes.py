@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer.analyses import _study
-from glassformer.analyses._result import Labelled, result, thousands
+from glassformer.analyses._result import Labelled, capital, result, thousands
 from glassformer.errors import CallError
 from glassformer.study import Metric, Study
 
@@ -30,7 +30,7 @@ class StudySizes(_study.OfStudy):
         name, metric = next(iter(self.metrics.items()))
         middle = self.spreads[name].values[:, 0]
         first, last = (thousands(round(self.examples.values[k])) for k in (0, -1))
-        said = f"{_study.begun(metric.title)}: {metric.text(middle[0])} with {first} {self.what}"
+        said = f"{capital(metric.title)}: {metric.text(middle[0])} with {first} {self.what}"
         return said + (f", {metric.text(middle[-1])} with {last}" if len(middle) > 1 else "")
 
 

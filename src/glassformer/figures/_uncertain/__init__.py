@@ -18,4 +18,4 @@ from glassformer.figures._uncertain.temperatures import (
     spread,
 )
 from glassformer.figures._uncertain.walk import phase, plane, rung_points
-from glassformer.figures._uncertain.words import band, floor, means, sentence, trained_at
+from glassformer.figures._uncertain.words import band, floor, means, trained_at

@@ -26,11 +26,6 @@ def band(seen: Uncertainty) -> str:
     return f"8 {seen.inputs_are.rpartition(' ')[2]} in 10" if seen.inputs > 1 else ""
 
 
-def sentence(text: str) -> str:
-    """With a capital letter."""
-    return text[:1].upper() + text[1:]
-
-
 def floor(seen: Uncertainty) -> str:
     """What the exact predictor, or what stands in for it, has on the same inputs."""
     entropy, loss = seen.true("entropy"), seen.true("loss")

@@ -8,9 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassformer.analyses._land import upper
 from glassformer.analyses._pairs import drawn, shown
-from glassformer.analyses._result import percent
+from glassformer.analyses._result import capital, percent
 from glassformer.analyses._verdicts import judged, read
 from glassformer.analyses.decide.readout import Readout
 from glassformer.figures import _draw, _regions, _style
@@ -203,7 +202,7 @@ def _caption(seen: Readout, text: str) -> str:
     return (
         f"The input {text}. Top: {attention if seen.heads else ''}`final` (position × feature), the logits and the "
         f"probabilities of the {some}. Colours of `final` and of the logits reach as far as {reach}; beyond, they stay "
-        f"the same. {upper('; '.join(marks))}{'. ' if marks else ''}Bottom: the read-out vectors of the {some} as "
+        f"the same. {capital('; '.join(marks))}{'. ' if marks else ''}Bottom: the read-out vectors of the {some} as "
         "arrows (a point far along one gives the token a high logit), the input's `final` as dots, and "
         + ("the bias of each token by group. " if biased else "the likeliest token after each position. ")
         + f"The plane holds {percent(seen.plane.kept)} of the vectors' variance. Exact numbers. "

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses.path.temperature import Temperature
 from glassformer.figures import _draw, _uncertain
-from glassformer.words import thousands
+from glassformer.words import capital, thousands
 
 
 def draw(seen: Temperature, look: _draw.Look) -> Figure:
@@ -50,6 +50,6 @@ def _caption(seen: Temperature) -> str:
         f"{lives} First: entropy against temperature T, averaged over the life (thick) and at some steps (early to "
         f"late in shade), with ln {thousands(seen.tokens)} = {seen.highest:.3f} as limit. Second: the loss, its "
         f"minimum marked{loss}. Third: the specific heat, the variance of the energy E = −logit divided by T²{peak}. "
-        f"{_uncertain.sentence(_uncertain.means(seen, seen.swept))} Computed at {len(cold)} temperatures from "
+        f"{capital(_uncertain.means(seen, seen.swept))} Computed at {len(cold)} temperatures from "
         f"{cold[0]:g} to {cold[-1]:g}, so the marks are exact to one of them.{flat}"
     )

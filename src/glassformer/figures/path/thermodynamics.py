@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from glassformer.analyses._uncertain import Uncertainty, small
 from glassformer.analyses.path.thermodynamics import Thermodynamics
 from glassformer.figures import _draw, _life, _uncertain
-from glassformer.words import thousands
+from glassformer.words import capital, thousands
 
 PAGE = {"slide": 4, "print_narrow": 4}  # panels on one page; elsewhere all
 Draw = Callable[[Axes, Uncertainty, _draw.Sheet], object]
@@ -80,7 +80,7 @@ def _caption(seen: Thermodynamics) -> str:
         at = f" T = {seen.temperature:.4g} is the temperature nearest to {seen.wanted:g}."
     else:
         at = ""
-    means = _uncertain.sentence(_uncertain.means(seen))
+    means = capital(_uncertain.means(seen))
     if seen.swept != seen.predictions:  # a long window is thinned where all temperatures are tried
         means += f" What is drawn against T, and the peak of the specific heat, is of {thousands(seen.swept)} of them."
     floor = "" if seen.view == 3 and not seen.own_lives else f"{_uncertain.floor(seen)} "  # there it is not drawn
