@@ -6,7 +6,6 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies
 from glassformer.analyses._options import Option
 from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Array
@@ -19,12 +18,6 @@ QUESTIONS = 2000  # looked at for the pairs that occur
 DIRECTIONS = ("horizontal", "vertical")  # of a drawn plane
 
 Query = Annotated[str | None, Option("one query, a token at a position written `+@5`; none: the one worth following")]
-
-
-def must_ask(run: Run) -> None:
-    """Refuse a model that computes no queries and keys."""
-    if why := _applies.asking(run):
-        raise CallError(why)
 
 
 def checked(run: Run, block: int, head: int | None, sequence: str | None = None, member: int = 0) -> int:

@@ -104,12 +104,12 @@ def finite(s: Symptoms) -> Check:
     finding = None
     if bad.any() or s.run.about.get("status") == "diverged":
         at = int(steps[bad][0]) if bad.any() else s.run.last_step
-        finding = _found(
+        finding = Finding(
             "exploding loss", f"the loss is not a number from step {thousands(at)} on",
             f"the steps are too large (rate {s.run.experiment.train.rate:g}), so that the numbers overflow",
             "a tenth of the rate, a warm-up, or train.clip = 1.0", at)  # fmt: skip
     elif len(known) > 1 and ending(known) > limit:
-        finding = _found(
+        finding = Finding(
             "exploding loss", f"the training loss ends at {known[-1]:.2f}, above its start {known[0]:.2f} and above "
             f"blind guessing, {s.blind:.2f} nats per token",
             f"the steps are too large (rate {s.run.experiment.train.rate:g})",
@@ -123,7 +123,7 @@ def labels(s: Symptoms) -> Check:
     share = s.contradicted
     finding = None
     if share > FALSE:
-        finding = _found(
+        finding = Finding(
             "labels contradict the rule", f"{percent(share)} of the training answers are not what the task's rule "
             "allows", "the labels were shuffled or are wrong: there is nothing to learn but the examples themselves",
             "mend the training data; to see what memorising costs, train on and watch the gap", 0)  # fmt: skip
@@ -139,12 +139,12 @@ def updates(s: Symptoms) -> Check:
     rate = s.run.experiment.train.rate
     finding = None
     if peak > LARGE and not well(s):
-        finding = _found(
+        finding = Finding(
             "updates too large", f"at step {thousands(at)} one update is {percent(peak)} as long as the weights; up to "
             f"{percent(LARGE)} is usual", f"the rate, {rate:g}, is too high: each step jumps over what it aims at",
             f"train.rate = {rate / 30:.1g} to {rate / 300:.1g}, or a warm-up", at)  # fmt: skip
     elif peak < SMALL and not well(s):
-        finding = _found(
+        finding = Finding(
             "updates too small", f"no update is longer than {100 * peak:.1g} % of the weights; 0.01 % to 1 % is usual",
             f"the rate, {rate:g}, is too low for {thousands(s.run.last_step)} steps",
             f"train.rate = {rate * 100:.1g} to {rate * 1000:.1g}", at)  # fmt: skip
@@ -161,7 +161,7 @@ def gradients(s: Symptoms) -> Check:
     finding = None
     if len(steep) and not well(s):
         at = int(s.steps[steep[0]])
-        finding = _found(
+        finding = Finding(
             "exploding gradients", f"the gradient is {float(np.nanmax(norm)):.3g} long, first above {STEEP:g} at step "
             f"{thousands(at)}", "each block multiplies the error that flows back through it",
             "train.clip = 1.0, a lower rate, a norm, or smaller initial weights", at)  # fmt: skip
@@ -171,7 +171,7 @@ def gradients(s: Symptoms) -> Check:
             why.insert(0, "the residual paths are missing")
         if updates(s).finding is not None:
             why = ["updates of the wrong size have saturated what the gradient must pass"]
-        finding = _found(
+        finding = Finding(
             "vanishing gradients", f"per parameter the embedding gets {value:.1g} of the gradient of the part that has "
             "most (median over the training)", listed(why),
             "architecture.residual = true, fewer blocks, or a norm before each block", int(steps[0]))  # fmt: skip
@@ -184,7 +184,7 @@ def signal(s: Symptoms) -> Check:
     value = float(values[-1]) if len(values) and np.isfinite(values[-1]) else float("nan")
     finding = None
     if value < SIGNAL and not well(s):
-        finding = _found(
+        finding = Finding(
             "signal lost", f"at most {max(value, 1e-8):.1g} of what the model reads out depends on its input",
             "the blocks average the input away (no residual paths, or saturated attention and dead neurons)",
             "architecture.residual = true, fewer blocks, a lower rate", int(steps[-1]))  # fmt: skip
@@ -197,7 +197,7 @@ def neurons(s: Symptoms) -> Check:
     value = float(values[-1]) if len(values) else float("nan")
     finding = None
     if value > SILENT and not well(s):
-        finding = _found(
+        finding = Finding(
             "dead neurons", f"{percent(value)} of the neurons of a block fire on none of the windows tried at step "
             f"{thousands(int(steps[-1]))}", "large steps pushed them to where their gradient is zero",
             "a lower rate or a warm-up; architecture.activation = gelu", int(steps[-1]))  # fmt: skip
@@ -213,12 +213,12 @@ def attention(s: Symptoms) -> Check:
     if np.isfinite(value) and not well(s):
         at = int(steps[-1])
         if value < MOVED:
-            finding = _found(
+            finding = Finding(
                 "attention frozen", f"no head has moved more than {percent(value)} of its weight since its first step",
                 "no gradient reaches queries and keys, or the steps are too small",
                 "a higher rate, residual paths, or larger initial queries and keys", at)  # fmt: skip
         elif varies[-1] < VARIES:
-            finding = _found(
+            finding = Finding(
                 "attention collapsed", f"every head looks the same way whatever the input (it varies by "
                 f"{varies[-1]:.1g}); its entropy is {percent(float(spread[-1]))} of a look at all keys alike",
                 "all positions have come to look alike, or scores have grown until one key always wins",
@@ -238,7 +238,7 @@ def gap(s: Symptoms) -> Check:
         best = int(np.nanargmin(s.validation))
         rose = float(ending(low) - low.min()) > s.close
         if rose or (s.falling < s.close and not well(s)):
-            finding = _found(
+            finding = Finding(
                 "overfitting", f"the training loss ends at {s.train[-1]:.2f}, the {s.whose} one at {low[-1]:.2f}: a "
                 f"gap of {value:.2f} nats" + (f"; on those windows it was best, {low.min():.2f}, at step "
                 f"{thousands(int(steps[best]))}" if rose else ""),
@@ -257,7 +257,7 @@ def falling(s: Symptoms) -> Check:
     value = ending(known) if len(known) > 1 else float("nan")
     finding = None
     if np.isfinite(value) and value > limit and not (s.falling > s.close and updates(s).finding is None):
-        finding = _found(
+        finding = Finding(
             "not falling", f"after {thousands(int(steps[-1]))} steps the training loss is {value:.2f}, from "
             f"{known[0]:.2f}; blind guessing costs {s.blind:.2f} nats per token",
             "the rate is too low or far too high, or no gradient arrives",
@@ -277,7 +277,7 @@ def plateau(s: Symptoms) -> Check:
         pairs = s.ladder[min(2, len(s.ladder) - 1)].nats  # of a text: counts of pairs, which need no look back
         if on or s.left > STUCK if s.run.task.exact else np.median(late) > pairs - s.close:
             since = int(s.steps[s.tail][0])
-            finding = _found(
+            finding = Finding(
                 "stuck on a rung", f"from step {thousands(since)} on the {s.whose} loss stays between {late.min():.2f} "
                 f"and {late.max():.2f} nats per token, {where}; {_least(s)} is at {s.floor:.2f}",
                 "this much can be had without the next piece of the rule; finding it needs a part, an example or a "
@@ -298,7 +298,7 @@ def spikes(s: Symptoms) -> Check:
     finding = None
     if len(many) and not well(s):
         at, late = int(steps[many[0]]), steps[many[-1]] >= LATE * steps[-1]
-        finding = _found(
+        finding = Finding(
             "spikes", f"the training loss jumps by more than {percent(SPIKE)} of the way from a uniform guess to "
             f"{_least(s)}, {'once' if len(many) == 1 else f'{len(many)} times'}, first at step {thousands(at)}",
             "some batches push the weights too far", "a lower rate, train.clip = 1.0, a larger batch, or a warm-up", at,
@@ -314,7 +314,7 @@ def schedule(s: Symptoms) -> Check:
     last = int(s.steps[-1]) if len(s.steps) else 0
     at_rest = not s.run.task.exact and all(each(s).finding is None for each in (finite, updates, gap, falling, plateau))
     if stop is not None and (arrived(s) or at_rest):
-        finding = _found(
+        finding = Finding(
             "converged", f"from step {thousands(stop)} on the {s.whose} loss stays within {_share(s, s.close)} of its "
             f"best{f', and {percent(_left(s))} is left to learn' if s.run.task.exact else ''}{_way(s)}",
             _learnt(s) if s.run.task.exact else
@@ -323,7 +323,7 @@ def schedule(s: Symptoms) -> Check:
             + ("" if s.run.task.exact else "; for a lower loss more text, a larger model, another rate"), stop,
             serious=False)  # fmt: skip
     elif not arrived(s) and s.falling > s.close and updates(s).finding is None and gap(s).finding is None:
-        finding = _found(
+        finding = Finding(
             "unfinished", f"from step {thousands(int(s.steps[s.tail][0]))} on the {s.whose} loss still falls, between "
             f"the halves of that time by {_share(s, s.falling)}{_way(s)}", "it was stopped while it learns",
             "more steps (train.steps)", last, serious=False)  # fmt: skip
@@ -416,9 +416,3 @@ def _way(s: Symptoms) -> str:
 def _least(s: Symptoms) -> str:
     """What the ladder ends with; of a text, nobody knows the least loss."""
     return "the floor" if s.run.task.exact else "the best table of counts"
-
-
-def _found(
-    illness: str, evidence: str, cause: str, remedy: str, step: int | None = None, serious: bool = True
-) -> Finding:
-    return Finding(illness, evidence, cause, remedy, step, serious)

@@ -6,7 +6,7 @@ import numpy as np
 
 from glassformer import reference
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import checked, must_ask, product
+from glassformer.analyses._attend import checked, product
 from glassformer.analyses._options import Head, Member, Option, Step
 from glassformer.analyses._pairs import frequent, pairs
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
@@ -101,7 +101,6 @@ def pair_scores(
     step: Step = -1, member: Member = 0,
 ) -> PairScores:  # fmt: skip
     """Every pair with every pair in block 0."""
-    must_ask(run)
     if edit := next((edit for edit in run.edits if edit.point == "scores"), None):
         raise CallError(f"{edit} decides scores, which are computed here from queries and keys alone")
     head = checked(run, 0, head, member=member)

@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import DIRECTIONS, checked, example, looked_up, must_ask, tokens_of, trigger
+from glassformer.analyses._attend import DIRECTIONS, checked, example, looked_up, tokens_of, trigger
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import Pairs, groups, pairs
 from glassformer.analyses._plane import Plane, plane
@@ -80,7 +80,6 @@ def qkv(
 
     `planes`: fixed ones, for films.
     """
-    must_ask(run)
     head = checked(run, 0, head, member=member)
     all_pairs = pairs(run, step=step, member=member, also=tokens_of(run, sequence))
     weights, a = run.weights(all_pairs.step or 0, member), run.architecture

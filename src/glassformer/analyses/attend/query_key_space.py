@@ -116,7 +116,6 @@ def query_key_space(
 
     `plane`: a fixed one, for films.
     """
-    _attend.must_ask(run)
     head = _attend.checked(run, 0, head, member=member)
     asked, place = _attend.trigger(run, sequence) if query is None else read_pair(run, query)
     all_pairs = pairs(run, step=step, member=member, also=(asked, *_attend.tokens_of(run, sequence)))
@@ -255,7 +254,6 @@ def reel(
     pace: Pace = "even", steps: Shown = None,
 ) -> Reel:  # fmt: skip
     """All queries and keys on the plane of the last step."""
-    _attend.must_ask(run)
     last = query_key_space(run, query=query, head=head, member=member)
     every = frames_of(run, frames, pace, steps, member)
 

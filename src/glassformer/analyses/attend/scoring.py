@@ -3,7 +3,7 @@
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import DIRECTIONS, checked, must_ask, product, tokens_of
+from glassformer.analyses._attend import DIRECTIONS, checked, product, tokens_of
 from glassformer.analyses._options import Block, Head, Member, Sequence, Step
 from glassformer.analyses._pairs import pairs, placed, spoken
 from glassformer.analyses._plane import PairPlane, pair_plane
@@ -78,7 +78,6 @@ def scoring(
     run: Run, *, sequence: Sequence = None, block: Block = 0, head: Head = None, step: Step = -1, member: Member = 0
 ) -> Scoring:
     """Every number between the queries and keys of `sequence` and the attention of one head."""
-    must_ask(run)
     head, a = checked(run, block, head, sequence, member), run.architecture
     seen = run.trace(sequence, step=step, member=member)
     q, k, scores, weights = (
