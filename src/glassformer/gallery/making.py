@@ -120,7 +120,7 @@ def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
             if reason := catalogue.why_not(each, one):
                 found.append(Made(each.name, each.section, absent=reason))
                 break
-            edited = _edited(one, wish)
+            edited = one.edited(wish.edits) if wish.edits and isinstance(one, Run) else one
             found += _pages(each, edited, wish, out, sequence, "_".join(filter(None, detail)))
         except StorageError:  # nor could the others be written
             raise
@@ -129,10 +129,6 @@ def make(each: Entry, subject: Subject, wish: Wish, out: Path) -> list[Made]:
     if not gc.isenabled():
         gc.collect(0)  # all that is new: whoever is older was looked at before
     return found
-
-
-def _edited(subject: Subject, wish: Wish) -> Subject:
-    return subject.edited(wish.edits) if wish.edits and isinstance(subject, Run) else subject
 
 
 def _not_made(each: Entry, problem: Exception) -> Made:

@@ -61,11 +61,6 @@ def read(tokens: IntArray, arguments: int = 3) -> Question | None:
     return question if good else None
 
 
-def _number(question: Question) -> int:
-    """The place of a question in the list of all."""
-    return int("".join(map(str, question)))
-
-
 @dataclass(frozen=True, kw_only=True)
 class FiveOperations(InView):
     """Questions such as Max(5,3,9), each with one answer; all 5 000 can be listed, so nothing is left to chance.
@@ -274,7 +269,7 @@ def _families(split: str, arguments: int) -> list[list[list[int]]]:
         return [[[each * operation + digits] for digits in range(each)] for operation in range(5)]
     units: dict[tuple[int, ...], list[int]] = {}
     for question in product(range(5), *[range(10)] * arguments):
-        units.setdefault(tuple(sorted(question[1:])), []).append(_number(question))
+        units.setdefault(tuple(sorted(question[1:])), []).append(int("".join(map(str, question))))
     return [[unit for digits, unit in units.items() if len(set(digits)) == many] for many in range(arguments, 0, -1)]
 
 

@@ -128,7 +128,7 @@ def _groups(run: Run, data: Data) -> dict[str, Array]:
             found |= {f"{part} windows not in training": np.zeros(0) for part in PARTS[1:] if getattr(data, part)}
         return found
     found = _questions(np.column_stack(run.task.questions()), windows_of(data.train, span))
-    return {kind: _few(windows) for kind, windows in found.items()}
+    return {kind: windows[choose(len(windows), MOST, windows[:, 0])] for kind, windows in found.items()}
 
 
 def _questions(every: Array, train: Array) -> dict[str, Array]:
@@ -144,10 +144,6 @@ def _questions(every: Array, train: Array) -> dict[str, Array]:
         "values never seen together": every[~seen & ~known],
         "never seen, repeated value": every[~seen & tie],
     }
-
-
-def _few(windows: Array) -> Array:
-    return windows[choose(len(windows), MOST, windows[:, 0])]
 
 
 def _right(run: Run, kind: str, windows: Array, data: Data, step: int, member: int) -> tuple[int, int]:

@@ -74,7 +74,7 @@ class LossSurface(Result):
 def loss_surface(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = "auto") -> LossSurface:
     """Loss over the plane of the first two principal components of the kept weights, laid through the last of them."""
     size = "small" if run.parameters <= LARGE else "large"
-    at = sorted({*_clock.kept(run, PATH[size], "change", member), *_even(run, PATH[size] // 2)})
+    at = sorted({*_clock.kept(run, PATH[size], "change", member), *_clock.kept(run, max(PATH[size] // 2, 2))})
     life = flat(run, at, member)
     examples = _logged.windows(run, _decide.affordable(run, WINDOWS[size]))
     judge = _Judge(run, examples.windows)
@@ -113,10 +113,6 @@ def loss_surface(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxi
         scale=spaced(run, axis, member),
         diverged=int((~sound).sum()),
     )
-
-
-def _even(run: Run, most: int) -> list[int]:
-    return _clock.kept(run, max(most, 2))
 
 
 def _grid(shadow: Array, cells: tuple[int, int]) -> tuple[Array, Array]:

@@ -15,7 +15,6 @@ from glassformer.analyses._reel import MOST_FRAMES, Reel, strip
 from glassformer.analyses._replay import Move, moves
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared, thousands
 from glassformer.errors import CallError
-from glassformer.experiment import Training
 from glassformer.run import Run
 
 ORDER = 70
@@ -161,17 +160,12 @@ def split(move: Move, run: Run) -> dict[str, Array]:
     if train.optimiser == "momentum":
         parts["momentum"] = -move.rate * (move.first - gradient)
     if train.optimiser in ("adam", "adamw"):
-        mean, root = _moments(move, train)
+        mean, root = move.first / move.early[0], np.sqrt(move.second / move.early[1]) + train.epsilon
         parts["momentum"] = -move.rate * (mean - gradient)
         parts["scaling"] = -move.rate * (mean / root - mean)
     if train.optimiser == "adamw" and train.decay > 0:
         parts["decay"] = -move.rate * train.decay * _decays(run) * move.before
     return parts
-
-
-def _moments(move: Move, train: Training) -> tuple[Array, Array]:
-    """Adam's mean of gradients, and the root it divides by."""
-    return move.first / move.early[0], np.sqrt(move.second / move.early[1]) + train.epsilon
 
 
 def _decays(run: Run) -> Array:

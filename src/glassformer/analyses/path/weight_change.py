@@ -79,7 +79,9 @@ def weight_change(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAx
         change=Labelled(np.array(sizes), axes),
         relative=Labelled(np.array(relative), axes, "share of the mean weight"),
         cosine=Labelled(np.array(cosines), axes),
-        cosine_smooth=Labelled(np.array([_smooth(values) for values in cosines]), axes),
+        cosine_smooth=Labelled(
+            np.array([np.concatenate([values[:1], _clock.smooth(values[1:], 9)]) for values in cosines]), axes
+        ),
         begin=at[0],
         looked_at=tuple(at[1:]),
         per=per,
@@ -109,11 +111,6 @@ def _cosine(moves: Array) -> Array:
         if both > 0:
             found[k] = moves[k] @ moves[k - 1] / both
     return found
-
-
-def _smooth(cosine: Array) -> Array:
-    """Running median of all but the first, which has nothing before it."""
-    return np.concatenate([cosine[:1], _clock.smooth(cosine[1:], 9)])
 
 
 def unit_of(seen: WeightChange) -> str:
