@@ -10,7 +10,6 @@ from glassformer.tasks._task import FloatArray
 class ConditionalTransform(StrictRule):
     """Numbers 0 to 9, and 9 grows to 0. Everything soon ends in 0 0 0 ... or 1 2 1 2 ..."""
 
-    sequences: int = 1500
     shortest: int = 12
     longest: int = 20
 

@@ -14,7 +14,6 @@ class CopyModulo(StrictRule):
     place is taken modulo three (token i is token i mod 3), and no number is ever calculated with.
     """
 
-    sequences: int = 1500
     shortest: int = 33
     longest: int = 64
 

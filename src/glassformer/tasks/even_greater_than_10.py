@@ -10,7 +10,6 @@ from glassformer.tasks._task import FloatArray
 class EvenGreaterThan10(StrictRule):
     """Numbers 0 to 20; 10 itself can only come first."""
 
-    sequences: int = 1500
     shortest: int = 33
     longest: int = 64
 

@@ -11,8 +11,6 @@ class OddEvenIndex(StrictRule):
     """Numbers 0 to 20. The parity of any token in view gives the phase of the whole sequence."""
 
     sequences: int = 2000
-    shortest: int = 16
-    longest: int = 32
 
     vocabulary = tuple(map(str, range(21)))
     showcase = ("4 17 10 3 0 9 20 1", "8 11 6 5 2 19 14 7")

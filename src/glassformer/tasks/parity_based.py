@@ -10,7 +10,6 @@ from glassformer.tasks._task import FloatArray
 class ParityBased(StrictRule):
     """Numbers 0 to 20. Either all stay even, or the pattern odd, odd, even repeats for ever."""
 
-    sequences: int = 1500
     shortest: int = 33
     longest: int = 64
 

@@ -10,7 +10,6 @@ from glassformer.tasks._task import FloatArray
 class Successor(StrictRule):
     """Numbers 0 to 9. One token settles everything, so the loss can reach zero."""
 
-    sequences: int = 1500
     shortest: int = 12
     longest: int = 20
 
