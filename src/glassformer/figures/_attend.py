@@ -183,8 +183,7 @@ def focus(ax: Axes, seen: QueryKeySpace, theme: _style.Theme, limit: tuple[float
     _draw.plane_axes(ax, seen.plane, np.vstack([keys, at]) if close is None else np.vstack([close, at]), theme=theme)
     window = ax.get_xlim(), ax.get_ylim()
     field(ax, seen.field.values, seen.field.axes["horizontal"], limit, theme)
-    ax.set_xlim(window[0])
-    ax.set_ylim(window[1])
+    ax.set(xlim=window[0], ylim=window[1])
     ax.set_aspect("equal", adjustable="box")
     _draw.dots(ax, keys[~can], colour=theme.masked, marker=_style.MARKER["key"], scale=0.7)
     rim = {"edgecolors": theme.paper, "linewidths": 0.4 * matplotlib.rcParams["lines.linewidth"]}  # on dark colours

@@ -33,10 +33,7 @@ def field(ax: Axes, values: Array, frame: Frame, *, kind: str, theme: _style.The
 
 def square(ax: Axes, frame: Frame) -> None:
     """The plane without ticks."""
-    ax.set_xlim(frame[0], frame[1])
-    ax.set_ylim(frame[2], frame[3])
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xlim=(frame[0], frame[1]), ylim=(frame[2], frame[3]), xticks=[], yticks=[])
     for side in ax.spines.values():
         side.set_visible(False)
 
@@ -48,8 +45,7 @@ def ticks(ax: Axes, plane: Plane, *, x: bool = True, y: bool = True) -> None:
         low, high = ax.get_xlim()
         found = matplotlib.ticker.MaxNLocator(4).tick_values(low, high)
         edge = min(1 / max(ems, 1.0), 0.2) * (high - low)  # a number nearer to the edge would touch the neighbour's
-        ax.set_xticks([v for v in found if low + edge <= v <= high - edge])
-        ax.set_xlabel(plane.labels[0])
+        ax.set(xticks=[v for v in found if low + edge <= v <= high - edge], xlabel=plane.labels[0])
     if y:
         ax.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(4))
         ax.set_ylabel(plane.labels[1])

@@ -134,8 +134,7 @@ def against(
 ) -> None:
     """A dot per seed over a logarithmic scale of numbers, and a line through the medians."""
     t, size = sheet.theme, DOT * sheet.size.text
-    ax.set_xscale("log")
-    ax.set_xlim(at.min() / 1.5, at.max() * 1.5)
+    ax.set(xscale="log", xlim=(at.min() / 1.5, at.max() * 1.5))
     beyond = scale(ax, "y", metric, values.values)
     shift = 1 + 0.05 * np.linspace(-1, 1, values.values.shape[1])
     for k, x in enumerate(at):
@@ -147,8 +146,7 @@ def against(
                     gid="lost")  # fmt: skip
     ax.plot(at, spread.values[:, 0], color=t.ink, linewidth=sheet.size.line, zorder=3, gid="median", marker="_",
             markersize=1.3 * sheet.size.text)  # fmt: skip
-    ax.set_xlabel(label)
-    ax.set_ylabel(metric.title if metric.unit != "nats" else f"{metric.title} (nats)")
+    ax.set(xlabel=label, ylabel=metric.title if metric.unit != "nats" else f"{metric.title} (nats)")
     ax.xaxis.set_minor_locator(NullLocator())
 
 

@@ -20,8 +20,7 @@ def page(ax: Axes, em: float) -> tuple[float, float]:
     """Make a panel a page measured in ems, (0, 0) at its top left and y growing downwards; its width and height."""
     width, height = ems(ax, em)
     _draw.bare(ax)
-    ax.set_xlim(0, width)
-    ax.set_ylim(height, 0)
+    ax.set(xlim=(0, width), ylim=(height, 0))
     return width, height
 
 

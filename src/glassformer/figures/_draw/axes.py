@@ -135,7 +135,6 @@ def _apart(wanted: Sequence[float], half: Sequence[float], low: float, high: flo
 
 def bare(ax: Axes) -> None:
     """No ticks, no frame."""
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
     for spine in ax.spines.values():
         spine.set_visible(False)

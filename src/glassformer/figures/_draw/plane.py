@@ -32,8 +32,7 @@ def plane_axes(
             [x], [y], marker="+", color=theme.quiet, markersize=matplotlib.rcParams["font.size"], zorder=1, gid="origin"
         )
     if plane is not None and names:
-        ax.set_xlabel(plane.labels[0])
-        ax.set_ylabel(plane.labels[1])
+        ax.set(xlabel=plane.labels[0], ylabel=plane.labels[1])
     box, em = ax.get_window_extent(), matplotlib.rcParams["font.size"] * ax.get_figure(root=True).dpi / 72
     across, up = (int(np.clip(length / (share * em), 2, 5)) for length, share in ((box.width, 4.5), (box.height, 2.5)))
     ax.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(across))  # as many numbers as fit side by side

@@ -24,8 +24,7 @@ def cells(
     """Sequences as rows of cells, each by its verdict (see `_verdicts`; none: a plain cell, such as a prompt)."""
     columns, line = max(map(len, tokens), default=1), float(matplotlib.rcParams["lines.linewidth"])
     size = float(matplotlib.rcParams["font.size"])
-    ax.set_xlim(-0.5, columns - 0.5)
-    ax.set_ylim(len(tokens) - 0.5, -0.5)
+    ax.set(xlim=(-0.5, columns - 0.5), ylim=(len(tokens) - 0.5, -0.5))
     for row, (words, said) in enumerate(zip(tokens, verdicts, strict=True)):
         for column, (word, verdict) in enumerate(zip(words, said, strict=True)):
             cell(ax, column, row, word, verdict, theme=theme, size=size, line=line, glyph=glyphs)

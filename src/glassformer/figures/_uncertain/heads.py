@@ -23,8 +23,7 @@ def attention(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet) -> None:
     ax.plot(places, even, color=sheet.theme.ink, linestyle="--", linewidth=0.8 * sheet.size.line)
     ax.set_ylim(0, max(1.25 * float(np.nanmax(np.append(found[np.isfinite(found)], even))), 1e-9))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=fitting(ax, sheet)))
-    ax.set_xlabel("key position")
-    ax.set_ylabel("share of attention")
+    ax.set(xlabel="key position", ylabel="share of attention")
 
 
 def attention_entropy(ax: Axes, entropies: Labelled, even: Labelled, sheet: _draw.Sheet, names: float = 0) -> None:

@@ -39,8 +39,7 @@ def plane(ax: Axes, seen: Uncertainty, sheet: _draw.Sheet, rungs: bool = True, n
     for axis, length, each in ((ax.xaxis, box.width, 5), (ax.yaxis, box.height, 3)):
         most = int(np.clip(length / ax.figure.dpi / sheet.em / each, 2, 7))
         axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
-    ax.set_xlabel("entropy (nats)")
-    ax.set_ylabel("loss (nats)")
+    ax.set(xlabel="entropy (nats)", ylabel="loss (nats)")
     if len(prices) and rungs:
         _draw.dots(ax, known, colour="none", scale=2.0, zorder=4.5, linewidths=0.8 * sheet.size.line, edgecolors=t.ink)
         _rung_names(ax, seen, sheet, names)

@@ -31,8 +31,7 @@ def draw(seen: Anchors, look: _draw.Look) -> Figure:
     names = ["·".join(map(str, each)) if blocks > 1 else str(each[1]) for each in picked]
     for panel, values, rows, title in zip(panels, whole, (tokens, groups), ("tokens", "groups of tokens"), strict=True):
         _map(panel, np.array([values[each] for each in picked]).T, limit, rows, names, sheet)
-        panel.set_title(f"received by {title}")
-        panel.set_xlabel("block·head" if blocks > 1 else "head")
+        panel.set(title=f"received by {title}", xlabel="block·head" if blocks > 1 else "head")
     _draw.bar(sheet, "share", limit, "times an even share", beside=panels[1])
     notes = [f"in brackets: occurrences in {seen.windows} windows"]
     sheet.note(" · ".join([*([f"page {look.page + 1} of {pages}"] if pages > 1 else []), *notes]))

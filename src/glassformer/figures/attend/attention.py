@@ -141,9 +141,6 @@ def _bars(ax: Axes, seen: Attention, sheet: _draw.Sheet) -> None:
     ax.plot(even[asks], asks, linestyle="", marker="|", color=sheet.theme.ink, markersize=2.2 * sheet.size.text)
     for row in asks:
         ax.text(max(there[row], even[row]) + 0.02, row, percent(float(there[row])), va="center")
-    ax.set_ylim(len(there) - 0.5, -0.5)
-    ax.set_xlim(0, 1.15)
-    ax.set_xticks([0, 0.5, 1])
+    ax.set(ylim=(len(there) - 0.5, -0.5), xlim=(0, 1.15), xticks=[0, 0.5, 1])
     _draw.places(ax, seen.on_answer.axes["query_position"], "y")
-    ax.set_xlabel(f"share on {sought(seen.copied)}")
-    ax.set_title("| if it looked everywhere alike")
+    ax.set(xlabel=f"share on {sought(seen.copied)}", title="| if it looked everywhere alike")

@@ -67,9 +67,7 @@ def _one(field: ScoreField, seen: QueryKeySpace, look: _draw.Look) -> Figure:
         lines.set_xlim(known_places[0] - 0.3, known_places[-1] + 0.3)
     _names(lines, ends, sheet)
     lines.axhline(0, color=sheet.theme.faint, linewidth=0.5 * sheet.size.line, zorder=0)
-    lines.set_xticks(known_places[:: max(1, -(-len(known_places) // 8))])
-    lines.set_xlabel("key position")
-    lines.set_ylabel("score")
+    lines.set(xticks=known_places[:: max(1, -(-len(known_places) // 8))], xlabel="key position", ylabel="score")
     lines.set_title("mean score of the keys of each group")
     (x0, x1), (y0, y1), cloud = plane.get_xlim(), plane.get_ylim(), seen.keys.values.reshape(-1, 2)
     outside = int(((cloud < [x0, y0]) | (cloud > [x1, y1])).any(axis=1).sum())
@@ -139,8 +137,7 @@ def _every(field: ScoreField, look: _draw.Look) -> Figure:
         _draw.frame(panel, np.vstack([around, np.zeros((1, 2))]))
         window = panel.get_xlim(), panel.get_ylim()
         _attend.field(panel, fields.values[q], fields.axes["horizontal"], limit, sheet.theme, lines=False)
-        panel.set_xlim(window[0])
-        panel.set_ylim(window[1])
+        panel.set(xlim=window[0], ylim=window[1])
         panel.plot([0], [0], marker="+", color=sheet.theme.quiet)
         may = ~future[q]
         area = np.clip(weights[q], 0.02, 1)
@@ -166,8 +163,7 @@ def _every(field: ScoreField, look: _draw.Look) -> Figure:
             else names[q],
             color=sheet.theme.query,
         )
-        panel.set_xticks([])
-        panel.set_yticks([])
+        panel.set(xticks=[], yticks=[])
         if q in chosen[::columns]:
             panel.set_ylabel(seen.plane.labels[1])
         if chosen.index(q) + columns >= len(chosen):

@@ -39,9 +39,7 @@ def draw(seen: Attribution, look: _draw.Look) -> Figure:
     if heads == 1:
         split = sheet.panels(1, 1, left=7, right=1.5, bottom=4, top=2.2, within=place)[0, 0]
         _bars(split, *keys, t)
-        split.set_xlabel("logit difference")
-        split.set_ylabel("fetched from")
-        split.set_title("attention's bar, by position")
+        split.set(xlabel="logit difference", ylabel="fetched from", title="attention's bar, by position")
     elif heads:
         names_below = _draw.widest(seen.keys.axes["key_position"])  # upright, where they would touch
         split = sheet.panels(1, 1, left=5.5, right=8.5, bottom=max(5.5, 2.8 + names_below), top=2.2, within=place)[0, 0]

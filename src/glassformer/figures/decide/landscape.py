@@ -204,7 +204,5 @@ def _curves(seen: Landscape, look: _draw.Look) -> Figure:
             best = int(values.argmax())
             panel.annotate(shown(seen.words[seen.shown_tokens[k]]), (x[best], values[best]), xytext=(0, 3),
                            textcoords="offset points", ha="center", va="bottom")  # fmt: skip
-    panel.set_ylim(0, 1.08)
-    panel.set_xlabel(seen.plane.labels[0])
-    panel.set_ylabel("probability of the next token")
+    panel.set(ylim=(0, 1.08), xlabel=seen.plane.labels[0], ylabel="probability of the next token")
     return sheet.done()

@@ -62,8 +62,7 @@ def _keys(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet, kind: str) -> None:
     for row, value in zip(rows, values, strict=True):
         text = percent(float(value)) if kind == "share" else _draw.number(float(value))
         ax.text(max(value, 0.0) + 0.02 * span, row, text, va="center", ha="left")
-    ax.set_xlim(least - 0.03 * span, most + 0.34 * span)
-    ax.set_ylim(len(kept) - 0.4, -0.6)
+    ax.set(xlim=(least - 0.03 * span, most + 0.34 * span), ylim=(len(kept) - 0.4, -0.6))
     ax.axvline(0, color=t.quiet, linewidth=0.5 * sheet.size.line)
     names = drawn(each.axes["key_position"])
     ax.set_yticks(rows, [names[k] for k in kept] if kind == "score" else [])
@@ -101,11 +100,9 @@ def _answers(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
     ax.set_xticks(range(len(kept)), [shown(seen.answer.axes["token"].labels[k]) for k in kept])
     ax.tick_params(axis="x", length=0)
     middle = (len(kept) - 1) / 2
-    ax.set_xlim(middle - shown_bars / 2 - 0.1, middle + shown_bars / 2 + 0.1)
-    ax.set_ylim(0, 1.15 * most)
+    ax.set(xlim=(middle - shown_bars / 2 - 0.1, middle + shown_bars / 2 + 0.1), ylim=(0, 1.15 * most))
     ax.yaxis.set_major_locator(MaxNLocator(3) if most < 0.75 else FixedLocator([0, 0.5, 1]))
-    ax.set_xlabel("answer")
-    ax.set_ylabel("probability")
+    ax.set(xlabel="answer", ylabel="probability")
     which = "attention" if seen.blocks == 1 else "the last block's attention"
     _draw.heading(ax, f"4  its answer without {which} (pale), and with it")
 

@@ -50,8 +50,7 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
     _draw.labels(big, flat, texts, colours=t.value, first=order, most=most, keep_clear=np.concatenate([flat, lines]))
     for text in big.texts[grounds:]:
         _regions.halo_one(text, t)
-    big.set_xlabel(f"added along {seen.plane.labels[0]}")
-    big.set_ylabel(f"added along {seen.plane.labels[1]}")
+    big.set(xlabel=f"added along {seen.plane.labels[0]}", ylabel=f"added along {seen.plane.labels[1]}")
     big.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     big.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     big.set_title(f"what {seen.name} would say", parse_math=False)

@@ -156,8 +156,7 @@ def _likeliest(ax: Axes, seen: Readout, sheet: _draw.Sheet) -> None:
             )
     ax.set_ylim(0, 1.15 * max(float(np.nanmax(chances[places], initial=0)), 1e-3))
     _draw.places(ax, [drawn(seen.final.axes["position"])[k] for k in places], "x", name="position of the input")
-    ax.set_ylabel("probability")
-    ax.set_title("likeliest token (bar), and what comes (dot); no bias")
+    ax.set(ylabel="probability", title="likeliest token (bar), and what comes (dot); no bias")
 
 
 def _biases(low_right: Axes, seen: Readout, sheet: _draw.Sheet, kept: list[int], turned: float | None) -> None:
@@ -170,8 +169,7 @@ def _biases(low_right: Axes, seen: Readout, sheet: _draw.Sheet, kept: list[int],
         low_right.bar(at, seen.bias.values[k], color=t.quiet, alpha=float(shades[seen.groups[k]]), width=0.8)
     low_right.axhline(0, color=t.ink, linewidth=0.5 * sheet.size.line)
     _draw.places(low_right, [words[k] for k in order], "x")
-    low_right.set_ylabel("bias (logit)")
-    low_right.set_title("read-out bias by group of tokens")
+    low_right.set(ylabel="bias (logit)", title="read-out bias by group of tokens")
     if turned is None:
         return
     edge = 0

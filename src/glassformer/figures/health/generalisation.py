@@ -132,6 +132,5 @@ def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) 
 
 
 def _shares(ax: Axes, name: str) -> None:
-    ax.set_xlabel(name)
-    ax.set_xlim(0, 1)
+    ax.set(xlabel=name, xlim=(0, 1))
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])

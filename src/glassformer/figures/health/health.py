@@ -36,8 +36,7 @@ def draw(seen: Health, look: _draw.Look) -> Figure:
     columns = np.cumsum([1.0, NAMES, curve, VALUE, VERDICT])
     page = sheet.panels(1, 1, left=0, right=0, bottom=0, top=0)[0, 0]
     _draw.bare(page)
-    page.set_xlim(0, wide)
-    page.set_ylim(high, 0)
+    page.set(xlim=(0, wide), ylim=(high, 0))
     heads = (
         "check",
         "over the training" if curve > 10 else "curve",
@@ -139,9 +138,7 @@ def _curve(sheet: _draw.Sheet, seen: Health, k: int, place: tuple[float, float, 
         ax.axhspan(limit, top if seen.ill_above[k] else low, color=t.wrong, alpha=0.12, linewidth=0)
         ax.axhline(limit, color=t.wrong, linestyle="--", linewidth=0.5 * sheet.size.line)
         ax.set_ylim(low, top)
-    ax.set_xlim(0, max(seen.last, 1))
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xlim=(0, max(seen.last, 1)), xticks=[], yticks=[])
     ax.minorticks_off()
     sheet.mark_step(ax, seen.step)
 

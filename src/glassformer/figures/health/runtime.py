@@ -179,7 +179,6 @@ def _growth(ax: Axes, seen: Runtime, name: str, sheet: _draw.Sheet) -> None:
     ax.minorticks_off()
     ax.yaxis.set_major_formatter(lambda value, _: f"× {value:g}")
     ax.axvline(here, color=t.quiet, linewidth=0.5 * sheet.size.line)
-    ax.set_xlabel(name)
-    ax.set_ylabel("cost of a window")
+    ax.set(xlabel=name, ylabel="cost of a window")
     _draw.heading(ax, f"by {name}")
     _draw.beside(ax, names, most=13)

@@ -80,8 +80,7 @@ def _lines(
         _life.logarithmic(ax)
     elif log:
         ax.set_ylim(bottom=0)
-    ax.set_ylabel(unit)
-    ax.set_xlim(-0.4, len(names) - 0.6)
+    ax.set(ylabel=unit, xlim=(-0.4, len(names) - 0.6))
     _depth(ax, seen, names, sheet)
 
 

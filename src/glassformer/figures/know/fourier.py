@@ -48,8 +48,7 @@ def _spectrum(ax: Axes, seen: Fourier, sheet: _draw.Sheet) -> None:
     for k in seen.keys[:12]:
         ax.text(k, seen.spectrum.values[k - 1], str(k), ha="center", va="bottom")
     ax.set_xlim(0, len(waves) + 1)
-    ax.set_ylim(0, 1.18 * max(float(np.nanmax(seen.spectrum.values, initial=0)), 2 * seen.even))
-    ax.set_xlabel("frequency")
+    ax.set(ylim=(0, 1.18 * max(float(np.nanmax(seen.spectrum.values, initial=0)), 2 * seen.even)), xlabel="frequency")
     ax.set_ylabel("share of variance")
     _draw.heading(ax, "token embedding (line: first step)")
 

@@ -47,8 +47,7 @@ def _bars(sheet: _draw.Sheet, seen: Neighbours) -> None:
     for text in panel.get_yticklabels():
         text.set_parse_math(False)
     panel.set_ylim(len(names) - 0.4, -0.6)
-    panel.set_xlim(min(0.0, float(values.min()), low) - 0.1, max(float(values.max()), high) + 0.12)
-    panel.set_xlabel("cosine")
+    panel.set(xlim=(min(0.0, float(values.min()), low) - 0.1, max(float(values.max()), high) + 0.12), xlabel="cosine")
     panel.set_title(f"nearest to {seen.words[0]}", parse_math=False)
     sheet.legend([("two tokens by chance", "s", t.unconstrained)])
 

@@ -170,9 +170,7 @@ def _bits(ax: Axes, seen: BlockNeurons, rows: int, sheet: _draw.Sheet) -> None:
     at = np.arange(rows)
     ax.barh(at, bits[at, best], color=t.feed_forward, height=0.7)
     ax.vlines(base[at, best], at - 0.42, at + 0.42, color=t.ink, linewidth=line)
-    ax.set_ylim(rows - 0.5, -0.5)
-    ax.set_yticks([])
-    ax.set_xlim(0, max(float(np.nanmax(bits, initial=0)) * 1.45, 1e-3))
+    ax.set(ylim=(rows - 0.5, -0.5), yticks=[], xlim=(0, max(float(np.nanmax(bits, initial=0)) * 1.45, 1e-3)))
     room = ax.get_window_extent().height / ax.figure.dpi / sheet.em / rows
     kinds = seen.bits.axes["quantity"].labels
     if room > 1.0:
@@ -268,5 +266,4 @@ def _described(ax: Axes, seen: BlockNeurons, sheet: _draw.Sheet) -> None:
         ax.text(2.4 * sheet.em / inches, y, "\n".join(rows), ha="left", va="top")
         y, many = y - 1.25 * line - line * (len(rows) - 1), many + 1
     most = "the most selective" if many == 1 else f"the {many} most selective"
-    ax.set_title("best by kind, by role, of all" if seen.specialists else most)
-    ax.set_ylim(0, 1)
+    ax.set(title="best by kind, by role, of all" if seen.specialists else most, ylim=(0, 1))

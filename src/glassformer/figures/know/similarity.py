@@ -128,8 +128,7 @@ def _lengths(sheet: _draw.Sheet, seen: Similarity, table: Axes) -> Axes:
     em = sheet.em / sheet.inches[0]
     made = sheet.place((x + wide + em, y, 6.5 * em, high))
     made.barh(range(len(seen.length.values)), seen.length.values, height=0.7, color=sheet.theme.quiet)
-    made.set_ylim(len(seen.length.values) - 0.5, -0.5)
-    made.set_yticks([])
+    made.set(ylim=(len(seen.length.values) - 0.5, -0.5), yticks=[])
     made.xaxis.set_major_locator(MaxNLocator(2))
     made.set_title("length")
     return made

@@ -28,8 +28,7 @@ def draw(seen: Sparsity, look: _draw.Look) -> Figure:
             if np.isfinite(curve[-1]):
                 told = f"{share}, of all hidden values" if k == 0 else f"{share}, of the neurons"
                 names.append((float(curve[-1]), told if len(blocks) == 1 else f"{share}, {block}", colour))
-    left.set_xlim(steps[0], max(steps[-1], steps[0] + 1))
-    left.set_ylim(-0.02, 1.02)
+    left.set(xlim=(steps[0], max(steps[-1], steps[0] + 1)), ylim=(-0.02, 1.02))
     left.yaxis.set_major_formatter(lambda value, _: percent(value))
     left.set_title("over training" + ("" if len(blocks) == 1 else " (number: block)"))
     _draw.beside(left, names, most=13)
@@ -46,12 +45,9 @@ def draw(seen: Sparsity, look: _draw.Look) -> Figure:
         right.stairs(counts[0], edges, color=t.feed_forward, fill=True, alpha=0.25)
     else:
         right.legend(loc="upper right")
-    right.set_xlim(0, 1)
-    right.set_ylim(0, None)
+    right.set(xlim=(0, 1), ylim=(0, None))
     right.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    right.set_xlabel("share of places where active")
-    right.set_ylabel("neurons")
-    right.set_title("at this step")
+    right.set(xlabel="share of places where active", ylabel="neurons", title="at this step")
     return sheet.done()
 
 

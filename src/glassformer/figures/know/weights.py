@@ -178,8 +178,7 @@ def _spread(ax: Axes, sheet: _draw.Sheet, seen: Weights) -> None:
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_yticks(at[::every], [_short(name, several) for name in names][::every])
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("value (thick: middle half)")
-    ax.set_title("spread of values")
+    ax.set(xlabel="value (thick: middle half)", title="spread of values")
 
 
 def _short(name: str, blocks: bool = True) -> str:

@@ -98,8 +98,7 @@ def _curves(ax: Axes, seen: ByKind, sheet: _draw.Sheet, *, accuracy: bool) -> No
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
         ax.set_ylim(min(-0.14 * high, 1.1 * low), 1.08 * max(high, 0.1))
         ax.axhline(0, color=sheet.theme.ink, linestyle="--", linewidth=0.8 * sheet.size.line, zorder=0)
-        ax.set_ylabel("excess (nats)")
-        ax.set_title(f"loss above {seen.predictor}, on the same tokens")
+        ax.set(ylabel="excess (nats)", title=f"loss above {seen.predictor}, on the same tokens")
     _draw.beside(ax, names, most=10)
 
 
@@ -136,8 +135,6 @@ def _bars(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
     names = [seen.now.axes["kind"].labels[k] for k in kinds]
     ax.set_yticks(range(len(names)), ["\n".join(_draw.wrap(n, sheet.size.text, 8 * sheet.em)) for n in names])
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(max(len(names), 2) - 0.4, -0.9)
-    ax.set_xlim(0, 1.01)
+    ax.set(ylim=(max(len(names), 2) - 0.4, -0.9), xlim=(0, 1.01))
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    ax.set_xlabel("right, with 95 % interval")
-    ax.set_title(f"at step {thousands(seen.step or 0)}")
+    ax.set(xlabel="right, with 95 % interval", title=f"at step {thousands(seen.step or 0)}")

@@ -33,8 +33,7 @@ def draw(seen: ContextPosition, look: _draw.Look) -> Figure:
     apart.plot(where, gap, color=t.validation, linewidth=1.3 * line)
     apart.set_ylabel(f"model minus {seen.of} (nats)")
     for panel in (loss, apart):
-        panel.set_xlabel("position in the window")
-        panel.set_xlim(where[0] - 0.3, where[-1] + 0.3)
+        panel.set(xlabel="position in the window", xlim=(where[0] - 0.3, where[-1] + 0.3))
         panel.xaxis.get_major_locator().set_params(integer=True)
     _draw.heading(loss, f"{thousands(seen.windows)} {seen.whose} windows")
     _draw.heading(apart, _verdict(seen))

@@ -32,8 +32,7 @@ def draw(seen: Continuation, look: _draw.Look) -> Figure:
     blocks = _blocks(widths, wide)[:fitting]
     panel = sheet.panels(1, 1, left=9.5, right=9, bottom=3.2 + _foot(seen), top=4.4)[0, 0]
     _draw.bare(panel)
-    panel.set_xlim(0, wide)
-    panel.set_ylim(BLOCK * len(blocks) - 0.9, -0.1)
+    panel.set(xlim=(0, wide), ylim=(BLOCK * len(blocks) - 0.9, -0.1))
     for row, (begin, end) in enumerate(blocks):
         _block(panel, seen, sheet, row * BLOCK, begin, end, widths)
     said = _short(f"after  {''.join(map(_line, seen.prompt))}", 0.92 * sheet.room[0] * sheet.em, sheet.size.text)

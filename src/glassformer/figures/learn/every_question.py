@@ -129,8 +129,7 @@ def _by_answer(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet) -> None:
     for row in rows:
         said = f"{thousands(round(right[row] * count[row]))} of " if np.isfinite(right[row]) else "no number of "
         ax.text(0.02, row, f"{said}{thousands(int(count[row]))}", va="center")
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xlim(0, 1.01)
+    ax.set(ylim=(len(names) - 0.5, -0.5), xlim=(0, 1.01))
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     _draw.places(ax, names, "y", name="answer")
     ax.set_xlabel("share right")
@@ -176,8 +175,7 @@ def _hardest(ax: Axes, seen: EveryQuestion, sheet: _draw.Sheet, shown_rows: Sequ
     box = ax.get_window_extent()
     em = sheet.size.text * ax.figure.dpi / 72
     rows, begin = len(names), shown_rows[0]
-    ax.set_xlim(0, box.width / em)
-    ax.set_ylim(max(rows, LISTED if begin else 1) + 1.6, -0.5)
+    ax.set(xlim=(0, box.width / em), ylim=(max(rows, LISTED if begin else 1) + 1.6, -0.5))
     wide = box.width / em
     longest = max((_draw.text_width(name, 72) for name in names), default=0)
     late = wide - 26.5 > min(longest, MOST_QUESTION) + 1  # room for the last column

@@ -121,8 +121,7 @@ def _questions(seen: Generated, sheet: _draw.Sheet) -> None:
         _draw.bare(ax)
         wide = ax.get_window_extent().width / ax.figure.dpi / sheet.em
         cell = (wide - 7.5) / max(len(heads), 1)
-        ax.set_xlim(-7.5 / cell - 0.5, len(heads) - 0.5)
-        ax.set_ylim(each - 0.4, -0.6)
+        ax.set(xlim=(-7.5 / cell - 0.5, len(heads) - 0.5), ylim=(each - 0.4, -0.6))
         for k, (row, choice) in enumerate(heads):
             name = seen.tokens.axes["choice"].labels[choice]
             ax.annotate(name if cell > 4.2 else name[:3], (k, -0.5), ha="center", va="bottom", color=t.quiet)

@@ -31,8 +31,7 @@ def draw(seen: LearningRate, look: _draw.Look) -> Figure:
         keep = np.ones(len(seen.at), bool) if curve is seen.rate else some
         panel.plot(np.array(seen.at)[keep], curve.values[keep], color=sheet.theme[colour], linewidth=sheet.size.line,
                    marker="o" if len(seen.at) < FEW else "", markersize=0.36 * sheet.size.text)  # fmt: skip
-    panels[0].set_ylim(0, 1.08 * float(np.nanmax(seen.rate.values, initial=1e-12)))
-    panels[0].set_ylabel("learning rate")
+    panels[0].set(ylim=(0, 1.08 * float(np.nanmax(seen.rate.values, initial=1e-12))), ylabel="learning rate")
     if some.any():
         panels[1].set_ylabel("update / weights")
         _life.logarithmic(panels[1])

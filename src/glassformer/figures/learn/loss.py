@@ -176,8 +176,7 @@ def _excess(ax: Axes, seen: Loss, sheet: _draw.Sheet, wide: float) -> None:
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     ax.set_ylabel("excess" if sheet.size.name == "slide" else f"excess ({'bits' if seen.unit == 'bits' else 'nats'})")
     if low > NEAR:  # nothing comes near the floor
-        ax.set_yscale("log")
-        ax.set_ylim(low / 1.3, high * 1.3)
+        ax.set(yscale="log", ylim=(low / 1.3, high * 1.3))
         ax.set_yticks([v for v in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10) if low / 1.3 <= v <= high * 1.3])
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.minorticks_off()

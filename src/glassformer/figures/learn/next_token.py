@@ -144,6 +144,5 @@ def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet, 
     ax.set_yticks(range(len(order)), [shown(words[token]) for token in order])
     ax.tick_params(axis="y", length=0)
     most = max(len(_order(seen, row, other)) for other in range(len(seen.steps)))
-    ax.set_ylim(most - 0.4, -0.6)
-    ax.set_xlim(0, 1.02 * end)
+    ax.set(ylim=(most - 0.4, -0.6), xlim=(0, 1.02 * end))
     ax.set_xticks([0, end / 2, end], [f"{mark:g}" for mark in (0, end / 2, end)])

@@ -94,8 +94,7 @@ def _life(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
             )
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks(*TICKS)
-    ax.set_ylabel("share wrong, of each")
-    ax.set_title("error by step")
+    ax.set(ylabel="share wrong, of each", title="error by step")
 
 
 def _shares(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
@@ -111,8 +110,7 @@ def _shares(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
     ax.fill_between(at, upto[1], upto[2], facecolor=t.unconstrained, edgecolor=t.masked, hatch="////", linewidth=0)
     ax.set_ylim(0, 1)
     ax.set_yticks(*TICKS)
-    ax.set_ylabel("share of constrained positions")
-    ax.set_title("right, wrong, not in view")
+    ax.set(ylabel="share of constrained positions", title="right, wrong, not in view")
     low = np.vstack([np.zeros(values.shape[1]), upto[:-1]])
     names = ("✓ right", "✗ wrong", f"∅ not in view {percent(float(values[2, -1]))}")
     width = at[-1] - at[0]
@@ -165,10 +163,8 @@ def _distance(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
         if away and np.isfinite(seen.best.values[1]):
             best = float(seen.best.values[1])
             ax.plot([best, best], [k - 0.42, k + 0.42], color=t.ink, linestyle="--", linewidth=line, zorder=4)
-    ax.set_ylim(len(names) - 0.4, -0.75)
-    ax.set_xlim(0, 1.0)
+    ax.set(ylim=(len(names) - 0.4, -0.75), xlim=(0, 1.0))
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     ax.set_yticks(range(len(names)), [name.replace("not in view", "not in\nview") for name in names])
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("error")
-    ax.set_title("by how far back to look")
+    ax.set(xlabel="error", title="by how far back to look")

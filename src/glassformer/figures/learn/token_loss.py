@@ -97,8 +97,7 @@ def _text(
     ax: _draw.Axes, seen: TokenLoss, row: int, boxes: list[Box], wide: float, lines: int, sheet: _draw.Sheet
 ) -> None:
     _draw.bare(ax)
-    ax.set_xlim(0, wide)
-    ax.set_ylim(lines, 0)
+    ax.set(xlim=(0, wide), ylim=(lines, 0))
     fitting = [k for k, (_, line, _) in enumerate(boxes) if line < lines]
     losses = seen.loss.values[row, : len(fitting)]
     palette = _style.colormap("entropy", sheet.theme.name)

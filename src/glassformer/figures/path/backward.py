@@ -119,8 +119,7 @@ def _paths(ax: Axes, seen: Backward, sheet: _draw.Sheet, blocks: bool) -> None:
     for k, path in enumerate(seen.paths.axes["quantity"].labels):
         ax.barh(range(len(rows)), shares[rows, k], left=begin, color=t[PATHS[path]], height=0.7, alpha=1 if k else 0.55)
         begin = begin + shares[rows, k]
-    ax.set_xlim(0, 1)
-    ax.set_ylim(max(len(rows), 1) - 0.4, -0.6)
+    ax.set(xlim=(0, 1), ylim=(max(len(rows), 1) - 0.4, -0.6))
     ax.set_yticks(range(len(rows)), [names[k] if blocks else names[k].removesuffix(" 0") for k in rows])
     ax.tick_params(axis="y", length=0)
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
@@ -141,11 +140,7 @@ def _check(ax: Axes, seen: Backward, sheet: _draw.Sheet) -> None:
     if good.any():
         ends = [float(sizes[good].min()) / 2, float(sizes[good].max()) * 2]
         ax.plot(ends, ends, color=t.faint, linewidth=0.7 * sheet.size.line, zorder=0)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xlim(ends)
-        ax.set_ylim(ends)
+        ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
     ax.minorticks_off()
-    ax.set_xlabel("length of the gradient")
-    ax.set_ylabel("measured")
+    ax.set(xlabel="length of the gradient", ylabel="measured")
     _draw.heading(ax, f"check by moving each point: differs by {seen.worst:.0e} at most".replace("e-", "e\u2212"))

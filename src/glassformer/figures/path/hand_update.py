@@ -36,8 +36,7 @@ def _curve(ax: Axes, seen: HandUpdate, sheet: _draw.Sheet) -> None:
     )
     ax.set_ylim(low, high)
     ax.plot([seen.before], [seen.loss_before], marker="o", color=t.ink, markersize=0.5 * sheet.size.text)
-    ax.set_xlabel(seen.weight)
-    ax.set_ylabel("loss of the batch (nats)")
+    ax.set(xlabel=seen.weight, ylabel="loss of the batch (nats)")
     _draw.heading(ax, "over this weight alone (dot: before the update); dashed: its gradient")
 
 

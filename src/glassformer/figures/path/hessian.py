@@ -95,7 +95,6 @@ def _life_of(ax: Axes, seen: Hessian, sheet: _draw.Sheet, wide: float) -> None:
         names.append((float(seen.edge.values[np.isfinite(seen.edge.values)][-1]), "edge of stability", t.validation))
     if names:
         _life.logarithmic(ax)
-    ax.set_ylabel("eigenvalue")
-    ax.set_title("the ten largest over the training")
+    ax.set(ylabel="eigenvalue", title="the ten largest over the training")
     _life.steps_axis(ax, seen.scale, 0.0, True, seen.step if seen.step != seen.steps[-1] else None)
     _draw.beside(ax, names, most=wide)

@@ -83,9 +83,7 @@ def relief(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
         widths = [sheet.size.line * (1.1 if price == prices[0] else 0.6) for price in inside]
         ax.contour(across, up, heights, levels=inside, colors=LIGHT, linewidths=widths, linestyles="--", zorder=1)
     shares = seen.shares.values
-    ax.set_xlim(x0, x1)
-    ax.set_ylim(y0, y1)
-    ax.set_xlabel(f"component 1 · {percent(float(shares[0]))} of the path's variance")
+    ax.set(xlim=(x0, x1), ylim=(y0, y1), xlabel=f"component 1 · {percent(float(shares[0]))} of the path's variance")
     ax.set_ylabel(f"component 2 · {percent(float(shares[1]))}" if len(shares) > 1 else "component 2")
     beyond = ", brightest: or more" if finite.max(initial=low) > high else ""
     colours = _draw.bar(sheet, "entropy", (low, high), f"loss (nats{beyond})", beside=ax, gap=5.2)
@@ -144,8 +142,7 @@ def _trust(ax: Axes, seen: LossSurface, sheet: _draw.Sheet) -> None:
     high, peak = max(high, float(np.nanmax(true))), float(np.nanmax(shadow, initial=low))
     cut = peak > high + (high - low)  # so far off that the rest would be flat
     high = high if cut else max(high, peak + 0.03 * (peak - low))
-    ax.set_ylim(low - 0.05 * (high - low), high)
-    ax.set_ylabel("loss (nats)")
+    ax.set(ylim=(low - 0.05 * (high - low), high), ylabel="loss (nats)")
     _life.plain_powers(ax.yaxis)
     far = f"; dotted: up to {peak:.3g}, cut off" if cut else ""
     _draw.heading(ax, f"loss of the weights, and of their projections into the plane ({seen.windows} windows{far})")

@@ -98,8 +98,7 @@ def _waterfall(ax: Axes, seen: OneUpdate, sheet: _draw.Sheet) -> None:
     ends = [end for end in ends if np.isfinite(end)]
     low, high = min(ends), max(ends)
     reach = (high - low) or 1e-12
-    ax.set_xlim(low - 0.04 * reach, high + 0.04 * reach)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set(xlim=(low - 0.04 * reach, high + 0.04 * reach), ylim=(len(rows) - 0.4, -0.6))
     ax.set_yticks(range(len(rows)), [row[0] for row in rows])
     ax.tick_params(axis="y", length=0)
     for k, (_, _, value, _) in enumerate(rows):

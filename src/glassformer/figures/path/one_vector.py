@@ -26,8 +26,7 @@ def draw(seen: OneVector, look: _draw.Look) -> Figure:
     for panel, (name, values, colour) in zip(panels, rows, strict=True):
         panel.bar(range(len(values)), values, color=colour, width=0.7)
         panel.axhline(0, color=sheet.theme.faint, linewidth=0.5 * sheet.size.line, zorder=0)
-        panel.set_xlim(-0.6, len(values) - 0.4)
-        panel.set_ylim(-reach, reach)
+        panel.set(xlim=(-0.6, len(values) - 0.4), ylim=(-reach, reach))
         panel.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         _draw.heading(panel, name)
         _draw.places(panel, seen.features.axes["feature"] if panel is panels[-1] else (), "x")

@@ -62,12 +62,10 @@ def moved(ax: Axes, table: Labelled, sheet: _draw.Sheet) -> None:
                 markersize=mark * sheet.size.text, gid="moved")  # fmt: skip
         names.append((float(table.values[k, -1]), f"{name} {signed(float(table.values[k, -1]))}", colour))
     if (table.values > 0).all():
-        ax.set_yscale("log")
-        ax.set_ylim(table.values.min() / 2, table.values.max() * 2)
+        ax.set(yscale="log", ylim=(table.values.min() / 2, table.values.max() * 2))
         ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value, 7)))
-    ax.set_xticks(update[:: max(1, len(update) // 5)])
-    ax.set_xlabel("update")
+    ax.set(xticks=update[:: max(1, len(update) // 5)], xlabel="update")
     _draw.beside(ax, names, most=9)
 
 

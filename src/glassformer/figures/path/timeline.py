@@ -109,8 +109,7 @@ def _lane(ax: Axes, name: str, events: Labelled, colour: str, sheet: _draw.Sheet
     wide = ax.get_window_extent().width / ax.figure.dpi
     room = max(1, min(ROWS, int(ax.get_window_extent().height / ax.figure.dpi / (1.15 * sheet.em))))
     placed, rows = _rows(together, wide, scale, sheet, room)
-    ax.set_ylim(rows, 0)
-    ax.set_yticks([])
+    ax.set(ylim=(rows, 0), yticks=[])
     ax.spines["left"].set_visible(False)
     for at, (row, left, text) in placed.items():
         ax.plot([at, at], [row, row + 1], color=colour, linewidth=sheet.size.line)
@@ -213,6 +212,5 @@ def _phases(ax: Axes, seen: Timeline, sheet: _draw.Sheet) -> None:
         lines = _draw.wrap(name, sheet.size.text, 10 * sheet.em)
         ax.annotate("\n".join(lines), (0, row), xycoords=("axes fraction", "data"), xytext=(-0.6 * sheet.size.text, 0),
                     textcoords="offset points", ha="right", va="center", linespacing=1.0)  # fmt: skip
-    ax.set_ylim(1.5, -0.5)
-    ax.set_yticks([])
+    ax.set(ylim=(1.5, -0.5), yticks=[])
     ax.spines["left"].set_visible(False)

@@ -62,9 +62,7 @@ def _bowl(ax: Axes, seen: Descent, sheet: _draw.Sheet) -> None:
                 textcoords="offset points")  # fmt: skip
     ax.annotate(f"end {short(w[-1])}", (w[-1], losses[-1]), textcoords="offset points", ha="left",
                 xytext=(1.2 * sheet.size.text, 1.6 * sheet.size.text))  # fmt: skip
-    ax.set_ylim(-0.04 * seen.bowl.values.max(), seen.bowl.values.max())
-    ax.set_xlim(along[0], along[-1])
-    ax.set_xlabel("weight w")
+    ax.set(ylim=(-0.04 * seen.bowl.values.max(), seen.bowl.values.max()), xlim=(along[0], along[-1]), xlabel="weight w")
     ax.set_ylabel("loss")
     _draw.heading(ax, f"loss (w − {short(seen.best)})², rate {seen.rate:g}")
 

@@ -40,10 +40,8 @@ def draw(seen: ErrorCurve, look: _draw.Look) -> Figure:
                            textcoords="offset points")  # fmt: skip
     chart.axvline(seen.got, color=t.quiet, linewidth=0.5 * line, zorder=0)
     chart.axvline(seen.wanted, color=t.ink, linestyle="--", linewidth=0.7 * line, zorder=0)
-    chart.set_ylim(0, max(MOST, 1.1 * seen.squared))
-    chart.set_xlim(along[0] - 0.02, along[-1] + 0.02)
-    chart.set_xlabel(f"prediction (wanted: {short(seen.wanted)})")
-    chart.set_ylabel("loss")
+    chart.set(ylim=(0, max(MOST, 1.1 * seen.squared)), xlim=(along[0] - 0.02, along[-1] + 0.02))
+    chart.set(xlabel=f"prediction (wanted: {short(seen.wanted)})", ylabel="loss")
     chart.legend(loc="upper center")
     rows = [
         (

@@ -61,8 +61,7 @@ def _curve(ax: Axes, seen: OneNeuron, sheet: _draw.Sheet) -> None:
                 xytext=((0.9 if right else -0.9) * sheet.size.text, 0.5 * sheet.size.text),
                 ha="left" if right else "right")  # fmt: skip
     ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.set_xlabel("sum")
-    ax.set_ylabel("output")
+    ax.set(xlabel="sum", ylabel="output")
     _draw.heading(ax, "the activation: " + {"relu": "0 below 0, else the sum itself"}.get(seen.activation, _name(seen)))
 
 

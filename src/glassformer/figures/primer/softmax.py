@@ -26,9 +26,7 @@ def draw(seen: Softmax, look: _draw.Look) -> Figure:
         for at, value in enumerate(values):
             panel.text(at, value + 0.02, f"{value:.3f}", ha="center", va="bottom")
         panel.set_xticks(range(len(values)), [short(s) for s in seen.scores.values])
-        panel.set_ylim(0, 1.15)
-        panel.set_yticks([0, 0.5, 1] if k == 0 else [])
-        panel.set_xlabel("score")
+        panel.set(ylim=(0, 1.15), yticks=[0, 0.5, 1] if k == 0 else [], xlabel="score")
         panel.set_title(f"T = {heat[k]:g}, entropy {seen.entropy.values[k]:.3f} nats")
     panels[0].set_ylabel("probability")
     below = sheet.panels(1, 1, left=5, right=9, bottom=3.6, top=0.8, within=(0, 0, 1, 0.45))[0, 0]
@@ -36,10 +34,7 @@ def draw(seen: Softmax, look: _draw.Look) -> Figure:
     below.plot(along, seen.curve.values, color=t.ink)
     below.plot(heat, seen.entropy.values, linestyle="", marker="o", color=t.query, markersize=0.8 * sheet.size.text)
     below.axhline(seen.highest, color=t.rung, linestyle="--")
-    below.set_xscale("log")
-    below.set_xlim(along[0], along[-1])
-    below.set_ylim(0, 1.15 * seen.highest)
-    below.set_xlabel("temperature T")
+    below.set(xscale="log", xlim=(along[0], along[-1]), ylim=(0, 1.15 * seen.highest), xlabel="temperature T")
     below.set_ylabel("entropy (nats)")
     below.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     _draw.beside(below, [(seen.highest, f"ln {len(seen.scores.values)} = {seen.highest:.3f}", t.quiet)], most=8)

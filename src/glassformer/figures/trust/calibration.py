@@ -26,11 +26,8 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
     for which, fill in ((count >= FEW, t.ink), ((count > 0) & (count < FEW), t.paper)):
         reliable.plot(mean[which], came[which], marker="o", color=t.ink, markerfacecolor=fill, linestyle="")
     reliable.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=1)
-    reliable.set_xlim(0, 1.01)
-    reliable.set_ylim(-0.06, 1.12)
-    reliable.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    reliable.set_xlabel("confidence in the first choice")
-    reliable.set_ylabel("share that came")
+    reliable.set(xlim=(0, 1.01), ylim=(-0.06, 1.12), yticks=[0, 0.25, 0.5, 0.75, 1])
+    reliable.set(xlabel="confidence in the first choice", ylabel="share that came")
     along = np.linspace(0, 1, 40)[:, None]
     apart = np.stack([np.tile(mean[some], 40), (low[some] + along * (high - low)[some]).ravel()], axis=1)
     apart = np.vstack([apart, np.hstack([along, along])])  # no number on an interval or on the diagonal
@@ -56,9 +53,7 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
         base = base + bars
     if base.any():
         confident.legend(loc="upper center" if base[-1] > base.max() / 2 else "upper right")
-    confident.set_ylim(0, 1.08 * max(float(base.max()), 1))
-    confident.set_xlim(0, 1)
-    confident.set_xlabel("confidence in the first choice")
+    confident.set(ylim=(0, 1.08 * max(float(base.max()), 1)), xlim=(0, 1), xlabel="confidence in the first choice")
     confident.set_ylabel("answerable places" if seen.settles else "places")
     confident.set_title("where the rule settles the answer" if seen.settles else "first choices that came, and not")
     if seen.certain:
@@ -67,8 +62,7 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
         pairs = seen.chances.values.reshape(-1, 2)
         true.plot([0, 1], [0, 1], color=t.rung, linestyle="--", zorder=3)
         _draw.dots(true, pairs, colour=t.ink, scale=0.9, alpha=0.2)
-        true.set_xlim(0, 1.02)
-        true.set_ylim(0, 1.02)
+        true.set(xlim=(0, 1.02), ylim=(0, 1.02))
         true.set_xlabel(f"{'true probability' if seen.truth_known else 'probability by counts'} of the token that came")
         true.set_ylabel("stated probability")
         true.set_title(f"stated and {'true' if seen.truth_known else 'counted'}, one dot per place")
@@ -79,8 +73,7 @@ def draw(seen: Calibration, look: _draw.Look) -> Figure:
     life.set_ylim(0, max(0.02, 1.15 * float(np.nanmax(errors))) if np.isfinite(errors).any() else 1)
     life.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))  # no 12.5 %, which would be written 12 %
     life.yaxis.set_major_formatter(lambda value, _: percent(value))
-    life.set_ylabel("error")
-    life.set_title("mean distance from the diagonal, by step")
+    life.set(ylabel="error", title="mean distance from the diagonal, by step")
     _draw.steps_axis(life)
     return sheet.done()
 
@@ -120,9 +113,6 @@ def _doubt(ax: Axes, seen: Calibration) -> None:
     left = np.sort(np.maximum(1 - seen.chances.values[..., 1].ravel(), FINEST))
     known = left[np.isfinite(left)]
     ax.plot((np.arange(len(known)) + 0.5) / max(len(known), 1), known, marker="." if len(known) < 10 else "")
-    ax.set_xlim(0, 1)
-    ax.set_ylim(known.min(initial=1) / 2, min(2 * known.max(initial=FINEST), 1.5))
+    ax.set(xlim=(0, 1), ylim=(known.min(initial=1) / 2, min(2 * known.max(initial=FINEST), 1.5)))
     _life.logarithmic(ax)
-    ax.set_xlabel("share of the answers, surest first")
-    ax.set_ylabel("1 − p(right)")
-    ax.set_title("what is left to doubt")
+    ax.set(xlabel="share of the answers, surest first", ylabel="1 − p(right)", title="what is left to doubt")

@@ -71,8 +71,7 @@ def _loss(ax: Axes, seen: Seeds, sheet: _draw.Sheet) -> None:
         min([*prices, *finite[:]], default=0),
         max(float(prices[0]), float(np.quantile(finite, 0.999)) if len(finite) else 0),
     )
-    ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
-    ax.set_ylabel("loss (nats per token)")
+    ax.set(ylim=(low - 0.05 * (high - low), high + 0.05 * (high - low)), ylabel="loss (nats per token)")
     ax.set_title("every seed (thin) and the median (thick)")
     _draw.beside(ax, names, most=11)
 

@@ -116,8 +116,7 @@ def _strip(ax: Axes, seen: SeedsAligned, sheet: _draw.Sheet) -> None:
     rows |= {kind: (pairs(each), seen.by_chance[kind].values) for kind, each in seen.matched.items()}
     for row, (found, (low, half, high)) in enumerate(rows.values()):
         _row(ax, row, found[np.isfinite(found)], (low, half, high), sheet)
-    ax.set_xlim(0, 1)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))
     ax.set_yticks(range(len(rows)), list(rows))
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("distance of two seeds (0: alike)")

@@ -64,8 +64,7 @@ def _search(ax: Axes, seen: StudyOptimisers, sheet: _draw.Sheet) -> None:
         known = np.flatnonzero(np.isfinite(each.values))
         if len(known):  # the lines cover different rates: each is named at its own first point
             begins[name] = ((rate[known[0]], float(each.values[known[0]])), colour)
-    ax.set_xlabel("learning rate")
-    ax.set_ylabel("median excess (nats)")
+    ax.set(xlabel="learning rate", ylabel="median excess (nats)")
     _draw.heading(ax, "the search")
     if begins:
         ax.set_xlim(ax.get_xlim()[0] / 3, ax.get_xlim()[1])  # room for the names

@@ -20,8 +20,7 @@ def draw(seen: Batch, look: _draw.Look) -> Figure:
     panel = sheet.panels(1, 1, left=6.5, right=1, bottom=0.4, top=0.8, within=(0, low, share, 1))[0, 0]
     many, line = len(seen.tokens), sheet.size.line
     fits = _fits(panel, seen, sheet)
-    panel.set_xlim(-0.5, fits - 0.5)
-    panel.set_ylim((many - 1) * APART + 1.6, -0.6)
+    panel.set(xlim=(-0.5, fits - 0.5), ylim=((many - 1) * APART + 1.6, -0.6))
     ticks, names = [], []
     for k, (words, asked) in enumerate(zip(seen.tokens, seen.asked, strict=True)):
         y = k * APART
@@ -48,8 +47,7 @@ def draw(seen: Batch, look: _draw.Look) -> Figure:
     panel.set_yticks(ticks, names)
     panel.tick_params(length=0)
     corpus = sheet.panels(1, 1, left=3, right=3, bottom=3.0, top=0.8, within=(share, 0, 1, 1))[0, 0]
-    corpus.set_ylim((many - 1) * APART + 1.6 + APART, -0.6)
-    corpus.set_xlim(0, seen.corpus)
+    corpus.set(ylim=((many - 1) * APART + 1.6 + APART, -0.6), xlim=(0, seen.corpus))
     for k, begin in enumerate(seen.begins.values):
         y = k * APART + 0.5
         corpus.plot([0, seen.corpus], [y, y], color=sheet.theme.faint, zorder=0)
@@ -74,8 +72,7 @@ def draw(seen: Batch, look: _draw.Look) -> Figure:
     weight = sheet.panels(1, 1, left=6.5, right=1, bottom=3.6, top=1.8, within=(0, 0, share, low))[0, 0]
     shares = seen.weights.values
     weight.bar(range(seen.context), shares, width=0.8, color=sheet.theme.train)
-    weight.set_xlim(-0.5, seen.context - 0.5)
-    weight.set_ylim(0, 1.1 * float(shares.max()))
+    weight.set(xlim=(-0.5, seen.context - 0.5), ylim=(0, 1.1 * float(shares.max())))
     weight.set_yticks([0, float(shares.max())], ["0", f"1/{round(1 / shares.max())}"])
     _draw.places(weight, seen.weights.axes["position"], "x", name="position")
     weight.set_title("share of the step's loss that one prediction carries")

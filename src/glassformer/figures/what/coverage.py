@@ -107,9 +107,7 @@ def _words(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> int:
 def _curve(ax: Axes, seen: Coverage, sheet: _draw.Sheet) -> None:
     ranks, shares = np.array(seen.share.axes["rank"].values), seen.share.values
     ax.plot(ranks, shares, color=sheet.theme.train)
-    ax.set_xscale("log")
-    ax.set_xlim(1, max(len(ranks), 2))
-    ax.set_ylim(0, 1.05)
+    ax.set(xscale="log", xlim=(1, max(len(ranks), 2)), ylim=(0, 1.05))
     ax.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     ax.xaxis.set_major_formatter(lambda value, _: thousands(round(value)))
     ax.minorticks_off()

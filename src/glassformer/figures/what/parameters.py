@@ -56,16 +56,13 @@ def _own(sheet: _draw.Sheet, seen: Parameters, base: float) -> None:
     bars.barh(np.arange(len(parts)), values, color=colours, height=0.7)
     for k, value in enumerate(values):
         bars.text(value, k, f" {thousands(int(value))} · {_share(float(value / seen.total))}", va="center", ha="left")
-    bars.set_ylim(len(parts) - 0.4, -0.6)
-    bars.set_xlim(0, float(values.max()))
+    bars.set(ylim=(len(parts) - 0.4, -0.6), xlim=(0, float(values.max())))
     bars.set_yticks(range(len(parts)), parts.labels)
     bars.tick_params(length=0, pad=0.6 * sheet.size.text)
     bars.set_xticks([])
     bars.spines["bottom"].set_visible(False)
     axis = sheet.panels(1, 1, left=2.5, right=2.5, bottom=3.6, top=2.2, within=(share, base, 1, split))[0, 0]
-    axis.set_title("beside published models")
-    axis.set_xscale("log")
-    axis.set_xlim(10 ** np.floor(np.log10(seen.total) - 0.3), 4e12)
+    axis.set(title="beside published models", xscale="log", xlim=(10 ** np.floor(np.log10(seen.total) - 0.3), 4e12))
     axis.set_ylim(5.7, -0.7)
     for side in ("left", "top", "right"):
         axis.spines[side].set_visible(False)

@@ -31,8 +31,7 @@ def draw(seen: TokenCounts, look: _draw.Look) -> Figure:
     for text in bars.get_xticklabels():
         if not any(map(str.isalnum, text.get_text())):  # a comma that lies on its side is hard to know
             text.set_rotation(0)
-    bars.set_ylim(0, 1.12 * float(share[top[0]]))
-    bars.set_xlim(-0.6, len(top) - 0.4)
+    bars.set(ylim=(0, 1.12 * float(share[top[0]])), xlim=(-0.6, len(top) - 0.4))
     bars.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     bars.yaxis.set_major_formatter(lambda value, _: percent(value))
     bars.set_ylabel(f"share of {seen.counted}")
@@ -52,15 +51,12 @@ def draw(seen: TokenCounts, look: _draw.Look) -> Figure:
     for group in groups:
         here = [k for k in range(len(ranked)) if some[k] and seen.groups[ranked[k]] == group]
         rank.plot(places[here], counts[ranked][here], linestyle="", marker=marks[group], color=sheet.theme.ink)
-    rank.set_xscale("log")
-    rank.set_yscale("log")
+    rank.set(xscale="log", yscale="log")
     for axis in (rank.xaxis, rank.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(_plain)
         axis.set_minor_formatter(lambda *_: "")
-    rank.set_xlabel("rank (log axis)")
-    rank.set_ylabel("count (log axis)")
-    rank.set_title("count by rank")
+    rank.set(xlabel="rank (log axis)", ylabel="count (log axis)", title="count by rank")
     used = [group for group in groups if any(counts[k] > 0 and seen.groups[k] == group for k in range(len(names)))]
     bars.legend(
         handles=[_draw.handle((group, marks[group], sheet.theme.ink), sheet.theme) for group in used],

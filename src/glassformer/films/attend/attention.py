@@ -39,8 +39,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
     for k, (b, h) in enumerate(every):
         panel = panels.flat[k]
         left, low = k % columns == 0, k + columns >= len(every)
-        panel.set_xlim(-0.5, length - 0.5)
-        panel.set_ylim(length - 0.5, -0.5)
+        panel.set(xlim=(-0.5, length - 0.5), ylim=(length - 0.5, -0.5))
         _draw.bare(panel)
         if future is not None:
             _draw.hatch(panel, future, stage.theme).set_zorder(1)
@@ -98,8 +97,7 @@ def _life(stage: Stage, past: AttentionHistory) -> Line2D:
                 annotation_clip=False,
             )
     ax.axhline(past.uniform, color=stage.theme.ink, linestyle="--", linewidth=0.6 * stage.size.line)
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_title(f"where {names[past.query]} looks (dashed: everywhere alike)")
+    ax.set(ylim=(-0.03, 1.03), title=f"where {names[past.query]} looks (dashed: everywhere alike)")
     ax.set_ylabel("share of attention")
     _draw.steps_axis(ax, scale=past.scale)
     return stage.moving(ax.axvline(0, color=stage.theme.ink, linewidth=0.6 * stage.size.line, clip_on=False))

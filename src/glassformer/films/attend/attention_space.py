@@ -45,15 +45,13 @@ def scene(stage: Stage, reel: Reel) -> Update:
         limit, unit = (0.0, extent.largest), "times an even share"
     elif seen.scores:
         kind, limit, unit = "signed", _draw.limits("signed", np.array([extent.largest])), "score"
-    right.set_xlim(-0.5, side - 0.5)
-    right.set_ylim(side - 0.5, -0.5)
+    right.set(xlim=(-0.5, side - 0.5), ylim=(side - 0.5, -0.5))
     _draw.bare(right)
     picture = stage.picture(right, kind=kind, limit=limit)
     if seen.attention is None:
         right.set_title(f"{'attention of every query on' if seen.shares else 'scores of every query with'} every key")
         _attend.atlas(right, tokens, context, stage.theme)
-        right.set_xlabel(f"key: token, in it positions 0 to {context - 1}")
-        right.set_ylabel("query: token")
+        right.set(xlabel=f"key: token, in it positions 0 to {context - 1}", ylabel="query: token")
         for line in right.lines:
             stage.moving(line)
     else:

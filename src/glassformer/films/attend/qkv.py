@@ -48,8 +48,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
     for panel, part in zip(low[1:], PARTS, strict=True):
         matrix = last.matrices[part]
         rows, columns = matrix.values.shape
-        panel.set_xlim(-0.5, columns - 0.5)
-        panel.set_ylim(rows - 0.5, -0.5)
+        panel.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
         _draw.bare(panel)
         _draw.places(panel, matrix.axes["feature"], "y", name="feature" if panel is low[1] else "", most=8)
         _draw.places(panel, matrix.axes["other_feature"], "x", name="head feature", most=12)

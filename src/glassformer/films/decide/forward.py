@@ -77,8 +77,7 @@ class Slot:
     def __init__(self, stage: Stage, panel: Axes) -> None:
         self.theme, self.size, self.panel = stage.theme, stage.size.text, panel
         _draw.bare(panel)
-        panel.set_xlim(0, 1)
-        panel.set_ylim(1, 0)
+        panel.set(xlim=(0, 1), ylim=(1, 0))
         self.pictures = {
             kind: stage.picture(panel, kind=kind, limit=(-1, 1) if kind == "signed" else (0, 1)) for kind in KINDS
         }

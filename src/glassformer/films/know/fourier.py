@@ -21,10 +21,8 @@ def scene(stage: Stage, reel: Reel) -> Update:
     t, first, highest = stage.theme, reel.still["first"].spectrum, reel.still["highest"].spectrum
     waves, even = first.axes["frequency"].values, 1 / len(first.values)
     ax = stage.panels(1, 1, left=6, right=2, bottom=3.6, top=1.6)[0, 0]
-    ax.set_xlim(0, len(waves) + 1)
-    ax.set_ylim(0, 1.15 * max(float(np.nanmax(highest.values, initial=0)), 2 * KEY * even))
-    ax.set_xlabel("frequency")
-    ax.set_ylabel("share of the embedding's variance")
+    ax.set(xlim=(0, len(waves) + 1), ylim=(0, 1.15 * max(float(np.nanmax(highest.values, initial=0)), 2 * KEY * even)))
+    ax.set(xlabel="frequency", ylabel="share of the embedding's variance")
     ax.plot(waves, first.values, color=t.quiet, linewidth=0.6 * stage.size.line)
     ax.axhline(even, color=t.ink, linestyle="--", linewidth=0.6 * stage.size.line)
     ax.axhline(KEY * even, color=t.ink, linestyle=":", linewidth=0.6 * stage.size.line)

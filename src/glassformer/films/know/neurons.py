@@ -41,8 +41,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
     )[0]  # fmt: skip
     pictures = {}
     for panel, (kind, each) in zip(panels, labels.items(), strict=False):
-        panel.set_xlim(-0.5, len(each) - 0.5)
-        panel.set_ylim(many - 0.5, -0.5)
+        panel.set(xlim=(-0.5, len(each) - 0.5), ylim=(many - 0.5, -0.5))
         _draw.bare(panel)
         _draw.places(panel, each, "x", name=f"{kind} here")
         panel.set_title("mean hidden value by token" if kind == "token" else "by position")
@@ -68,11 +67,7 @@ def _rows(last: BlockNeurons) -> int:
 
 def _bars(ax: Axes, many: int, widest: float, stage: Stage) -> list[Any]:
     made = ax.barh(range(many), np.zeros(many), color=stage.theme.feed_forward, height=0.7)
-    ax.set_xlim(0, 1.15 * widest)
-    ax.set_ylim(many - 0.5, -0.5)
-    ax.set_yticks([])
-    ax.set_xlabel("bits")
-    ax.set_title("selectivity")
+    ax.set(xlim=(0, 1.15 * widest), ylim=(many - 0.5, -0.5), yticks=[], xlabel="bits", title="selectivity")
     ax.locator_params(axis="x", nbins=3)
     return [stage.moving(bar) for bar in made]
 

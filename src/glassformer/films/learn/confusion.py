@@ -48,8 +48,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
 
 
 def _map(stage: Stage, ax: _draw.Axes, rows: Axis, columns: Axis, down: str, across: str) -> Picture:
-    ax.set_xlim(-0.5, len(columns) - 0.5)
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     _draw.bare(ax)
     _draw.places(ax, rows, "y", name=down)
     _draw.places(ax, columns, "x", name=across)

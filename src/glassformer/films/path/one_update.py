@@ -96,9 +96,7 @@ def _arrows(stage: Stage, ax: Axes, walk: Walk) -> Callable[[Pull], None]:
 def _rows(stage: Stage, ax: Axes, walk: Walk) -> Callable[[Pull], None]:
     """The examples that pull most, with the size of their pulls."""
     _draw.bare(ax)
-    ax.set_xlim(0, 1)
-    ax.set_ylim(ROWS + 8, -0.5)
-    ax.set_title("the batch, and how strongly each example pulls")
+    ax.set(xlim=(0, 1), ylim=(ROWS + 8, -0.5), title="the batch, and how strongly each example pulls")
     rows = [
         stage.text(ax, 0.16, k, va="center", ha="left", color=stage.theme.ink, parse_math=False) for k in range(ROWS)
     ]

@@ -41,10 +41,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
     low, half, high = end.random.values
     strip.axhspan(low, high, color=t.unconstrained, linewidth=0)
     strip.axhline(half, color=t.quiet, linestyle="--")
-    strip.set_ylim(0, 1)
-    strip.set_xlim(-1, 1)
-    strip.set_xticks([])
-    strip.set_ylabel("distance between two seeds after the best turn")
+    strip.set(ylim=(0, 1), xlim=(-1, 1), xticks=[], ylabel="distance between two seeds after the best turn")
     strip.text(0.98, low - 0.01, "random embeddings", ha="right", va="top", color=t.quiet)
     dashes = stage.moving(strip.plot([], [], linestyle="", marker="_", color=t.ink, markersize=2 * stage.size.text)[0])
     diamond = stage.moving(strip.plot([], [], linestyle="", marker="D", color=t.ink)[0])
