@@ -39,8 +39,7 @@ def named(
     since = len(ax.texts)
     clear = None if keep_clear is None else np.vstack([points, keep_clear])
     _draw.labels(ax, points, texts, colours=colours, first=first, most=most, keep_clear=clear, tied=True)
-    for text in ax.texts[since:]:
-        _regions.halo_one(text, theme)
+    _regions.halo(ax.texts[since:], theme)
 
 
 def input_of(values: Labelled, chosen: Sequence[int]) -> str:

@@ -1,6 +1,6 @@
 """The winning regions of a landscape, and marks on it: shared by the figures that move points over them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import matplotlib
 import numpy as np
@@ -266,8 +266,7 @@ def moves(ax: Axes, seen: Land, theme: _style.Theme, where: Regions | None = Non
     clear = along(begin[asked + free], end[asked + free])
     _draw.labels(ax, end[told], [_told(seen, k) for k in told], colours=[colours[k] for k in told], keep_clear=clear,
                  tied=True)  # fmt: skip
-    for text in ax.texts[before:]:
-        halo_one(text, theme)
+    halo(ax.texts[before:], theme)
     region_names(ax, where, theme, clear)  # last: off the names of the tips
 
 
@@ -303,9 +302,9 @@ def signed(text: str, verdict: str) -> str:
     return f"{text} {_style.GLYPH[verdict]}" if verdict in ("right", "wrong", "not_in_view") else text
 
 
-def halo(ax: Axes, theme: _style.Theme, colour: str | None = None) -> None:
-    """Make all labels of a panel readable on any ground."""
-    for text in ax.texts:
+def halo(texts: Iterable[Text], theme: _style.Theme, colour: str | None = None) -> None:
+    """Make labels readable on any ground, over borders and arrows."""
+    for text in texts:
         text.set_path_effects([withStroke(linewidth=0.28 * text.get_fontsize(), foreground=colour or theme.paper)])
 
 
@@ -313,11 +312,6 @@ def important(verdicts: tuple[str, ...]) -> list[int]:
     """Positions whose label matters most, first."""
     order = {"wrong": 0, "right": 0, "not_in_view": 1, "unconstrained": 2, "none": 3}
     return sorted(range(len(verdicts)), key=lambda k: (order[verdicts[k]], k))
-
-
-def halo_one(text: Text, theme: _style.Theme) -> None:
-    """Make one label readable over borders and arrows."""
-    text.set_path_effects([withStroke(linewidth=0.28 * text.get_fontsize(), foreground=theme.paper)])
 
 
 def rows_named(ax: Axes, names: Sequence[str]) -> None:

@@ -237,7 +237,7 @@ def _groups(ax: Axes, seen: QueryKeySpace, sheet: _draw.Sheet) -> Array:
         made = ax.annotate(text, (x1, last), xytext=(0.3 * sheet.size.text, 0), textcoords="offset points",
                            color=sheet.theme.key, fontweight="bold", ha="left", va="center", zorder=6,
                            annotation_clip=False, parse_math=False)  # fmt: skip
-        _regions.halo_one(made, sheet.theme)
+        _regions.halo([made], sheet.theme)
     return np.vstack(lines)
 
 

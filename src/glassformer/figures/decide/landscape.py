@@ -180,7 +180,7 @@ def _marks(ax: Axes, seen: Landscape, token: int, theme: _style.Theme, marks: di
         texts = [_regions.signed(names[k], seen.verdicts[k]) for k in mine]
         if mine:
             _draw.labels(ax, xy[mine], texts, colours=light)
-    _regions.halo(ax, theme, dark)
+    _regions.halo(ax.texts, theme, dark)
 
 
 def _named(seen: Landscape, saying: Array) -> list[int]:

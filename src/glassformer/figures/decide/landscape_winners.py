@@ -107,8 +107,7 @@ def _starts(ax: Axes, seen: LandscapeWinners, t: _style.Theme, marks: dict[str, 
         ax, xy[last], [drawn(pairs)[k] for k in last], colours=t.ink, keep_clear=xy, first=outside(xy[last]),
         most=MOST_NAMES, tied=True,
     )  # fmt: skip
-    for text in ax.texts[before:]:
-        _regions.halo_one(text, t)
+    _regions.halo(ax.texts[before:], t)
     _regions.region_names(ax, near, t, xy)
     ax.set_title("all pairs as embedded" + ("" if near is seen.regions else ", closer"))
 

@@ -115,5 +115,4 @@ def _plane(ax: Axes, seen: Mixing, head: int, t: _style.Theme) -> None:
     _draw.labels(ax, named, [*(f"mix of {names[q]}" for q in queries), *names], first=first, most=len(queries) + 8,
                  colours=[t.ink] * len(queries) + [t.value] * len(names),
                  keep_clear=np.concatenate([named, mixes]))  # fmt: skip
-    for text in ax.texts:
-        _regions.halo_one(text, t)
+    _regions.halo(ax.texts, t)

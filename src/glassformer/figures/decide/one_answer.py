@@ -125,6 +125,6 @@ def _push(ax: Axes, seen: OneAnswer, sheet: _draw.Sheet) -> None:
             f"says {name}", at, (0.9 * side * sheet.size.text, 0), textcoords="offset points", va="center",
             ha="left" if side > 0 else "right", color=colour, zorder=6,
         )  # fmt: skip
-        _regions.halo_one(text, t)
+        _regions.halo([text], t)
     _regions.ticks(ax, seen.plane)
     _draw.heading(ax, "3  attention moves it from ○ to ●, over the likeliest token after the feed-forward")

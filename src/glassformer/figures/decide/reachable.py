@@ -48,8 +48,7 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
     order = np.argsort(-np.nan_to_num(weights.ravel()), kind="stable").tolist()
     most = NAMED if len(values) > 1 else len(flat)
     _draw.labels(big, flat, texts, colours=t.value, first=order, most=most, keep_clear=np.concatenate([flat, lines]))
-    for text in big.texts[grounds:]:
-        _regions.halo_one(text, t)
+    _regions.halo(big.texts[grounds:], t)
     big.set(xlabel=f"added along {seen.plane.labels[0]}", ylabel=f"added along {seen.plane.labels[1]}")
     big.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     big.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))

@@ -87,8 +87,7 @@ def draw(seen: Readout, look: _draw.Look) -> Figure:
     texts = [*(drawn(names)[k] for k in asked), *(shown(word) for word in words)]  # first the points of the title
     inks = [*(_regions.colour(seen.verdicts[k], t) for k in asked), *([t.ink] * len(words))]
     _draw.labels(low_left, np.concatenate([ends[asked], shown_tips]), texts, colours=inks, keep_clear=clear, tied=True)
-    for text in low_left.texts:
-        _regions.halo_one(text, t)
+    _regions.halo(low_left.texts, t)
     _draw.heading(low_left, f"read-out vectors{f' × {scale:.2g}' if scale > 1.001 else ''}; dots are final")
     if biased:
         _biases(low_right, seen, sheet, biased, turned if groups else None)

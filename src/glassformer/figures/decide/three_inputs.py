@@ -101,7 +101,7 @@ def _points(ax: Axes, flat: Any, grey: Array, own: dict[str, tuple[Array, str, s
     spots = np.concatenate([xy for xy, _, _ in own.values()])
     colours = [colour for xy, colour, _ in own.values() for _ in xy]
     _draw.labels(ax, spots, names * len(own), colours=colours, most=10)
-    _regions.halo(ax, theme)
+    _regions.halo(ax.texts, theme)
 
 
 def _scoring(line: Array, each: Scoring, t: _style.Theme) -> None:
@@ -143,4 +143,4 @@ def _residual(line: Array, each: Residual, t: _style.Theme) -> None:
     _draw.arrows(line[5], begin, end, colours=colours, width=0.8)
     signed = [_regions.signed(name, verdict) for name, verdict in zip(drawn(names), each.verdicts, strict=True)]
     _draw.labels(line[5], end, signed, colours=colours, first=_regions.important(each.verdicts), most=8)
-    _regions.halo(line[5], t)
+    _regions.halo(line[5].texts, t)

@@ -106,8 +106,7 @@ def _way(ax: Axes, points: np.ndarray, names: list[str], sheet: _draw.Sheet) -> 
     since = len(ax.texts)
     _draw.labels(ax, points, names, colours=sheet.theme.ink, first=[0, len(names) - 1], keep_clear=way, tied=True,
                  most=TIED)  # fmt: skip
-    for text in ax.texts[since:]:
-        _regions.halo_one(text, sheet.theme)
+    _regions.halo(ax.texts[since:], sheet.theme)
 
 
 def _maps(sheet: _draw.Sheet, seen: SequenceEmbeddings, part: tuple[float, float, float, float]) -> None:
