@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_
 
 from glassformer import _discover, given
 from glassformer.analyses._options import Option
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name, unknown
 from glassformer.words import pasted
 
 if TYPE_CHECKING:
@@ -198,8 +198,7 @@ def entry(kind: str, name: str) -> Entry:
         return Entry(kind, name, _title(Path(str(file.__file__))), "trust", 100, "d", "experiment", asked,
                      figure=getattr(file, "FIGURE", "study_cells"))  # fmt: skip
     where = _places(kind)
-    if name not in where:
-        raise unknown(name, kind, where)
+    check_name(name, kind, where)
     file = _analysis(name)
     options = choices(file.reel if kind == "films" else getattr(file, name))
     options += LOOKS if kind == "figures" else (LOOKS[1], PACE) if kind == "films" else ()

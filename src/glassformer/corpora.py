@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from glassformer.errors import AbsentError, CallError, DamagedError, Error, MissingError, unknown
+from glassformer.errors import AbsentError, CallError, DamagedError, Error, MissingError, check_name
 
 FOLDER = "GLASSFORMER_DATA"  # the environment variable that names a folder with data sets
 MOST_BYTES = 20 << 20  # of a text or a table: what was tried, docs/limits.md
@@ -100,6 +100,4 @@ def decoded(data: bytes, where: str) -> str:
 
 
 def _known(name: str) -> Corpus:
-    if name not in CORPORA:
-        raise unknown(name, "the data sets", CORPORA)
-    return CORPORA[name]
+    return CORPORA[check_name(name, "the data sets", CORPORA)]

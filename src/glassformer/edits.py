@@ -22,7 +22,7 @@ from operator import index
 from typing import Any, Union
 
 from glassformer import glossary
-from glassformer.errors import CallError, LimitError, unknown
+from glassformer.errors import CallError, LimitError, check_name, unknown
 from glassformer.given import written as as_given
 
 NUMBERED = ("add", "scale", "set")
@@ -56,8 +56,7 @@ class Edit:
             raise CallError(f"block = {_shown(at['block'])} is not the block {block} that the point's name has")
         places = {axis: _places(axis, given) for axis, given in at.items()}
         for axis in places:
-            if axis not in known:
-                raise unknown(axis, f"the axes of {self.point}", known)
+            check_name(axis, f"the axes of {self.point}", known)
         object.__setattr__(self, "at", tuple((axis, places[axis]) for axis in known if axis in places))
         if self.verb in NUMBERED:
             if self.amount is None:
@@ -109,8 +108,7 @@ class Edit:
         if not isinstance(value, Mapping) or not {"verb", "point"} <= value.keys():
             raise CallError(f"{_shown(value)} is not an edit: a table with verb and point, and as needed {fields[2:]}")
         for name in value:
-            if name not in fields:
-                raise unknown(str(name), "an edit", fields)
+            check_name(name, "an edit", fields)
         at = value.get("at", {})
         if not isinstance(at, Mapping):
             raise CallError(f"at = {_shown(at)} is not a table of places by axis")
@@ -264,8 +262,7 @@ class _Words:
 
 def _point(verb: Any, name: Any) -> tuple[str, int | None]:
     """The point that a name means, and the block if the name is TransformerLens's; and whether there is such a verb."""
-    if verb not in VERBS:
-        raise unknown(str(verb), "the verbs of edits", VERBS)
+    check_name(verb, "the verbs of edits", VERBS)
     found = glossary.point(name) if isinstance(name, str) else None
     if found is None:
         raise unknown(str(name), "the points", glossary.POINTS)

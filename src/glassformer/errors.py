@@ -1,6 +1,6 @@
 """What can go wrong, said in one sentence: what, where, and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from glassformer.words import shown
@@ -69,3 +69,10 @@ def unknown(name: str, where: str, known: Iterable[str]) -> MissingError:
     more = f" and {len(known) - MOST_NAMED:,} others" if len(known) > MOST_NAMED else ""
     there = f"there are: {', '.join(known[:MOST_NAMED])}{more}" if known else "there are none"
     return MissingError(f"nothing called {name!r} in {where}{hint}; {there}")
+
+
+def check_name(name: object, where: str, known: Collection[str]) -> str:
+    """The name, if it is one of those that exist; otherwise refused with the nearest one."""
+    if name not in known:
+        raise unknown(str(name), where, known)
+    return str(name)

@@ -15,7 +15,7 @@ from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from glassformer.errors import CallError, LimitError, unknown
+from glassformer.errors import CallError, LimitError, check_name
 
 T = TypeVar("T")
 LARGEST = 2**53  # what every reader of JSON holds exactly
@@ -104,8 +104,7 @@ def read(kind: type[T], given: Mapping[str, Any], where: str) -> T:
     """A dataclass from a table; `where` is the table's name, used in every sentence about it."""
     known = described(kind)  # type: ignore[arg-type]
     for name in given:
-        if name not in known:
-            raise unknown(name, f"[{where}]", known)
+        check_name(name, f"[{where}]", known)
     values = checked(kind, given, where)
     missing = [name for name, each in known.items() if name not in values and each.default is MISSING]
     if missing:
@@ -139,8 +138,7 @@ def assign(tables: Mapping[str, Any], assignments: list[str]) -> dict[str, Any]:
         where, dot, name = (part.strip() for part in path.partition("."))
         if not equals or not dot:
             raise CallError(f"--set {_said(assignment)} is not of the form table.name=value, such as train.rate=3e-3")
-        if where not in TABLES:
-            raise unknown(where, "the tables of an experiment", TABLES)
+        check_name(where, "the tables of an experiment", TABLES)
         if not text.strip():
             raise CallError(f'--set {_said(assignment)} gives no value; none means absent, "" an empty text')
         if any(letter in assignment for letter in "\n\r\v\f\0\x1c\x1d\x1e\x85\u2028\u2029"):

@@ -9,7 +9,7 @@ from glassformer.analyses import _decide
 from glassformer.analyses._clock import resolve, text
 from glassformer.analyses._result import Array, Axis, Labelled, Result, numbers, result, shared
 from glassformer.architecture import sinusoids
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name
 from glassformer.run import Run
 
 MIXED_BY_MEAN = ("token_embedding", "embedded", "normed_1", "query", "key", "value")
@@ -85,8 +85,7 @@ class Pairs(Result):
 
     def at(self, point: str, head: int = 0) -> Array:
         """(token, position, feature) at a point; `head` is not asked for `embedded`."""
-        if point not in self.points:
-            raise unknown(point, "the points that depend on the pair alone", self.points)
+        check_name(point, "the points that depend on the pair alone", self.points)
         values = self.points[point].values
         if point == "embedded":
             return values
@@ -127,8 +126,7 @@ def read_pair(run: Run, pair: str) -> tuple[int, int]:
     token, sign, place = pair.rpartition("@")
     if not sign or not place.isdigit():
         raise CallError(f"{pair!r} is not a token at a position; write it as {in_file(words[0], 0)!r}")
-    if token not in words:
-        raise unknown(token, "the vocabulary", words)
+    check_name(token, "the vocabulary", words)
     if int(place) >= context:
         raise CallError(f"position {place} of {pair!r} is not between 0 and {context - 1}")
     return words.index(token), int(place)

@@ -13,7 +13,7 @@ import numpy as np
 
 from glassformer.analyses._options import Option
 from glassformer.analyses._result import Array
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name
 
 INPUTS = (0.8, 0.2)
 HIDDEN = (0.5, 0.3, 0.1, -0.2, 0.8, -0.1)  # of each hidden neuron: its weights, then its bias
@@ -146,9 +146,7 @@ def rated(name: str, value: Any) -> float:
 
 def activation(name: str) -> Callable[[float], float]:
     """The function of a neuron by its name."""
-    if name not in ACTIVATIONS:
-        raise unknown(name, "the activations", ACTIVATIONS)
-    return ACTIVATIONS[name]
+    return ACTIVATIONS[check_name(name, "the activations", ACTIVATIONS)]
 
 
 def short(value: float, digits: int = 4) -> str:

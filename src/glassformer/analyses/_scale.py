@@ -14,7 +14,7 @@ import numpy as np
 from glassformer.analyses import _clock
 from glassformer.analyses._options import STEP_AXES
 from glassformer.analyses._result import Array
-from glassformer.errors import unknown
+from glassformer.errors import check_name
 from glassformer.run import Run
 
 ENOUGH = 0.2  # of the width for nine tenths of what is learnt; with less, the rest of an even axis is wasted
@@ -63,8 +63,7 @@ def spaced(run: Run, axis: str = "auto", member: int = 0) -> Scale:
 
 def by_losses(at: Array, *losses: Array, last: int, axis: str = "auto") -> Scale:
     """How to space steps by the first of these curves that falls; `auto`: evenly, unless learning lacks room."""
-    if axis not in STEP_AXES:
-        raise unknown(axis, "the ways to space steps", STEP_AXES)
+    check_name(axis, "the ways to space steps", STEP_AXES)
     at, last = np.asarray(at), max(last, 1)
     even = Scale("linear", last)
     gained = next((gain for each in losses if (gain := _gain(np.asarray(each))).any()), None)

@@ -9,7 +9,7 @@ from functools import cache
 
 from glassformer import _discover
 from glassformer.claims._claim import Claim
-from glassformer.errors import MOST_SHOWN, MissingError, unknown
+from glassformer.errors import MOST_SHOWN, MissingError, check_name
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,7 @@ def every() -> list[Claim]:
 def find(id: str) -> Claim:
     """One claim."""
     known = {claim.id: claim for claim in every()}
-    if id not in known:
-        raise unknown(id, "the claims", known)
-    return known[id]
+    return known[check_name(id, "the claims", known)]
 
 
 def meant(words: Sequence[str]) -> list[Claim]:

@@ -8,7 +8,7 @@ import matplotlib
 from cycler import cycler
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap, to_rgb
 
-from glassformer.errors import unknown
+from glassformer.errors import check_name, unknown
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,7 @@ SIZES = {
 
 def theme(name: str) -> Theme:
     """light or dark."""
-    if name not in THEMES:
-        raise unknown(name, "the themes", THEMES)
-    return THEMES[name]
+    return THEMES[check_name(name, "the themes", THEMES)]
 
 
 def inches(name: str, ems: float) -> float:
@@ -125,16 +123,13 @@ def widened(name: str) -> str:
 
 def size(name: str) -> Size:
     """screen, slide, print or print_narrow; films have their own."""
-    if name not in SIZES:
-        raise unknown(name, "the sizes", SIZES)
-    return SIZES[name]
+    return SIZES[check_name(name, "the sizes", SIZES)]
 
 
 @cache
 def colormap(kind: str, theme_name: str = "light") -> Colormap:
     """signed (0 at the centre), share (attention), probability, entropy, time, error; by meaning, never by taste."""
-    if kind not in RANGES:
-        raise unknown(kind, "the maps", RANGES)
+    check_name(kind, "the maps", RANGES)
     dark = theme_name == "dark"
     if kind == "signed":
         return matplotlib.colormaps["berlin" if dark else "RdBu_r"]

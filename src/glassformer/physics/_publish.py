@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer import catalogue, storage
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name
 from glassformer.gallery.making import MOST_PAGES, Wish, stem
 from glassformer.physics import _arrays, _page
 from glassformer.physics._college import college
@@ -106,8 +106,7 @@ def publish_figures(
     there = (*(OF_LIFE if layer else OF_EVERY), "thermodynamics")
     options = {}
     for name in names:
-        if name not in there:
-            raise unknown(name, f"the figures of {model}", there)
+        check_name(name, f"the figures of {model}", there)
         options[name] = catalogue.chosen(catalogue.entry("figures", name), wish.options)  # refused before it is drawn
     seen = one_layer(settings) if isinstance(settings, OneLayer) else boltzmann_memory(settings)
     storage.make_folder(folder)

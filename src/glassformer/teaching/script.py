@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from glassformer.errors import DamagedError, unknown
+from glassformer.errors import DamagedError, check_name
 
 CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
 TELLING = (  # calls whose words are shown, so that they are not shown as code
@@ -71,8 +71,7 @@ def script(name: str) -> Script:
     from glassformer import _discover, lessons
 
     there = _discover.places(lessons)
-    if name not in there:
-        raise unknown(name, "lessons", there)
+    check_name(name, "lessons", there)
     path = Path(next(iter(lessons.__path__)), *there[name].split(".")[2:]).with_suffix(".py")
     return read(path)
 

@@ -13,7 +13,7 @@ from glassformer.analyses._result import Labelled, Result, result
 from glassformer.analyses.attend.attention import attention
 from glassformer.analyses.attend.pair_scores import pair_scores
 from glassformer.analyses.attend.query_key_space import QueryKeySpace, clouds, grown, query_key_space
-from glassformer.errors import unknown
+from glassformer.errors import check_name
 from glassformer.run import Run
 
 ORDER = 35
@@ -53,8 +53,7 @@ def attention_space(
 
     `plane`: a fixed one, for films.
     """
-    if maps not in (known := ("attention", "scores", "demo")):
-        raise unknown(maps, "maps", known)
+    check_name(maps, "maps", ("attention", "scores", "demo"))
     space = query_key_space(run, head=head, step=step, member=member, plane=plane)
     scores, shares, looked = None, None, None
     source: tuple[int, ...] = ()

@@ -12,7 +12,7 @@ from glassformer.analyses._plane import Plane
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Labelled, capital, numbers, percent, result, thousands
 from glassformer.analyses._verdicts import read
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name
 from glassformer.run import Run
 
 ORDER = 30
@@ -101,8 +101,7 @@ def landscape(
     for name, value, known in (
         ("points", points, get_args(Points)), ("at", at, get_args(At)), ("tokens", tokens, get_args(Tokens))
     ):  # fmt: skip
-        if value not in known:
-            raise unknown(value, name, known)
+        check_name(value, name, known)
     if points == "after" and at == "final":
         raise CallError("points = 'after' lie in the stream after attention, not in what is read out: at = 'middle'")
     ground = laid(
@@ -159,8 +158,7 @@ def reel(
     member: Member = 0, frames: Frames = 200, pace: Pace = "even", steps: Shown = None,
 ) -> Reel:  # fmt: skip
     """The maps of a few tokens at each step, on one plane in one frame."""
-    if points not in ("middle", "embedded"):
-        raise unknown(points, "points", ("middle", "embedded"))
+    check_name(points, "points", ("middle", "embedded"))
     ages = frames_of(run, frames, pace, steps, member)
     plane = _land.fitted(run, sequence=sequence, step=ages[-1], member=member)
     frame = _land.over_life(run, plane, ages, sequence=sequence, member=member, embedded=points == "embedded")

@@ -11,7 +11,7 @@ from glassformer.analyses._options import Member, Option, Sequence, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Array, Axis, Labelled, Result, listed, numbers, result
 from glassformer.edits import Edit
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name
 from glassformer.glossary import axes
 from glassformer.run import Run
 from glassformer.trace import Trace
@@ -118,8 +118,7 @@ def _found(run: Run, seen: Trace, value: str) -> tuple[str, Index]:
     if len(given) < len(pairs):
         raise CallError(f"{value!r} names an axis twice; write each once")
     for axis in given:
-        if axis not in axes(point):
-            raise unknown(axis, f"the axes of {point}", axes(point))
+        check_name(axis, f"the axes of {point}", axes(point))
     place = _decide.place(_decide.asked(run, seen.tokens), None)
     left_out = dict.fromkeys(("position", "query_position", "key_position"), place)
     left_out["block"] = run.architecture.blocks - 1

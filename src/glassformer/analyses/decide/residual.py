@@ -11,7 +11,7 @@ from glassformer.analyses._pairs import shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Labelled, capital, fate, numbers, result, thousands
-from glassformer.errors import unknown
+from glassformer.errors import check_name
 from glassformer.run import Run
 
 ORDER = 20
@@ -72,8 +72,7 @@ def residual(
 
     Films and other analyses pass the plane `on` which to draw and the `frame`.
     """
-    if style not in get_args(Style):
-        raise unknown(style, "style", get_args(Style))
+    check_name(style, "style", get_args(Style))
     a = run.architecture
     found = laid(
         run, sequence=sequence, step=step, member=member, features=plane, plane=on, frame=frame, grid=grid,

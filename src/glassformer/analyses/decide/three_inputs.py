@@ -11,7 +11,7 @@ from glassformer.analyses._sought import sought
 from glassformer.analyses.attend.scoring import Scoring, scoring
 from glassformer.analyses.decide.mixing import Mixing, mixing
 from glassformer.analyses.decide.residual import Residual, residual
-from glassformer.errors import unknown
+from glassformer.errors import check_name
 from glassformer.run import Run
 
 ORDER = 24
@@ -70,8 +70,7 @@ def three_inputs(
     step: Step = -1, member: Member = 0, sequences: tuple[str, ...] = (),
 ) -> ThreeInputs:  # fmt: skip
     """One analysis for several `sequences`, the first of the task's own if none are given, of the same head."""
-    if part not in get_args(Part):
-        raise unknown(part, "part", get_args(Part))
+    check_name(part, "part", get_args(Part))
     texts = sequences or run.task.showcase[:MANY]
     first = scoring(run, sequence=texts[0], step=step, member=member)
     scored = [scoring(run, sequence=text, head=first.head, step=step, member=member) for text in texts]

@@ -9,7 +9,7 @@ from glassformer.analyses._options import Member, Option, Step
 from glassformer.analyses._pairs import shown
 from glassformer.analyses._result import Labelled, Result, fate, listed, numbers, result
 from glassformer.analyses.know.embeddings import few, vectors
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name
 from glassformer.run import Run
 
 ORDER = 25
@@ -79,8 +79,7 @@ def neighbours(
     """Tokens by the cosine of their embeddings with that of one token, of many, or of `token − minus + plus`."""
     asked = [word for word in (token, minus, plus) if word is not None]
     for word in asked:
-        if word not in run.task.vocabulary:
-            raise unknown(word, "the vocabulary", run.task.vocabulary)
+        check_name(word, "the vocabulary", run.task.vocabulary)
     if len(asked) not in (0, 3) and (token is None or len(asked) > 1):
         raise CallError("an analogy takes three tokens: token − minus + plus")
     step, vocabulary = _clock.resolve(run, step), run.task.vocabulary

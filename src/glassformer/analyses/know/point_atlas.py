@@ -10,7 +10,7 @@ from glassformer.analyses._pairs import pairs, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
 from glassformer.analyses.know.embeddings import few, members, projection
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name, unknown
 from glassformer.glossary import WHOLE
 from glassformer.run import Run
 
@@ -96,8 +96,7 @@ def point_atlas(
 ) -> PointAtlas:
     """All pairs at `point`: exact for embedded, query, key and value of block 0, else means over validation windows."""
     step, ids = _clock.resolve(run, step), few(run)
-    if point not in POINTS:
-        raise unknown(point, "the points", POINTS)
+    check_name(point, "the points", POINTS)
     if not 0 <= block < run.architecture.blocks:
         raise CallError(f"block = {block} is not between 0 and {run.architecture.blocks - 1}")
     exact = not run.edits and (point == "embedded" or (point in EXACT and block == 0))  # edits let anything enter

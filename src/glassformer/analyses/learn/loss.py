@@ -9,7 +9,7 @@ from glassformer.analyses._options import Frames, Member, Option, Pace, Shown, S
 from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, result, shared, thousands
 from glassformer.analyses._scale import Scale, spaced
-from glassformer.errors import unknown
+from glassformer.errors import check_name
 from glassformer.run import Run
 
 ORDER = 10
@@ -75,8 +75,7 @@ def loss(run: Run, *, step: Step = -1, member: Member = 0, unit: Unit = "nats", 
 
     `unit`: nats, bits, or perplexity (of the losses and rungs; an excess is then still in nats).
     """
-    if unit not in UNITS:
-        raise unknown(unit, "the units of a loss", UNITS)
+    check_name(unit, "the units of a loss", UNITS)
     at = _clock.metrics(run)["step"]
     names = {"train": "train_loss", "validation": "validation_loss", "train_excess": "train_excess", "excess": "excess"}
     names |= {name: name for name in ("rule_error", "rule_error_answerable", "accuracy") if name in _clock.metrics(run)}

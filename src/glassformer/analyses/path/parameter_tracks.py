@@ -13,7 +13,7 @@ from glassformer.analyses._primer import short
 from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, result, shared, thousands
 from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses.know.weights import spoken
-from glassformer.errors import CallError, unknown
+from glassformer.errors import CallError, check_name
 from glassformer.run import Run
 
 ORDER = 30
@@ -95,8 +95,7 @@ def parameter_tracks(
     `preset="read_out_bias"`: those alone. `weights`: other ones, by name, such as
     `("token[15,0]", "blocks.0.query[0,0]")`, counted from 0.
     """
-    if preset not in get_args(Preset):
-        raise unknown(preset, "the presets", get_args(Preset))
+    check_name(preset, "the presets", get_args(Preset))
     asked = _asked(run, weights, preset)
     if preset == "read_out_bias" and "read_out_bias" not in run.architecture.shapes():
         raise CallError("this model has no read-out bias")

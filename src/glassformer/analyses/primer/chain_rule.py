@@ -8,7 +8,7 @@ from glassformer.analyses import _primer
 from glassformer.analyses._options import Option
 from glassformer.analyses._primer import LARGE, Net, Pass, bracketed, short, subscript
 from glassformer.analyses._result import Array, Labelled, Result, result
-from glassformer.errors import unknown
+from glassformer.errors import check_name
 
 ORDER = 40
 ANSWERS = ("3.§3.1.4",)
@@ -60,8 +60,7 @@ def chain_rule(
     """The gradient of the squared error with respect to one `weight`, such as v1 or w12, and one step against it."""
     x, net = _primer.net(inputs, hidden, output)
     wanted, rate = _primer.one("wanted", wanted), _primer.rated("rate", rate)
-    if weight not in net.names:
-        raise unknown(weight, "the parameters", net.names)
+    check_name(weight, "the parameters", net.names)
     there = _primer.forward(x, net)
     chain = _factors(weight, x, net, there, wanted)
     gradients, differences = _primer.backward(x, net, wanted), _primer.by_difference(x, net, wanted)
