@@ -13,7 +13,6 @@ from glassformer.errors import CallError, check_name
 from glassformer.run import Run
 
 MIXED_BY_MEAN = ("token_embedding", "embedded", "normed_1", "query", "key", "value")
-POINTS = ("embedded", "query", "key", "value")
 SHOWN = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 MOST_TOKENS, MOST_PAIRS = 40, 1000  # beyond so many pairs only those of the most frequent tokens
 STOPS = ".,:;!?'\"-–—()[]…"  # tokens of these alone read like the punctuation of a sentence

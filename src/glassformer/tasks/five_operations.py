@@ -26,7 +26,6 @@ Operation = Literal["First", "Second", "Last", "Max", "Min"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 WORDS = ("PAD", "EOS", *map(str, range(10)), *OPERATIONS, "(", ")", ",")
 PAD, ZERO, FIRST, OPEN, CLOSE, COMMA = (WORDS.index(word) for word in ("PAD", "0", "First", "(", ")", ","))
-LENGTH = 8  # tokens of a question with three digits
 Question = tuple[int, ...]  # operation, then the digits
 
 

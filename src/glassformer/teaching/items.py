@@ -133,7 +133,6 @@ class Discuss:
     experiment: str
 
 
-Question = Number | Choice | Point | Discuss
 Item = Said | Picture | Look | Number | Choice | Point | Discuss
 QUESTIONS = (Number, Choice, Point, Discuss)
 

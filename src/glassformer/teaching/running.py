@@ -1,29 +1,14 @@
 """A lesson, run from start to end before a teller."""
 
-from typing import Any, Protocol
+from typing import Any
 
-from glassformer.teaching.items import Item, Said
+from glassformer.teaching.items import Said
 from glassformer.teaching.script import Script, shown_code
+from glassformer.teaching.tellers import Plain, Record
 from glassformer.teaching.telling import told_by
 
 
-class Stage(Protocol):
-    """A teller that is told of the lesson's beats, too."""
-
-    seed: int
-    progress: bool
-
-    def beat(self, title: str) -> None:
-        """A new step begins."""
-
-    def code(self, source: str) -> None:
-        """This computes what is told next."""
-
-    def tell(self, item: Item) -> None:
-        """Show one item."""
-
-
-def run(script: Script, stage: Stage) -> dict[str, Any]:
+def run(script: Script, stage: Record | Plain) -> dict[str, Any]:
     """Run a lesson, cell by cell, and give the names it has defined."""
     inside: dict[str, Any] = {"__name__": f"glassformer.lessons.{script.name}", "__file__": str(script.path)}
     with told_by(stage):
@@ -38,7 +23,7 @@ def run(script: Script, stage: Stage) -> dict[str, Any]:
     return inside
 
 
-def _read(source: str, title: str | None, stage: Stage, first: bool, name: str) -> None:
+def _read(source: str, title: str | None, stage: Record | Plain, first: bool, name: str) -> None:
     if title or first:
         stage.beat(title or name)
     rest = source.partition("\n")[2].strip() if title else source

@@ -47,8 +47,6 @@ class Record:
 class Plain:
     """Plain lines, without a pause; pictures are saved and named. A question is followed by its answer."""
 
-    paced = False
-
     def __init__(self, seed: int = SEED, folder: Path = FOLDER, *, progress: bool = True, code: bool = True) -> None:
         self.seed, self.folder, self.progress, self.with_code = seed, folder, progress, code
         self.pictures = 0
@@ -96,7 +94,6 @@ class Plain:
 class Paced(Plain):
     """A terminal: Markdown in colours, Enter between the beats, answers typed in."""
 
-    paced = True
     ENTER = "Enter goes on · q ends "
 
     def __init__(self, *given: Any, read: Callable[[str], str] = input, **options: Any) -> None:
