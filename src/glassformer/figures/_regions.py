@@ -33,9 +33,8 @@ def field(ax: Axes, values: Array, frame: Frame, *, kind: str, theme: _style.The
 
 def square(ax: Axes, frame: Frame) -> None:
     """The plane without ticks."""
-    ax.set(xlim=(frame[0], frame[1]), ylim=(frame[2], frame[3]), xticks=[], yticks=[])
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.set(xlim=(frame[0], frame[1]), ylim=(frame[2], frame[3]))
+    _draw.bare(ax)
 
 
 def ticks(ax: Axes, plane: Plane, *, x: bool = True, y: bool = True) -> None:
@@ -312,12 +311,6 @@ def important(verdicts: tuple[str, ...]) -> list[int]:
     """Positions whose label matters most, first."""
     order = {"wrong": 0, "right": 0, "not_in_view": 1, "unconstrained": 2, "none": 3}
     return sorted(range(len(verdicts)), key=lambda k: (order[verdicts[k]], k))
-
-
-def rows_named(ax: Axes, names: Sequence[str]) -> None:
-    """Names of parts along the rows of a heat map; they are words, not tokens, and keep their spaces."""
-    ax.set_yticks(range(len(names)), list(names))
-    ax.tick_params(axis="y", length=0)
 
 
 def features(ax: Axes, count: int, name: str = "feature") -> None:

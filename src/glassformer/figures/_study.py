@@ -117,10 +117,7 @@ def rows(
                     markeredgecolor=t.ink, linewidth=0, gid="bound", zorder=4)  # fmt: skip
         ax.axhline(k + 0.5, color=t.faint, linewidth=0.3 * sheet.size.line, zorder=0)
     ax.set_ylim(len(cells) - 0.45, -0.55)
-    ax.set_yticks(range(len(cells)), cells if named else [""] * len(cells))
-    for text in ax.get_yticklabels():
-        text.set_parse_math(False)
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, cells if named else [""] * len(cells))
     ax.set_xlabel(metric.title if metric.unit != "nats" else f"{metric.title} (nats)")
 
 

@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 
-from glassformer.figures._draw.axes import bare, beside, heading, places, steps_axis, widest
+from glassformer.figures._draw.axes import bare, beside, heading, name_rows, places, steps_axis, widest
 from glassformer.figures._draw.drawn import drawn, of
 from glassformer.figures._draw.files import FORMATS, MOST_ROWS, data, legible_row, save, save_numbers
 from glassformer.figures._draw.glyphs import LegibleAgg

@@ -86,6 +86,14 @@ def places(ax: Axes, labels: Axis | Sequence[str], which: str, *, most: int = MO
             text.set_rotation(90)
 
 
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names along the rows of a chart; they are words, not tokens, and keep their spaces."""
+    ax.set_yticks(range(len(names)), list(names))
+    for text in ax.get_yticklabels():
+        text.set_parse_math(False)
+    ax.tick_params(axis="y", length=0)
+
+
 def _crowded(ax: Axes, labels: Sequence[str]) -> bool:
     widest = max((text_width(label, matplotlib.rcParams["font.size"]) for label in labels), default=0)
     return bool(widest > 0.86 * ax.get_window_extent().width / ax.figure.dpi / max(len(labels), 1))

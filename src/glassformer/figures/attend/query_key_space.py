@@ -121,8 +121,7 @@ def _scores(ax: Axes, seen: QueryKeySpace, sheet: _draw.Sheet) -> None:
     bars = ax.barh(range(len(met)), values, color=sheet.theme.key, height=0.66)
     if seen.answer and (answer := seen.row(seen.answer)) in met:
         bars[met.index(answer)].set(edgecolor=sheet.theme.right, linewidth=1.6 * sheet.size.line)
-    ax.set_yticks(range(len(met)), [names[k] for k in met])
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, [names[k] for k in met])
     ax.invert_yaxis()
     texts = [f" {_draw.number(value, 1)} " for value in values]
     known = values[np.isfinite(values)]

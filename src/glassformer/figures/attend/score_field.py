@@ -39,9 +39,8 @@ def _one(field: ScoreField, seen: QueryKeySpace, look: _draw.Look) -> Figure:
     )[:, 0]
     values, keys = seen.top.values, seen.top.axes["key_pair"]
     bars = highest.barh(range(len(values)), values, color=sheet.theme.key, height=0.66)
-    highest.set_yticks(range(len(values)), drawn(keys))
+    _draw.name_rows(highest, drawn(keys))
     highest.invert_yaxis()
-    highest.tick_params(axis="y", length=0)
     low, high = min(0.0, float(np.nanmin(values, initial=0))), max(0.0, float(np.nanmax(values, initial=0)))
     highest.set_xlim(low * 1.25, (high or 1) * 1.25)
     for k, value in enumerate(values):

@@ -42,8 +42,7 @@ def draw(seen: Ablation, look: _draw.Look) -> Figure:
         panels[1].set_title(f"{percent(base)} wrong with all parts, {thousands(seen.answers)} answers")
     for panel in panels:
         panel.set_ylim(len(rows) - 0.4, -0.6)
-        panel.set_yticks(range(len(rows)), [names[k] for k in rows] if panel is panels[0] else [""] * len(rows))
-        panel.tick_params(axis="y", length=0)
+        _draw.name_rows(panel, [names[k] for k in rows] if panel is panels[0] else [""] * len(rows))
         panel.grid(axis="y")
         panel.spines["left"].set_visible(False)
     sheet.legend([Line2D([], [], label=way, **_look(way, t, sheet.size.line)) for way in WAYS])

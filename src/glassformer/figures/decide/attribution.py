@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Array
 from glassformer.analyses.decide.attribution import LITTLE, Attribution, signed
-from glassformer.figures import _draw, _regions, _style
+from glassformer.figures import _draw, _style
 
 MOST_KEYS = 16  # positions with a bar of their own
 PLUS, MINUS = 0.88, 0.12  # places in the signed map: the bars have the colours of the heat map
@@ -47,7 +47,7 @@ def draw(seen: Attribution, look: _draw.Look) -> Figure:
         future = np.array([[k not in seen.view for k in range(len(seen.tokens))]] * heads)
         _draw.heat(split, seen.keys.values, kind="signed", theme=t, limit=limit, masked=future,
                    columns=seen.keys.axes["key_position"], column_name="fetched from")  # fmt: skip
-        _regions.rows_named(split, seen.keys.axes["part"].labels)
+        _draw.name_rows(split, seen.keys.axes["part"].labels)
         split.set_title("each head's bar, by position")
         _draw.bar(sheet, "signed", limit, "logit difference", beside=split)
     return sheet.done()
@@ -93,11 +93,8 @@ def _bars(ax: Axes, names: Sequence[str], values: Sequence[float] | Array, theme
     colours = [palette(PLUS if value > 0 else MINUS) for value in values[: len(values) - total]]
     ax.barh(range(len(values)), values, color=[*colours, theme.ink][: len(values)], height=0.7)
     ax.axvline(0, color=theme.ink, linewidth=line)
-    ax.set_yticks(range(len(values)), list(names))
-    for text in ax.get_yticklabels():
-        text.set_parse_math(False)
+    _draw.name_rows(ax, names)
     ax.set_ylim(len(values) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     size = float(matplotlib.rcParams["font.size"])
     wide = ax.get_window_extent().width / ax.figure.dpi

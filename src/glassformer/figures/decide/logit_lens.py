@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from glassformer.analyses._pairs import shown
 from glassformer.analyses.decide.logit_lens import LogitLens
-from glassformer.figures import _draw, _regions, _style
+from glassformer.figures import _draw, _style
 
 
 def draw(seen: LogitLens, look: _draw.Look) -> Figure:
@@ -29,7 +29,7 @@ def draw(seen: LogitLens, look: _draw.Look) -> Figure:
         _draw.bar(sheet, "probability", (0, most), f"P({'next' if seen.follows else 'right'} token)", beside=panel)
         free = {verdict for row in seen.verdicts for verdict in row}
         sheet.legend([] if seen.follows else [each for each in ("unconstrained", "not_in_view") if each in free])
-    _regions.rows_named(panel, seen.points)
+    _draw.name_rows(panel, seen.points)
     return sheet.done()
 
 

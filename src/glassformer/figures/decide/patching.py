@@ -10,7 +10,7 @@ from glassformer.analyses._pairs import drawn, shown
 from glassformer.analyses._result import Array, percent
 from glassformer.analyses.decide.attribution import signed
 from glassformer.analyses.decide.patching import Patching
-from glassformer.figures import _draw, _regions, _style
+from glassformer.figures import _draw, _style
 
 ROWS = {"slide": 17}  # points on one page: the embedding and two blocks; else all
 LEAST = 0.005  # a smaller share is written as nothing
@@ -39,7 +39,7 @@ def draw(seen: Patching, look: _draw.Look) -> Figure:
                    column_name="position", numbers=False)  # fmt: skip
         _numbers(panel, shares[k], t)
         if k == 0:
-            _regions.rows_named(panel, [seen.points[k] for k in points])
+            _draw.name_rows(panel, [seen.points[k] for k in points])
         _draw.heading(panel, titles[k])
         for edge in np.arange(rows + 1) - 0.5:  # pale cells are cells too
             panel.axhline(edge, color=t.faint, linewidth=0.3 * sheet.size.line)

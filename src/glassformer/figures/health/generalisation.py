@@ -123,9 +123,8 @@ def _accuracy(ax: Axes, seen: Generalisation, sheet: _draw.Sheet, names: float) 
         ax.annotate(text, (high, k), xytext=(0.5 * sheet.size.text, 0), textcoords="offset points", va="center")
     kinds = seen.accuracy.axes["kind"].labels
     labels = ["\n".join(_draw.wrap(name, sheet.size.text, (names - 1) * sheet.em)) for name in kinds]
-    ax.set_yticks(range(len(labels)), labels)
+    _draw.name_rows(ax, labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
     _shares(ax, "share right")
     new = ", by how new they are" if seen.held_out else ""
     _draw.heading(ax, f"right answers{new}" if seen.truth_known else f"tokens guessed{new}")

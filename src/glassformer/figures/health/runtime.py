@@ -137,8 +137,7 @@ def _bars(
         at = max(float(value), found.get(k, 0) + 0.04 * largest if k in found else 0)
         also = f", ◇ {_three(found[k])}" if k in found else ""
         ax.text(at, k, f" {_three(float(value))}{also}", va="center", ha="left")
-    ax.set_yticks(range(len(parts)), parts)
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, parts)
     ax.invert_yaxis()
     ax.set_xlim(0, (2.2 if found else 1.45) * largest)
     ax.xaxis.set_major_locator(MaxNLocator(3))

@@ -133,8 +133,7 @@ def _bars(ax: Axes, seen: ByKind, sheet: _draw.Sheet) -> None:
         ax.plot([low, high], [row, row], color=t.ink, linewidth=sheet.size.line, zorder=4)
         ax.text(0.01, row - 0.33, f"{exactly(float(right))} of {thousands(int(count))}", ha="left", va="bottom")
     names = [seen.now.axes["kind"].labels[k] for k in kinds]
-    ax.set_yticks(range(len(names)), ["\n".join(_draw.wrap(n, sheet.size.text, 8 * sheet.em)) for n in names])
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, ["\n".join(_draw.wrap(n, sheet.size.text, 8 * sheet.em)) for n in names])
     ax.set(ylim=(max(len(names), 2) - 0.4, -0.9), xlim=(0, 1.01))
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     ax.set(xlabel="right, with 95 % interval", title=f"at step {thousands(seen.step or 0)}")

@@ -141,8 +141,7 @@ def _bars(ax: Axes, seen: NextToken, row: int, column: int, sheet: _draw.Sheet, 
             x = max(said, true) + 0.02
         ax.text(end * x, k, text, va="center", ha="left", color=t.ink, zorder=5)
     words = seen.chances.axes["token"].labels
-    ax.set_yticks(range(len(order)), [shown(words[token]) for token in order])
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, [shown(words[token]) for token in order])
     most = max(len(_order(seen, row, other)) for other in range(len(seen.steps)))
     ax.set(ylim=(most - 0.4, -0.6), xlim=(0, 1.02 * end))
     ax.set_xticks([0, end / 2, end], [f"{mark:g}" for mark in (0, end / 2, end)])

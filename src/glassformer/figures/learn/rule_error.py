@@ -165,6 +165,5 @@ def _distance(ax: Axes, seen: RuleError, sheet: _draw.Sheet) -> None:
             ax.plot([best, best], [k - 0.42, k + 0.42], color=t.ink, linestyle="--", linewidth=line, zorder=4)
     ax.set(ylim=(len(names) - 0.4, -0.75), xlim=(0, 1.0))
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    ax.set_yticks(range(len(names)), [name.replace("not in view", "not in\nview") for name in names])
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, [name.replace("not in view", "not in\nview") for name in names])
     ax.set(xlabel="error", title="by how far back to look")

@@ -120,8 +120,7 @@ def _paths(ax: Axes, seen: Backward, sheet: _draw.Sheet, blocks: bool) -> None:
         ax.barh(range(len(rows)), shares[rows, k], left=begin, color=t[PATHS[path]], height=0.7, alpha=1 if k else 0.55)
         begin = begin + shares[rows, k]
     ax.set(xlim=(0, 1), ylim=(max(len(rows), 1) - 0.4, -0.6))
-    ax.set_yticks(range(len(rows)), [names[k] if blocks else names[k].removesuffix(" 0") for k in rows])
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, [names[k] if blocks else names[k].removesuffix(" 0") for k in rows])
     ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     for row, k in enumerate(rows.tolist()):
         cosine = seen.cosine.values[k]

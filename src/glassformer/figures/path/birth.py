@@ -34,8 +34,7 @@ def draw(seen: Birth, look: _draw.Look) -> Figure:
         _row(panel, seen, k, place, top, sheet)
     panel.set_ylim(len(rows) - 0.5, -0.5)
     names = seen.born.axes["part"].labels
-    panel.set_yticks(range(len(rows)), [names[k] for k in rows])
-    panel.tick_params(axis="y", length=0)
+    _draw.name_rows(panel, [names[k] for k in rows])
     panel.spines["left"].set_visible(False)
     _draw.steps_axis(panel, scale=seen.scale)
     panel.set_xlim(float(seen.scale.step(np.array(-0.012))))  # a mark at step 0 keeps clear of its row's name

@@ -99,8 +99,7 @@ def _waterfall(ax: Axes, seen: OneUpdate, sheet: _draw.Sheet) -> None:
     low, high = min(ends), max(ends)
     reach = (high - low) or 1e-12
     ax.set(xlim=(low - 0.04 * reach, high + 0.04 * reach), ylim=(len(rows) - 0.4, -0.6))
-    ax.set_yticks(range(len(rows)), [row[0] for row in rows])
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, [row[0] for row in rows])
     for k, (_, _, value, _) in enumerate(rows):
         ax.annotate(_signed(value), (1, k), xycoords=("axes fraction", "data"), xytext=(4, 0), va="center", ha="left",
                     textcoords="offset points", annotation_clip=False)  # fmt: skip
@@ -148,10 +147,7 @@ def _examples(ax: Axes, seen: OneUpdate, texts: list[str], sheet: _draw.Sheet) -
     ax.barh(range(len(groups)), pulls, color=t.train, height=0.62)
     ax.axvline(0, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
     ax.set_ylim(len(groups) - 0.4, -0.6)
-    ax.set_yticks(range(len(groups)), texts)
-    for text in ax.get_yticklabels():
-        text.set_parse_math(False)
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, texts)
     for k, share in enumerate(shares):
         ax.annotate(percent(share).replace("-", "\u2212"), (1, k), xycoords=("axes fraction", "data"), xytext=(4, 0),
                     va="center", textcoords="offset points", color=t.quiet, annotation_clip=False)  # fmt: skip
@@ -179,8 +175,7 @@ def _tensors(ax: Axes, seen: OneUpdate, sheet: _draw.Sheet) -> None:
     ax.set_xscale("log")
     ax.minorticks_off()
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_yticks(range(len(rows)), [spoken(names[k]).removesuffix(" (block 0)" if single else "") for k in rows])
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, [spoken(names[k]).removesuffix(" (block 0)" if single else "") for k in rows])
     ax.grid(axis="y")
     ax.set_xlabel("typical size")
     less = "" if len(rows) == len(names) else f" (the {len(rows)} that move most)"

@@ -117,8 +117,7 @@ def _strip(ax: Axes, seen: SeedsAligned, sheet: _draw.Sheet) -> None:
     for row, (found, (low, half, high)) in enumerate(rows.values()):
         _row(ax, row, found[np.isfinite(found)], (low, half, high), sheet)
     ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))
-    ax.set_yticks(range(len(rows)), list(rows))
-    ax.tick_params(axis="y", length=0)
+    _draw.name_rows(ax, list(rows))
     ax.set_xlabel("distance of two seeds (0: alike)")
     some, whole = seen.pairs_compared
     which = "all pairs of seeds" if some == whole else f"parts: {thousands(some)} of {thousands(whole)} pairs of seeds"
