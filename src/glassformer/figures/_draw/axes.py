@@ -8,7 +8,7 @@ from matplotlib.axes import Axes as Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from glassformer.analyses._pairs import drawn
-from glassformer.analyses._result import Axis, thousands
+from glassformer.analyses._result import Array, Axis, thousands
 from glassformer.analyses._scale import Scale
 from glassformer.figures._draw.glyphs import drawable, legible
 from glassformer.figures._draw.text import text_width, wrap
@@ -146,3 +146,9 @@ def bare(ax: Axes) -> None:
     ax.set(xticks=[], yticks=[])
     for spine in ax.spines.values():
         spine.set_visible(False)
+
+
+def remove_spare(panels: Array, many: int) -> None:
+    """Remove the panels of a grid after the first so many."""
+    for panel in panels.flat[many:]:
+        panel.remove()

@@ -1,11 +1,14 @@
 """How a figure is drawn: where, in which colours, how large, and which of its pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from glassformer.analyses._result import Result, Words
+from glassformer.errors import CallError
 from glassformer.figures._draw.sheet import Host, Sheet
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,3 +37,11 @@ class Look:
         made = Sheet(self.ax, self.theme, self.size, words, seen.clock, height, least)
         made.seen, made.page, made.options = seen, self.page, self.options
         return made
+
+
+def paged(every: Sequence[T], most: int, page: int) -> tuple[list[T], int]:
+    """The things on this page (counted from 0) when one has room for `most`, and how many pages there are."""
+    pages = max(1, -(-len(every) // most))
+    if not 0 <= page < pages:
+        raise CallError(f"page = {page} is not between 0 and {pages - 1}" if pages > 1 else f"page = {page} is not 0")
+    return list(every[page * most :][:most]), pages

@@ -51,8 +51,7 @@ def draw(seen: Attention, look: _draw.Look) -> Figure:
                 panels.flat[k].set_title(f"{who}:\n{said}")
             else:
                 _draw.heading(panels.flat[k], f"{who}: {said}" if said else who)
-    for panel in panels.flat[len(places) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(places))
     last = panels[0, min(columns, len(places)) - 1]
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=last)
     if bars:

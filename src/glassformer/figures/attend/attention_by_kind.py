@@ -40,8 +40,7 @@ def draw(seen: AttentionByKind, look: _draw.Look) -> Figure:
         if seen.on_answer is not None:
             panel.axvline(columns - 0.5, color=sheet.theme.ink, linewidth=sheet.size.line)
         _draw.heading(panel, named(block, head, blocks))
-    for panel in panels.flat[len(places) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(places))
     _draw.bar(sheet, "share", (0, 1), "share of attention", beside=panels[0, across - 1])
     sheet.note_page(pages, f": {len(places)} of {blocks * heads} heads")
     return sheet.done(pages=pages)

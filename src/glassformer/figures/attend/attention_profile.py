@@ -71,8 +71,7 @@ def draw(seen: AttentionProfile, look: _draw.Look) -> Figure:
                 panel.set_xlabel(far if axis == "distance" else "key position")
             if column == 0 and axis == "distance":
                 panel.set_ylabel("share of attention" if rows <= 2 else "share")
-    for k in range(2 * len(shown), panels.size):
-        panels.flat[k].remove()
+    _draw.remove_spare(panels, 2 * len(shown))
     _legend(sheet, seen, narrow)
     notes = []
     if len(shown) < len(every):

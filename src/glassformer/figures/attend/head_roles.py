@@ -75,8 +75,7 @@ def draw(seen: HeadRoles, look: _draw.Look) -> Figure:
             panel.set_ylabel("percentage points")
         if seen.marked >= 0:
             panel.axvline(seen.marked, color=sheet.theme.ink, linewidth=0.6 * sheet.size.line)
-    for panel in lines.flat[len(small) :]:
-        panel.remove()
+    _draw.remove_spare(lines, len(small))
     sheet.note_page(pages, f": {len(every)} of {len(whole)} heads")
     return sheet.done(pages=pages)
 

@@ -167,8 +167,7 @@ def _every(field: ScoreField, look: _draw.Look) -> Figure:
             panel.set_ylabel(seen.plane.labels[1])
         if chosen.index(q) + columns >= len(chosen):
             panel.set_xlabel(seen.plane.labels[0])
-    for panel in panels.flat[len(chosen) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(chosen))
     _draw.bar(
         sheet,
         "signed",

@@ -38,10 +38,8 @@ def draw(seen: Landscape, look: _draw.Look) -> Figure:
     )
     panels = sheet.panels(rows, columns, left=5, right=6.5, bottom=5, top=2.2, gap=(0.8, 2.2), square=shape)
     marks = _style.markers(seen.won.axes["group"].labels)
-    for k, panel in enumerate(panels.flat):
-        if k >= len(picked):
-            panel.remove()
-            continue
+    _draw.remove_spare(panels, len(picked))
+    for k, panel in enumerate(panels.flat[: len(picked)]):
         _regions.field(panel, seen.probabilities.values[picked[k]], seen.frame, kind="probability", theme=sheet.theme)
         said = "next is" if seen.goes_on else "answer"
         panel.set_title(f"{said} {shown(seen.words[seen.shown_tokens[picked[k]]])}", parse_math=False)

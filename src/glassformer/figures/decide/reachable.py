@@ -61,10 +61,8 @@ def draw(seen: Reachable, look: _draw.Look) -> Figure:
         rows, columns, left=2, right=6.5, bottom=6 if narrow else 3.4, top=2.4, gap=(1, 2.4), within=second, square=True
     )
     light = _style.theme("dark")
-    for k, panel in enumerate(small.flat):
-        if k >= len(picked):
-            panel.remove()
-            continue
+    _draw.remove_spare(small, len(picked))
+    for k, panel in enumerate(small.flat[: len(picked)]):
         token = picked[k]
         _regions.field(panel, seen.probabilities.values[k], seen.frame, kind="probability", theme=t)
         for colour, width in (

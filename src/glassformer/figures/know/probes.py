@@ -42,8 +42,7 @@ def draw(seen: Probes, look: _draw.Look) -> Figure:
         names_of = (f"{target}{where} (chance {chance})", f"{target}{where} ({chance})", f"{target} ({chance})")
         fitting = [each for each in names_of if _draw.text_width(each, 1.1 * sheet.size.text) <= room]
         panel.set_title((fitting or names_of[-1:])[0])
-    for panel in panels.flat[len(targets) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(targets))
     bar = _draw.bar(sheet, "signed", (-1, 1), "colour: 0 chance, 1 always right", beside=panels[0, -1])
     least = float(np.nanmin(seen.gained.values, initial=0))
     bar.set_ylim(max(-1.0, np.floor(10 * least) / 10), 1)  # of the colours, what is used

@@ -157,8 +157,7 @@ def _matrices(sheet: _draw.Sheet, seen: Weights, matrices: list[str], every: lis
         _draw.heat(panel, seen.tensors[name].values, kind="signed", theme=sheet.theme, limit=limit, numbers=False)
         panel.set_title(apart.join(title))
     _draw.bar(sheet, "signed", limit, "value", beside=list(panels[:, columns - 1]))
-    for panel in panels.flat[len(matrices) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(matrices))
 
 
 def _shape(seen: Weights, name: str) -> str:

@@ -43,8 +43,7 @@ def draw(seen: ParameterTracks, look: _draw.Look) -> Figure:
         if not k % columns:
             panel.set_ylabel("weight")
         panel.yaxis.set_major_locator(MaxNLocator(4))
-    for panel in panels.flat[len(names) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(names))
     notes = ["bands: 5 to 95 % and middle half of the tensor"] if seen.bands.keys() & set(names) else []
     if len(names) < len(seen.tracks):
         notes.insert(0, f"page {look.page + 1} of {pages}: {len(names)} of {len(seen.tracks)} tensors")

@@ -61,8 +61,7 @@ def draw(seen: Thermodynamics, look: _draw.Look) -> Figure:
             bar.yaxis.set_major_locator(MaxNLocator(4, integer=kind == "probability"))
         if sentence:
             _below(sheet, panel, sentence)
-    for spare in panels.flat[len(shown) :]:
-        spare.remove()
+    _draw.remove_spare(panels, len(shown))
     if entries:
         sheet.legend(_uncertain.by_rows(entries, beside), columns=beside)
     sheet.note_page(pages)

@@ -55,8 +55,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
             frame.set_clip_on(False)
             stage.moving(frame)
         pictures.append(stage.picture(panel, kind="share"))
-    for panel in panels.flat[len(every) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(every))
     _draw.bar(stage, "share", (0, 1), "share of attention", beside=panels[0, columns - 1])
     mark = _life(stage, reel.still["history"]) if len(every) == 1 else None
 

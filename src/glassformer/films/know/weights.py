@@ -48,8 +48,7 @@ def scene(stage: Stage, reel: Reel) -> Update:
         plain = spoken(name).removesuffix(" (block 0)" if single else "").replace("(block ", "(")
         panel.set_title(f"{plain} ±{limit[1]:.2g}")
         pictures.append(stage.picture(panel, kind="signed", limit=limit))
-    for panel in panels.flat[len(names) :]:
-        panel.remove()
+    _draw.remove_spare(panels, len(names))
 
     def update(seen: Weights) -> None:
         for picture, name in zip(pictures, names, strict=True):
