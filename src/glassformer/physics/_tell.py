@@ -10,22 +10,7 @@ from glassformer.words import thousands
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "\u2212"
 SIGN = re.compile(r"_\{([^}]*)\}|\^\{([^}]*)\}|_(\w)|\^(\S)|([A-Za-zℓαηεδθ]+)|(.)", re.S)
-UPRIGHT = {
-    "ln",
-    "exp",
-    "tanh",
-    "softmax",
-    "LN",
-    "argmax",
-    "max",
-    "Var",
-    "mean",
-    "sum",
-    "KL",
-    "Categorical",
-    "for",
-    "and",
-}
+UPRIGHT = {"ln", "LN", "KL"}  # as are all longer names
 
 
 @dataclass(frozen=True)

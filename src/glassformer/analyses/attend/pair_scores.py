@@ -7,6 +7,7 @@ import numpy as np
 from glassformer import reference
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._attend import checked, product
+from glassformer.analyses._judged import mean
 from glassformer.analyses._options import Head, Member, Option, Step
 from glassformer.analyses._pairs import frequent, pairs
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
@@ -135,7 +136,7 @@ def pair_scores(
     row = {token: k for k, token in enumerate(every.ids)}
     kinds = {name: [row[t] for t in tokens if t in row] for name, tokens in run.task.groups.items()}
     kinds = {name: rows_of for name, rows_of in kinds.items() if rows_of}
-    means = np.array([[_mean(scores[i][:, :, j], met[i][:, :, j]) for j in kinds.values()] for i in kinds.values()])
+    means = np.array([[mean(scores[i][:, :, j], met[i][:, :, j]) for j in kinds.values()] for i in kinds.values()])
     return PairScores(
         step=every.step,
         clock=_clock.text(run, every.step or 0, member),
@@ -159,11 +160,6 @@ def pair_scores(
 def _beside_itself(tokens: int, context: int) -> Array:
     """(token, position, token, position): a key at the query's own position that is not the query's own token."""
     return ~np.eye(tokens, dtype=bool)[:, None, :, None] & np.eye(context, dtype=bool)[None, :, None, :]
-
-
-def _mean(scores: Array, met: Array) -> float:
-    """The mean over pairs that can meet; NaN where none can."""
-    return float(scores[met].mean()) if met.any() else float("nan")
 
 
 def _parts(run: Run, head: int, step: int, member: int, ids: list[int]) -> dict[tuple[str, str], Array]:

@@ -238,9 +238,9 @@ def _heads(model: _decide.Model, seen: dict[str, Array], a: Architecture, block:
     return found
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int = 2) -> str:
     """With its sign, and none before zero."""
     if not np.isfinite(value):
         return "–"
-    text = f"{value:+.2f}"
+    text = f"{value:+.{digits}f}"
     return (text[1:] if float(text) == 0 else text).replace("-", "−")

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from glassformer.analyses.decide.attribution import signed
 from glassformer.analyses.path.phase import Phase
 from glassformer.figures import _draw, _life, _uncertain
 from glassformer.words import thousands
@@ -44,7 +45,7 @@ def caption(seen: Phase) -> str:
     elif seen.ladder:
         rungs = " Rings are tables of counts: the price of each against its entropy, measured on a few inputs."
     exact = (
-        f"; thick dashes: of the exact predictor, {signed(seen.calibrated)} on these inputs and 0 on endless ones"
+        f"; thick dashes: of the exact predictor, {signed(seen.calibrated, 3)} on these inputs and 0 on endless ones"
         if seen.subject == "run" and seen.known and seen.exact
         else ""
     )
@@ -56,12 +57,6 @@ def caption(seen: Phase) -> str:
         f"minus entropy, by step{exact}. A path along the line from rung to rung would be a learner that always knows "
         "how much it knows."
     )
-
-
-def signed(value: float) -> str:
-    """With its sign, and none before zero."""
-    text = f"{value:+.3f}"
-    return (text[1:] if float(text) == 0 else text).replace("-", "−")
 
 
 def _round_steps(bar: Axes, seen: Phase) -> None:
