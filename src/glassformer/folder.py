@@ -403,8 +403,7 @@ def _numbers(digits: NDArray[np.uint8]) -> list[int]:
     values = digits - np.uint8(ord("0"))
     if (values > 9).any():
         raise ValueError("not a digit")
-    found: list[int] = (values @ 10 ** np.arange(digits.shape[1])[::-1]).tolist()
-    return found
+    return (values @ 10 ** np.arange(digits.shape[1])[::-1]).tolist()
 
 
 def _logged(line: bytes) -> dict[str, Any]:

@@ -467,8 +467,7 @@ class Run:
             flat = rows.reshape(shape[0] * shape[1], -1)
             many = flat.shape[1] > 1
             columns |= {f"{name}.{k}" if many else name: flat[:, k] for k in range(flat.shape[1])}
-        table: pandas.DataFrame = library("pandas").DataFrame(columns)
-        return table
+        return library("pandas").DataFrame(columns)
 
     def to_xarray(self) -> "xarray.Dataset":
         """The whole run as one labelled data set: weights over `step`, metrics over `logged_step`."""
@@ -486,8 +485,7 @@ class Run:
         if member:
             coordinates["member"] = np.array(self.seeds)
         about = {"name": self.name, "digest": self.digest()}
-        made: xarray.Dataset = library("xarray").Dataset(variables, coordinates, about)
-        return made
+        return library("xarray").Dataset(variables, coordinates, about)
 
     def digest(self) -> str:
         """One sha256 of all that was trained: experiment, seeds, weights and metrics; no times, no hardware."""

@@ -239,8 +239,7 @@ class Study:
     @property
     def main(self) -> str:
         """The metric that answers the study's question: the first."""
-        first: str = next(iter(self.metrics))
-        return first
+        return next(iter(self.metrics))
 
     def spread(self, row: Trained, metric: str) -> Spread:
         """Median and interval of one metric of one cell."""

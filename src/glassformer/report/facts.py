@@ -220,8 +220,7 @@ def _attention(run: Run, e: Examples) -> tuple[Array, dict[str, Array], str | No
 def _mean(rows: Array, keys: Array) -> Array:
     """(block, head): attention on the keys of a role, over the queries that have such a key."""
     there = keys.any(axis=-1)
-    found: Array = np.einsum("qbhk,qk->bh", rows[there], keys[there].astype(np.float64)) / there.sum()
-    return found
+    return np.einsum("qbhk,qk->bh", rows[there], keys[there].astype(np.float64)) / there.sum()
 
 
 def _error(wrong: Array, judged: Array) -> float | None:

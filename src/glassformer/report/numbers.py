@@ -41,8 +41,7 @@ def _row(values: np.ndarray) -> list[Any]:
     """The numbers in one row, the last axis fastest, with no more digits than the page will keep of them."""
     with np.errstate(over="ignore"):
         flat = values.ravel().astype(np.float32)
-    found: list[Any] = flat.astype(str).astype(float).tolist()
-    return found
+    return flat.astype(str).astype(float).tolist()
 
 
 def _line(each: Entry, many: int, options: Mapping[str, Any]) -> str:

@@ -71,8 +71,7 @@ def trained(experiment: Experiment, seeds: list[int], folder: Path, progress: Ca
         return open_run(where)
     except StorageError as problem:  # of a study, the same command goes on
         raise StorageError(problem.what, problem.remedy) from problem
-    trained: Run = outcome.run
-    return trained
+    return outcome.run
 
 
 def _begun(folder: Path, experiment: Experiment, seeds: list[int]) -> Run | None:

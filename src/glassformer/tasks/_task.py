@@ -65,7 +65,7 @@ class Split:
             found += tokens[place : place + len(found)]
             found ^= found >> np.uint64(29)
         begin = [start + np.arange(many) for start, many in zip(self.starts, self.windows, strict=True)]
-        return found[np.concatenate(begin)]  # type: ignore[no-any-return]
+        return found[np.concatenate(begin)]
 
 
 def choose(many: int, most: int, *keys: NDArray[Any], middle: bool = False) -> IntArray:

@@ -20,8 +20,7 @@ def find(name: str) -> type[Tokenizer]:
     """The class of a tokenizer: tokenizers/byte_bpe.py holds ByteBpe."""
     import glassformer.tokenizers as folder
 
-    found: type[Tokenizer] = _discover.piece(folder, name, "".join(word.capitalize() for word in name.split("_")))
-    return found
+    return _discover.piece(folder, name, "".join(word.capitalize() for word in name.split("_")))
 
 
 def load(data: bytes, where: str) -> Tokenizer:

@@ -72,8 +72,7 @@ class Trained(Tokenizer):
 
     def save(self) -> bytes:
         """The library's own file: `tokenizers.Tokenizer.from_file` opens it."""
-        data: bytes = self._trained.to_str().encode()
-        return data
+        return self._trained.to_str().encode()
 
     def read(self, text: str) -> IntArray:
         """The pieces of a whole text, stretch by stretch."""
