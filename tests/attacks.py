@@ -56,6 +56,8 @@ from hostile import (
 
 # ---- the attacks of the trial, in all their variants -----------------------------------------------------------------
 
+FORGED = "0.4444321"  # a loss that no training had
+
 BASES = {  # the victim to which a file belongs
     "text.txt": "text",
     "tokenizer.json": "text",
@@ -109,13 +111,13 @@ def _digests() -> Iterator[Attack]:
         rewrite_lines("metrics.jsonl", lambda lines: lines[:-1], False),
         shows,
     )
-    more = lambda lines: [*lines, {**lines[-1], "step": 3001, "validation_loss": 0.5}]  # noqa: E731
+    more = lambda lines: [*lines, {**lines[-1], "step": 3001, "validation_loss": float(FORGED)}]  # noqa: E731
     yield Attack("a line more than was written", "rule", rewrite_lines("metrics.jsonl", more, False), shows)
     running = in_turn(set_about("status", value="running"), rewrite_lines("metrics.jsonl", more, False))
-    yield Attack("running, with a line more than was written", "rule", running, marked=shows)
+    yield Attack("running, with a line more than was written", "rule", running, fine=shows, absent=FORGED)
     none = {"lines": 0, "sha256": sha256(b"").hexdigest()}
     unsaid = in_turn(running, set_about("written", "metrics.jsonl", value=none))
-    yield Attack("running, and no line was written", "rule", unsaid, marked=shows)
+    yield Attack("running, and no line was written", "rule", unsaid, sound=shows, absent=FORGED)
     yield Attack("finished, and no line was written", "rule", set_about("written", "metrics.jsonl", value=none), shows)
     wrong = "0" * 64
     for name, commands in (("metrics.jsonl", shows), ("index.jsonl", (*NUMBERS, "check"))):

@@ -129,6 +129,7 @@ class Attack:
     marked: tuple[str, ...] = ()  # these must refuse, or say that numbers are unverified
     sound: tuple[str, ...] = ()  # these may do either
     fine: tuple[str, ...] = ()  # these must succeed: nothing is wrong
+    absent: str = ""  # what no answer may hold
     always: bool = True  # whether it is tried every time; else it is a variant, or of our own, and drawn
 
     @property
@@ -268,6 +269,8 @@ def _blocks(html: str) -> dict[str, str]:
 
 def _answer(attack: Attack, command: str, outcome: Outcome, place: Path) -> list[str]:
     """Whether a sound answer is the right one."""
+    if attack.absent and any(attack.absent in text for text in (outcome.said, *_texts(place / "out"))):
+        return ["shows what was never verified"]
     if command in LISTS:
         number = re.search(r"loss \d|\"validation_loss\": \[?-?\d", outcome.out)
         return ["shows unverified numbers"] if number and "unverified" not in outcome.out else []
@@ -286,7 +289,9 @@ def _marks(command: str, outcome: Outcome, place: Path) -> bool:
         return _finds(json.loads(outcome.out))
     if command == "report":
         blocks = _blocks((place / "out/report.html").read_text("utf-8"))
-        return any(_finds(json.loads(text)) for text in blocks.values() if text[:1] in "[{")
+        return any(
+            name.endswith("/info") and "unverified" in json.loads(text)["title"] for name, text in blocks.items()
+        )
     if pictures := list((place / "out").rglob("*.svg")):
         return all("unverified" in picture.read_text("utf-8") for picture in pictures)
     return "unverified" in outcome.said

@@ -74,6 +74,11 @@ def _wrong_lines(run: "Run", saved: dict[str, int]) -> list[str]:
         if size < saved.get(relied, 0) and (ahead or name in run.unverified):
             lost = f"has {size:,} of the {saved[relied]:,} bytes that were written"
             found.append(f"{name} {lost}; {folder.AGAIN}")
+    if not found:
+        try:
+            run.metrics  # noqa: B018
+        except Error as problem:
+            found.append(str(problem))
     kept = run.about.get("kept", 0)
     if not found and len(run.steps) < kept and not run.problems:
         found.append(f"{folder.INDEX} lists {len(run.steps):,} of {kept:,} kept steps; {folder.AGAIN}")
