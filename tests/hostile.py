@@ -269,7 +269,11 @@ def _blocks(html: str) -> dict[str, str]:
 
 def _answer(attack: Attack, command: str, outcome: Outcome, place: Path) -> list[str]:
     """Whether a sound answer is the right one."""
-    if attack.absent and any(attack.absent in text for text in (outcome.said, *_texts(place / "out"))):
+    if (
+        attack.absent
+        and command not in LISTS
+        and any(attack.absent in text for text in (outcome.said, *_texts(place / "out")))
+    ):
         return ["shows what was never verified"]
     if command in LISTS:
         number = re.search(r"loss \d|\"validation_loss\": \[?-?\d", outcome.out)

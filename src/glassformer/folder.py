@@ -52,6 +52,7 @@ T = TypeVar("T")
 ENTRY = re.compile(rb'\{"step": (\d{1,8}), "file": "(\d{6})", "row": (\d{1,9}), "sha256": "([0-9a-f]{64})"\}\n')
 HEXADECIMAL = np.isin(np.arange(256), list(b"0123456789abcdef"))  # whether a byte is such a digit
 BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|([\[{])|([\]}])', re.DOTALL)  # a text that never ends reaches the end
+MOST_NAMED = 20  # bad lines
 AGAIN = "put back the file of this run"
 SEAL = "sha256"  # under this name a file that stands by itself holds its own digest
 
@@ -92,8 +93,10 @@ class Lines(Generic[T]):
         return b"".join([*found, self.data[here:]])
 
     def problems(self, name: str) -> list[str]:
-        """One sentence for each bad line."""
-        return [f"{name}, line {number}: {what}" for _, number, what in self.bad]
+        """One sentence for each bad line, and one for those that are too many to name."""
+        more = len(self.bad) - MOST_NAMED
+        said = [f"{name}, line {number}: {what}" for _, number, what in self.bad[:MOST_NAMED]]
+        return [*said, f"{name}: {more:,} more lines are bad"] if more > 0 else said
 
 
 def weights_file(number: int) -> str:
