@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { Trained } from "../src/data/trained";
 import { Batches } from "../src/learn/batches";
-import { onward, rung } from "../src/learn/facts";
+import { onward, rung } from "../src/learn/ladder";
 import { init } from "../src/learn/init";
 import { plan, spread } from "../src/learn/plan";
 import { type Host, type Order, type Progress, type Report, serve } from "../src/learn/protocol";

@@ -1,6 +1,6 @@
 // A run that is trained in this page: what its worker told of it so far, as a source would tell it.
 
-import { rung } from "../learn/facts";
+import { rung } from "../learn/ladder";
 import type { Line } from "../learn/judge";
 import type { Progress } from "../learn/protocol";
 import type { Event, Facts, Metrics, Rung, Weights } from "./source";

@@ -4,8 +4,8 @@ import type { Examples, Facts, Looks, Rung, TaskInfo } from "../data/source";
 import type { Architecture } from "../model/architecture";
 import type { Point } from "../model/model";
 import { type Beside, Passes } from "./judge";
+import { rung } from "./ladder";
 
-const SLACK = 0.02; // share of the ladder's height within which a rung counts as reached, as in summary.py
 const HALF = 0.5; // share of the attention from which a head is said to look at something
 const HAS = 0.2; // beyond looking everywhere alike, from which a head has a role
 const QUERIES = 512; // whose attention is looked at, at every place of a window as often as all that matter
@@ -181,25 +181,6 @@ export class Seen implements Beside {
     });
     return worst < 0 ? null : { kind: this.kinds[worst], share: share(worst) };
   }
-}
-
-/** The place in the ladder of the lowest rung that a loss has reached; -1: it is above all of them. */
-export function rung(ladder: Rung[], loss: number, excess: number): number {
-  const reachable = ladder.filter((each) => each.reachable);
-  const last = reachable[reachable.length - 1];
-  const near = SLACK * (reachable[0].nats - last.nats);
-  const reached = reachable.filter((each) => loss <= each.nats + near || (each === last && excess <= near));
-  return reached.length ? ladder.indexOf(reached[reached.length - 1]) : -1;
-}
-
-/** The next rung and the share of the way to it, for a loss well beyond the rung reached; as `place` in summary.py. */
-export function onward(ladder: Rung[], at: number, loss: number, excess: number): { next: Rung; way: number } | null {
-  const reachable = ladder.filter((each) => each.reachable);
-  const last = reachable[reachable.length - 1];
-  const next = reachable[reachable.indexOf(ladder[at]) + 1];
-  if (at < 0 || !next || loss >= ladder[at].nats - SLACK * (reachable[0].nats - last.nats)) return null;
-  const left = next === last && Number.isFinite(excess) ? excess : loss - next.nats;
-  return { next, way: Math.min(1, Math.max(0, 1 - left / (ladder[at].nats - next.nats))) };
 }
 
 /** Whether a text is learnt by heart: then errors count where only one word can follow. */

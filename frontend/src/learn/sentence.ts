@@ -1,7 +1,7 @@
 // The sentence on top: what a model has understood by now, in one true English sentence made of its facts alone.
 
 import type { Facts, Looks, Rung, TaskInfo } from "../data/source";
-import { onward } from "./facts";
+import { onward } from "./ladder";
 
 const MUCH = 0.9; // share of wrong answers from which nearly all are
 

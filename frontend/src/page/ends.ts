@@ -3,7 +3,7 @@
 
 import type { OpenRun } from "../data/open.svelte";
 import type { Examples } from "../data/source";
-import { onward } from "../learn/facts";
+import { onward } from "../learn/ladder";
 
 const ERROR = 0.02; // share of wrong answers, and
 const EXCESS = 0.02; // nats above the floor, under which a member has learnt its task
