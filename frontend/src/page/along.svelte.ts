@@ -5,9 +5,9 @@ import type { OpenRun } from "../data/open.svelte";
 import type { Examples } from "../data/source";
 import type { Judged } from "./judging";
 import type { Look, Side } from "./looking";
+import type { QUANTITIES } from "./page";
 import { Lane } from "./work";
 
-export const QUANTITIES = ["chance", "loss", "error", "apart"] as const;
 export type Quantity = (typeof QUANTITIES)[number];
 
 const MOST = 400; // steps; as many as a curve of this width can show

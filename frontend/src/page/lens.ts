@@ -1,35 +1,13 @@
 // The logit lens: what would be said if the stream were read out before its end, as in analyses/decide/logit_lens.py.
 
-import type { Architecture } from "../model/architecture";
 import { norm, softmax, times, times_turned } from "../model/products";
 import type { Numbers } from "../model/trace";
 import type { View } from "../panels/panel";
-
-/** A place of the stream that can be read out. */
-export interface Station {
-  point: string;
-  block: number | null;
-}
+import { type Station, stations } from "./stations";
 
 export interface Lens {
   stations: Station[];
   chances: Float32Array; // (station, position, output)
-}
-
-/** Where the stream stands after embedding, after each attention and after each feed-forward part. */
-export function stations(a: Architecture): Station[] {
-  const post = a.norm_place === "post" && a.norm !== "none";
-  const found: Station[] = [{ point: "embedded", block: null }];
-  for (let block = 0; block < a.blocks; block++) {
-    if (a.attention !== "off") found.push({ point: post ? "normed_1" : "middle", block });
-    if (a.feed_forward) found.push({ point: post ? "normed_2" : "out", block });
-  }
-  return found;
-}
-
-/** What the link calls a station: `middle 0`. */
-export function station_name({ point, block }: Station): string {
-  return block === null ? point : `${point} ${block}`;
 }
 
 /** The numbers of a point in one block, (position, feature). */

@@ -7,17 +7,15 @@ import { type Edit, written_weights } from "../model/edits";
 import type { Panel } from "../panels/panel";
 import { quoted } from "../task/words";
 import { LANGUAGES } from "../words/words.svelte";
-import { QUANTITIES } from "./along.svelte";
 import { hindrance, is_weights, rows, rows_of, texts } from "./changes";
 import { THEMES } from "./colours";
 import { CONTROLS } from "./controls";
 import { plain } from "./explaining.svelte";
-import { station_name, stations } from "./lens";
 import { other_parts, read_other, read_part } from "./other";
-import { MODES, MOST, type Page, VERSION, start } from "./page";
+import { MODES, MOST, type Page, QUANTITIES, VERSION, start } from "./page";
 import { kinds_of } from "./predicting.svelte";
 import { read as read_recipe } from "./recipe";
-import { read_logit } from "./towards";
+import { station_name, stations } from "./stations";
 
 type Field = keyof Page;
 
@@ -65,6 +63,12 @@ function whole(least: number, most: (known: Known, page: Page) => number): Check
     if (Number.isSafeInteger(value) && value >= least && value <= top) return "";
     return top < 0 ? NONE : top === 0 ? "there is only 0" : `it is not a whole number from 0 ${known ? `to ${top}` : "up"}`;
   };
+}
+
+/** The position and token of `logit POSITION TOKEN`; null of anything else. */
+export function read_logit(text: string): [number, number] | null {
+  const form = /^logit (\d{1,6}) (\d{1,6})$/.exec(text);
+  return form && [Number(form[1]), Number(form[2])];
 }
 
 /** Why a text is no input; "" if it is one. */

@@ -4,6 +4,7 @@ export const VERSION = "v1";
 export const MOST = 4096; // characters of a link
 
 export const MODES = ["watch", "predict", "change", "train", "compare"] as const;
+export const QUANTITIES = ["chance", "loss", "error", "apart"] as const; // of both sides along the clock
 
 /** Every field with its value on a page that nobody has touched; -1 in `step` and `position` is the last one. */
 export const start = {

@@ -4,6 +4,7 @@ import { counted } from "../model/counted";
 import type { View } from "../panels/panel";
 import { truth } from "../task/truth";
 import { read_at } from "./chances";
+import { read_logit } from "./link";
 import { answer, at } from "./saying";
 import { t } from "../words/words.svelte";
 
@@ -11,12 +12,6 @@ export interface Toward {
   targets: Int32Array | null; // of the loss: what should be answered at each position, −1: nothing
   logit: readonly [number, number] | null;
   said: string; // what is asked about, in a sentence
-}
-
-/** The position and token of `logit POSITION TOKEN`; null of anything else. */
-export function read_logit(text: string): [number, number] | null {
-  const form = /^logit (\d{1,6}) (\d{1,6})$/.exec(text);
-  return form && [Number(form[1]), Number(form[2])];
 }
 
 /** What `page.toward` asks of a view: a logit, or the loss, also where the input has no such logit. */
