@@ -6,6 +6,7 @@
 
 import type { Plugin, Rolldown } from "vite";
 
+const PRELOAD = "\0vite/preload-helper.js";
 const EXPORTS = /export\s*\{([^}]*)\};?\s*$/;
 const IMPORTS = /import\s*\{([^}]*)\}\s*from\s*["'`]\.\/[^"'`]+["'`];?/;
 
@@ -13,6 +14,11 @@ export function one_file(): Plugin {
   return {
     name: "one-file",
     enforce: "post",
+    load: {
+      order: "pre",
+      // Vite's helper loads the styles of a script before it; here they are inside, and no worker starts with import.meta
+      handler: (id) => (id === PRELOAD ? "export const __vitePreload = (load) => load();" : null),
+    },
     generateBundle(_options, bundle) {
       const pieces = Object.values(bundle);
       const chunks = pieces.filter((piece) => piece.type === "chunk");
@@ -22,16 +28,13 @@ export function one_file(): Plugin {
       const styles = (chunk: Rolldown.OutputChunk): string =>
         [...(chunk.viteMetadata?.importedCss ?? [])].map((name) => String((bundle[name] as Rolldown.OutputAsset).source)).join("");
       const script = first.code
-        .replace(/^.*const __vite__mapDeps=.*$/m, "")
-        .replace(/__vite__mapDeps\(\[[^\]]*\]\)/g, "[]")
         .replaceAll("__VITE_PRELOAD__", "[]")
-        .replaceAll("import.meta", "({})") // of Vite's helper for loading, which has nothing to load; no worker would start with it
         .replace(/import\(["'`]\.\/further[^"'`]*["'`]\)/, "globalThis.further()")
         .replace(EXPORTS, (_, names: string) => `globalThis.shared={${pairs(names).map(([inner, outer]) => `get ${outer}(){return ${inner}}`)}};`);
       const second = further.code
         .replace(IMPORTS, (_, names: string) => `const{${pairs(names).map(([outer, inner]) => `${outer}:${inner}`)}}=globalThis.shared;`)
         .replace(EXPORTS, (_, names: string) => `globalThis.furthered={${pairs(names).map(([inner, outer]) => `${outer}:${inner}`)}};`);
-      if (/\bimport\b\s*[({]|\bexport\b\s*\{/.test(script.slice(-2000)) || /^import\b/.test(second)) this.error("the scripts of the page are not as one_file.ts expects them");
+      if (/import\.meta|__vite/i.test(script) || /\bimport\b\s*[({]|\bexport\b\s*\{/.test(script.slice(-2000)) || /^import\b/.test(second)) this.error("the scripts of the page are not as one_file.ts expects them");
       const sheet = `if(globalThis.document){const s=new CSSStyleSheet();s.replaceSync(${JSON.stringify(styles(further))});document.adoptedStyleSheets.push(s)}`;
       page.source = String(page.source)
         .replace(/\s*<script type="module"[^>]*><\/script>/, "")
