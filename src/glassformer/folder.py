@@ -79,11 +79,6 @@ class Lines(Generic[T]):
     data: bytes  # the whole file
     end: int  # the byte after the last whole line
 
-    @property
-    def many(self) -> int:
-        """How many whole lines there are, good or bad."""
-        return len(self.read) + len(self.bad) - any(what == TORN for _, _, what in self.bad[-1:])
-
     def good(self) -> bytes:
         """The good lines, as they are in the file."""
         found, here = [], 0
@@ -286,24 +281,39 @@ def verified(lines: Lines[T], about: Mapping[str, Any], name: str, run: Path) ->
 
     A training appends before run.json tells of it, so the lines after those are not counted yet while it runs.
     """
-    said = written(about, name, run)
-    if said is None:
+    if (said := written(about, name, run)) is None:
         return lines
     many, digest = said
-    path = run / name
-    if lines.many < many:
-        there = f"has {lines.many:,} of the" if lines.data else "is missing or empty, and with it the"
-        raise DamagedError(f"{path} {there} {many:,} lines that were written; {AGAIN}")
-    if lines.many > many and about.get("status") != "running":
-        raise DamagedError(f"{path} goes on after the {many:,} lines that the training wrote; {AGAIN}")
+    data = _covered(lines.data, many, about, run / name)
     bad = [(number, what) for _, number, what in lines.bad if number <= many]
     if bad:
-        raise DamagedError(f"{path} is not what was written there: line {bad[0][0]} is {bad[0][1]}; {AGAIN}")
-    end = lines.end if lines.many == many else _end_of(lines.data, many)
-    read, data = lines.read[:many], lines.data[:end]
+        raise DamagedError(f"{run / name} is not what was written there: line {bad[0][0]} is {bad[0][1]}; {AGAIN}")
+    read = lines.read[:many]
     if sha256(data).hexdigest() != digest and _digest(read) != digest:
-        raise DamagedError(f"{path} is not what was written there; {AGAIN}")
-    return Lines(read, [], data, end)
+        raise DamagedError(f"{run / name} is not what was written there; {AGAIN}")
+    return Lines(read, [], data, len(data))
+
+
+def verify_metrics(run: Folder, about: Mapping[str, Any]) -> None:
+    """Refuse metrics that are not what was written, without parsing them."""
+    if (said := written(about, METRICS, run.path)) is not None:
+        data = _content(run, METRICS, MOST_METRICS, MOST_LINES)
+        if sha256(_covered(data, said[0], about, run.path / METRICS)).hexdigest() != said[1]:
+            raise DamagedError(f"{run.path / METRICS} is not what was written there; {AGAIN}")
+
+
+def _covered(data: bytes, many: int, about: Mapping[str, Any], path: Path) -> bytes:
+    """The first so many lines, if there are as many, and only in a training that goes on more."""
+    there = data.count(b"\n")
+    if there < many:
+        lost = f"has {there:,} of the" if data else "is missing or empty, and with it the"
+        raise DamagedError(f"{path} {lost} {many:,} lines that were written; {AGAIN}")
+    if there > many and about.get("status") != "running":
+        raise DamagedError(f"{path} goes on after the {many:,} lines that the training wrote; {AGAIN}")
+    end = data.rfind(b"\n") + 1 if there == many else 0
+    for _ in range(many if there > many else 0):
+        end = data.index(b"\n", end) + 1
+    return data[:end]
 
 
 def written(about: Mapping[str, Any], name: str, run: Path) -> tuple[int, str] | None:
@@ -322,14 +332,6 @@ def _digest(read: list[Any]) -> str | None:
     """Of entries as we write them, so that another tool's spacing is no damage; of other lines nothing fits."""
     entries = (each.line() for each in read if isinstance(each, Entry))
     return sha256("".join(entries).encode()).hexdigest() if read and isinstance(read[0], Entry) else None
-
-
-def _end_of(data: bytes, many: int) -> int:
-    """The byte after so many lines."""
-    end = 0
-    for _ in range(many):
-        end = data.index(b"\n", end) + 1
-    return end
 
 
 def _content(run: Path | Folder, name: str, most: int, lines: int) -> bytes:

@@ -94,15 +94,19 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e6:.2g} MB"
 
 
-def opened(name: str | None, *, say: bool = True) -> "Run":
-    """The run that a name means; that it was one of several is said, as the name alone does not tell."""
+def opened(name: str | None, *, say: bool = True, verify: bool = True) -> "Run":
+    """The run that a name means, its metrics verified; a notice if the name fits several."""
+    from glassformer import folder
     from glassformer.run import meant
     from glassformer.run import open as open_run
 
     path, among = meant(name)
     if say and name is not None and among > 1:
         typer.echo(f"{name} means {path}, the newest of {among:,} that begin so", err=True)
-    return open_run(path)
+    run = open_run(path)
+    if verify:
+        folder.verify_metrics(run.folder, run.about)
+    return run
 
 
 def mark(subject: "Run | Study") -> dict[str, Any]:
