@@ -319,6 +319,8 @@ def _covered(data: bytes, many: int, about: Mapping[str, Any], path: Path) -> by
 def written(about: Mapping[str, Any], name: str, run: Path) -> tuple[int, str] | None:
     """How many lines of a file were written, and their sha256, as run.json has them; None where it does not say."""
     said = about.get("written")
+    if name == TIMES:  # beside the other facts that two equal trainings do not share
+        said = about["times"].get("written") if isinstance(about.get("times"), dict) else None
     if said is None or (isinstance(said, dict) and name not in said):
         return None
     found = said.get(name) if isinstance(said, dict) else None

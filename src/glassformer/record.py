@@ -56,7 +56,7 @@ class Recorder:
         self._listed: dict[int, Entry] = {}
         self._logged: set[int] = set()
         self._length = {folder.INDEX: 0, folder.METRICS: 0, folder.TIMES: 0}
-        self._written = {name: _Written() for name in LINES}
+        self._written = {name: _Written() for name in (*LINES, folder.TIMES)}
         self._files = 0  # weights files listed so far
         self._since = time.monotonic()
 
@@ -147,8 +147,8 @@ class Recorder:
         if slow := "".join(json.dumps(plain(line)) + "\n" for line in times):
             self._append(folder.TIMES, slow)
         self._save(int(step), state)
-        written = {name: each.table() for name, each in self._written.items()}
-        self._about |= {"last_step": int(step), "kept": len(self._listed), "written": written}
+        self._about |= {"last_step": int(step), "kept": len(self._listed)}
+        self._count_lines()
         self._describe()
 
     @storage.advising(RESUMABLE)
@@ -230,8 +230,7 @@ class Recorder:
 
     def _append(self, name: str, text: str) -> None:
         self._length[name] = self._folder.append(name, text, at=self._length[name])
-        if name in self._written:
-            self._written[name].add(text.encode())
+        self._written[name].add(text.encode())
 
     def _newest(self) -> tuple[dict[str, Array] | None, dict[str, int]]:
         try:
@@ -244,20 +243,26 @@ class Recorder:
     def _mend(self, saved: Mapping[str, int]) -> None:
         """Cut off what a write left unfinished, and learn what is there already."""
         index, metrics = folder.index(self._folder), folder.metrics(self._folder)
-        folder.verified(index, self._about, folder.INDEX, self.path)
-        folder.verified(metrics, self._about, folder.METRICS, self.path)
-        self._cut(folder.INDEX, index, saved["index"])
-        self._cut(folder.METRICS, metrics, saved["metrics"])
-        self._cut(folder.TIMES, folder.times(self._folder), 0)
+        files: dict[str, folder.Lines[Any]] = {folder.INDEX: index, folder.METRICS: metrics}
+        files[folder.TIMES] = folder.times(self._folder)
+        for name, relied in ((folder.INDEX, saved["index"]), (folder.METRICS, saved["metrics"]), (folder.TIMES, 0)):
+            if name != folder.TIMES:
+                folder.verified(files[name], self._about, name, self.path)
+            self._cut(name, files[name], relied)
+            self._written[name].add(files[name].data[: self._length[name]])
         for entry in index.read:
             self._listed.setdefault(entry.step, entry)
         self._logged = {line["step"] for line in metrics.read}
         self._files = max([saved["files"], *(entry.file + 1 for entry in self._listed.values())])
         self._about["last_step"] = max(saved["step"], _count(self._about.get("last_step")))
         self._about["kept"] = len(self._listed)
-        for name, lines in ((folder.INDEX, index), (folder.METRICS, metrics)):
-            self._written[name].add(lines.data[: self._length[name]])
-        self._about["written"] = {name: written.table() for name, written in self._written.items()}
+        self._count_lines()
+
+    def _count_lines(self) -> None:
+        """Have run.json say how much was written; of the times, outside what two equal trainings share."""
+        self._about["written"] = {name: self._written[name].table() for name in LINES}
+        times = self._about["times"] if isinstance(self._about.get("times"), dict) else {}
+        self._about["times"] = {**times, "written": {folder.TIMES: self._written[folder.TIMES].table()}}
 
     def _cut(self, name: str, found: folder.Lines[Any], relied: int) -> None:
         """Cut off a torn end; bad lines before the place the state relied on are damage, and stay as they are."""

@@ -273,7 +273,8 @@ class Run:
     @cached_property
     def times(self) -> dict[str, Array]:
         """Seconds, steps and tokens per second at the logged steps; two equal trainings differ in these alone."""
-        lines = folder.times(self.folder).read
+        found = folder.times(self.folder)
+        lines = folder.verified(found, self.about, folder.TIMES, self.path).read if found.data else []
         names = dict.fromkeys(name for line in lines for name in line)
         return {name: np.array([_number(line.get(name)) for line in lines], dtype=np.float64) for name in names}
 

@@ -40,7 +40,7 @@ def _analysis(folder: ModuleType, name: str) -> "Callable[..., Result]":
         if edits == "training":
             found = replace(found, clock=f"{found.clock} · {ORIGINAL}".lstrip(" ·"))
         subjects = [each for one in subject for each in (one if isinstance(one, list | tuple) else [one])]
-        if any(getattr(each, "unverified", ()) for each in subjects):
+        if UNVERIFIED not in found.clock and any(getattr(each, "unverified", ()) for each in subjects):
             found = replace(found, clock=f"{found.clock} · {UNVERIFIED}".lstrip(" ·"))
         return found if not found.held_out or run is None or held_out(run) else replace(found, held_out=False)
 

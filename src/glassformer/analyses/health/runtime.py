@@ -6,7 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies
+from glassformer import folder
+from glassformer.analyses import UNVERIFIED, _applies
 from glassformer.analyses._options import Option
 from glassformer.analyses._result import Array, Labelled, Result, percent, result
 from glassformer.architecture import Architecture
@@ -90,8 +91,10 @@ def runtime(
     measured = {name: _measured(several, name) for name, several in sizes.items()} if measure else {}
     attention = _measured(sizes["context"], "context", alone=True) if measure else None
     whole, busiest = sum(memory.values()), max(operations, key=lambda part: operations[part])
-    late = speed[int(FIRST * len(speed)) :]
+    late, hardware = speed[int(FIRST * len(speed)) :], run.about.get("hardware")
+    verified = not len(at) or folder.written(run.about, folder.TIMES, run.path) is not None
     return Runtime(
+        clock="" if verified else UNVERIFIED,
         speed=Labelled(speed, {"step": at[1:].astype(int)}, "steps per second"),
         memory=Labelled(np.array(list(memory.values()), dtype=float), {"part": tuple(memory)}, "bytes"),
         operations=Labelled(
@@ -117,7 +120,7 @@ def runtime(
         blocks=a.blocks,
         width=a.width,
         overtakes=overtakes(a),
-        device=str(run.about.get("hardware", {}).get("device", "")),
+        device=str(hardware.get("device", "")) if isinstance(hardware, dict) else "",
     )
 
 
