@@ -54,7 +54,7 @@ class Training:
     keep_bytes: int = setting("budget for the kept weights", 64_000_000, least=0)
     precision: Literal["float32", "mixed"] = setting("mixed: products in bfloat16 where there is a GPU", "float32")
     judged: int | None = setting("windows behind each logged line; absent: 1,000, and all of them at the last step",
-                                 None, least=1, most=1_000_000)  # fmt: skip
+                                 None, least=1, most=100_000)  # fmt: skip
 
     @property
     def windows(self) -> int:

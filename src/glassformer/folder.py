@@ -33,12 +33,12 @@ TEXT, TOKENIZER = "text.txt", "tokenizer.json"  # of runs that learn a text
 FILES = {TEXT: MOST_TEXT, TOKENIZER: 16_000_000, SOURCE: MOST_SOURCE}  # what a run may keep for its task → most bytes
 
 # docs/limits.md explains these. Each is above what a training writes, which has limits of its own.
-MOST_ABOUT = 4_000_000  # bytes of run.json
+MOST_ABOUT, MOST_STATUS, MOST_NAME = 4_000_000, 100, 300  # bytes of run.json, characters of its status and name
 MOST_METRICS = 256_000_000  # bytes of the metrics
-MOST_LINES = 100_000  # lines of the metrics
+MOST_LINES = 50_000  # lines of the metrics
 MOST_LINE = 64_000_000  # bytes of one line
 MOST_KEYS = 2_000  # of one line
-MOST_VALUES = 10_000_000  # of one file, in lists and tables
+MOST_VALUES = 5_000_000  # of one file, in lists and tables
 MOST_TABLES = 100_000  # lists and tables in one line or table
 MOST_CELLS = 32_000_000  # numbers of all metrics as columns
 MOST_DEPTH = 32  # lists and tables within each other
@@ -146,6 +146,9 @@ def about(run: Path | Folder) -> dict[str, Any]:
         version = made.get("glassformer") if isinstance(made, dict) else None
         needed = f"Glassformer {version:.60} or newer" if isinstance(version, str) else "a newer Glassformer"
         raise DamagedError(f"{path} has schema {schema}, this version reads up to {SCHEMA}; open it with {needed}")
+    status = found.get("status", "")
+    if not isinstance(status, str) or len(status) > MOST_STATUS:
+        raise DamagedError(f"{path} is damaged: status = {status!r:.60} is not a word or two")
     for name in ("last_step", "kept"):
         if name in found and not _is_count(found[name], MOST_STEP):
             raise DamagedError(f"{path} is damaged: {name} = {found[name]!r:.60} is not between 0 and {MOST_STEP:,}")
@@ -183,7 +186,8 @@ def experiment(about: dict[str, Any], run: Path | Folder) -> tuple[Experiment, l
     """The experiment that run.json tells of, and which of the files it was made from have no digest."""
     tables, seeds, digests = about.get("experiment"), about.get("seeds"), about.get("files", {})
     where = at(run).path / ABOUT
-    if not isinstance(tables, dict) or not isinstance(tables.get("name"), str):
+    name = tables.get("name") if isinstance(tables, dict) else None
+    if not isinstance(tables, dict) or not isinstance(name, str) or len(name) > MOST_NAME:
         raise DamagedError(f"{where} is damaged: it names no experiment")
     if not isinstance(seeds, list) or not seeds or not all(_is_count(seed, 2**31) for seed in seeds):
         raise DamagedError(f"{where} is damaged: seeds = {seeds!r:.60} is not a list of seeds")
@@ -195,7 +199,7 @@ def experiment(about: dict[str, Any], run: Path | Folder) -> tuple[Experiment, l
         raise DamagedError(f"{where} is damaged: {unknown[0]!r:.60} is not a file that a run keeps")
     kept = Kept(at(run), digests)
     try:
-        found = from_tables(tables, tables["name"], kept, at(run).path)
+        found = from_tables(tables, name, kept, at(run).path)
     except (NeededError, DamagedError):
         raise
     except Error as problem:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MOST_TEXT = 64_000  # characters of one input
 MOST_TRACED = 1 << 30  # numbers of one trace: four gigabytes
 MOST_TOKENS = 1_000_000  # of one call to generate
+LARGEST = float(np.finfo(np.float32).max)
 FIRST = "`glassformer train plus_last_even` makes one"
 CREATED = re.compile(rb'"created": ?"([0-9T:.+-]{10,40})"')  # a time; inside a text of JSON its quotes would be escaped
 
@@ -268,6 +269,8 @@ class Run:
             raise DamagedError(f"{path} makes columns of {cells:,} numbers; the most is {most:,}")
         columns = {name: _column([line.get(name) for line in flat], self.members) for name in first if name != "step"}
         step = np.array([line["step"] for line in flat], dtype=np.int64)
+        if (np.diff(step) <= 0).any():
+            raise DamagedError(f"{self.path / folder.METRICS} is damaged: its steps do not rise; {folder.AGAIN}")
         return {"step": step, **{name: column for name, column in columns.items() if column is not None}}
 
     @cached_property
@@ -671,13 +674,17 @@ def _flatten(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def _column(values: list[Any], members: int) -> Array | None:
-    """One metric over all lines; None if it is no number, nor one per member. What is missing, or unfit, is NaN."""
+    """One metric over all lines; None if it is no number, nor one per member. What is missing, or unfit, is NaN.
+
+    No training computes a number beyond float32, and pictures of one have no scale.
+    """
     arrays = [_numbers(value) for value in values]
     shape = next((array.shape for array in arrays if array is not None), None)
     if shape is None or shape not in ((), (members,)):
         return None
     unknown = np.full(shape, np.nan)
-    return np.stack([unknown if array is None or array.shape != shape else array for array in arrays])
+    column = np.stack([unknown if array is None or array.shape != shape else array for array in arrays])
+    return np.where(np.isfinite(column) & (np.abs(column) > LARGEST), np.nan, column)
 
 
 def _numbers(value: Any) -> Array | None:

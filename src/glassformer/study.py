@@ -357,7 +357,10 @@ def _trained(cell: Cell, said: Mapping[str, Any], experiment: Experiment) -> Tra
 
 def _numbers(values: Sequence[Any]) -> Floats:
     """What is no number stands in the file as a text, which float reads."""
-    return np.array([[float(v) for v in each] if isinstance(each, list) else float(each) for each in values])
+    found = np.array([[float(v) for v in each] if isinstance(each, list) else float(each) for each in values])
+    if (np.abs(found[np.isfinite(found)]) > np.finfo(np.float32).max).any():
+        raise ValueError("a number is larger than any that a training computes")
+    return found
 
 
 def _is(kind: type[T], value: Any) -> T:

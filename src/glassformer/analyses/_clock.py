@@ -65,7 +65,8 @@ def window_floor(run: Run, member: int = 0, part: Literal["train", "validation"]
 
 def judged(run: Run, part: str = "validation") -> Array | None:
     """(line,): how many windows of a part are behind each line; None where a run does not say."""
-    return metrics(run).get(f"judged.{part}")
+    many = metrics(run).get(f"judged.{part}")
+    return many if many is not None and np.isfinite(many).all() else None
 
 
 def floors(run: Run, part: str) -> Array | None:

@@ -10,6 +10,7 @@ import typer
 from glassformer.commands import _shared
 from glassformer.errors import Error
 
+MOST_TEXT = 100  # characters of a name or a time
 MOST = 25  # that are shown to a person who names no beginning
 
 
@@ -48,16 +49,27 @@ def _row(path: Path) -> dict[str, Any]:
     experiment, times = about.get("experiment"), about.get("times")
     return {
         "name": path.name,
-        "experiment": experiment.get("name") if isinstance(experiment, dict) else None,
+        "experiment": _text(experiment.get("name")) if isinstance(experiment, dict) else None,
         "status": seen.status,
         "members": about.get("members"),
         "last_step": seen.last_step,
         "kept_steps": seen.kept,
-        "validation_loss": newest.get("validation_loss"),
+        "validation_loss": _loss(newest.get("validation_loss"), about.get("members")),
         "unverified": ["metrics.jsonl"],  # of which only the end was read
         "bytes": seen.size,
-        "created": times.get("created") if isinstance(times, dict) else None,
+        "created": _text(times.get("created")) if isinstance(times, dict) else None,
     }
+
+
+def _text(value: Any) -> str | None:
+    """A short text from a file that was not verified."""
+    return value[:MOST_TEXT] if isinstance(value, str) else None
+
+
+def _loss(value: Any, members: Any) -> Any:
+    """A number, or one for each member; a text stands for what is no number."""
+    fits = isinstance(value, float | int) or (isinstance(value, list) and len(value) == members)
+    return value if fits else _text(value)
 
 
 def _words(row: dict[str, Any]) -> str:

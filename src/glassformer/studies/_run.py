@@ -155,7 +155,7 @@ def changed(base: Experiment, cell: Cell) -> Experiment:
     return from_tables(assign(base.tables(), list(cell.settings)), base.name)
 
 
-SAME = ("study", "experiment", "seeds", "without", "files")
+SAME = ("study", "experiment", "seeds", "without", "files", "metrics")
 
 
 def place(plan: dict[str, Any], out: Path | None, root: Path = Path("studies")) -> Path:
@@ -196,7 +196,7 @@ def _difference(begun: dict[str, Any], plan: dict[str, Any]) -> str:
                 elif values != old:
                     return f"{table} = {old}, not {values}"
         elif begun.get(key) != plan[key]:
-            return f"{key} = {begun.get(key)}, not {plan[key]}"
+            return f"{key} = {begun.get(key)!s:.100}, not {plan[key]!s:.100}"
     return "of other settings"
 
 

@@ -20,7 +20,7 @@ SURE = 1 - 1e-9  # every block that is still possible goes on with the same toke
 class Repeated(InView):
     """Sequences of 32 tokens of 64. Training goes over `sequences` of them once before any comes twice."""
 
-    sequences: int = setting("sequences to train on", 16_384, least=16, most=1_000_000)
+    sequences: int = setting("sequences to train on", 16_384, least=16, most=200_000)
     held_out: int = setting("sequences to judge by", 1_000, least=1, most=100_000)
 
     vocabulary = tuple(map(str, range(SYMBOLS)))

@@ -15,7 +15,7 @@ from glassformer.tasks._ladder import ladder
 from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, Part, Rung, Split, Task
 
 MOST_LENGTH = 10_000  # the states are followed token by token to the end of the longest sequence
-MOST_TOKENS = 50_000_000  # a data set of this size fills half a gigabyte
+MOST_TOKENS = 10_000_000  # a data set of this size fills a tenth of a gigabyte
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Rule(Task):
     answer must be looked up, `back` or `source`. Nine tenths of the sequences train, in the order they were drawn.
     """
 
-    sequences: int = setting("sequences drawn, nine tenths of them to train on", 1500, least=2, most=MOST_TOKENS // 2)
+    sequences: int = setting("sequences drawn, nine tenths of them to train on", 1500, least=2, most=200_000)
     shortest: int = setting("tokens of the shortest sequence", 16, least=2, most=MOST_LENGTH)
     longest: int = setting("tokens of the longest one", 32, least=2, most=MOST_LENGTH)
 
