@@ -3,6 +3,8 @@
 import errno
 import itertools
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -516,3 +518,74 @@ def test_a_damaged_state_is_not_resumed_from(tmp_path):
     with pytest.raises(DamagedError, match="not those that were saved"):
         Recorder.resume(tmp_path / "run")
     assert not (tmp_path / "run" / "lock").exists()
+
+
+def test_a_folder_that_is_removed_meanwhile_is_not_made_again(tmp_path):
+    recorder = Recorder.create(tmp_path / "run", small_life.experiment(), [7])
+    small_life.hand_over(recorder, -1, 3)
+    shutil.rmtree(tmp_path / "run")
+    with pytest.raises(StorageError, match="was removed, or is being removed, while the training wrote there"):
+        small_life.hand_over(recorder, 3, 6)
+    recorder.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files")
+@pytest.mark.parametrize("name", ["file", "folder/file"])
+def test_a8_only_regular_files_are_read_and_written(tmp_path, name):
+    """A8: a link, a pipe or a socket in the place of a file or of its folder; what it leads to stays as it is."""
+    import socket
+
+    outside, place = tmp_path / "outside", storage.Folder(tmp_path / "place")
+    outside.mkdir()
+    (outside / "file").write_text("precious")
+    path = place.path / name
+    path.parent.mkdir(parents=True)
+    pair = socket.socket(socket.AF_UNIX)
+    for put in (
+        lambda: path.symlink_to(outside / "file"),
+        lambda: path.symlink_to(outside / "new"),
+        lambda: path.symlink_to(path),
+        lambda: os.mkfifo(path),
+        lambda: pair.bind(str(path)),
+        lambda: path.mkdir(),
+    ):
+        put()
+        with pytest.raises((DamagedError, StorageError)):
+            place.append(name, "more", at=0)
+        for work in (lambda: place.read(name, 100), lambda: place.open(name)):
+            with pytest.raises((DamagedError, IsADirectoryError)):
+                work()
+        with pytest.raises((DamagedError, StorageError)):
+            place.cut(name, 0)
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    pair.close()
+    path.symlink_to(outside / "file")
+    place.replace(name, b"mine")  # takes the link's place, not the file's it leads to
+    assert place.read(name, 100) == b"mine"
+    if name != "file":
+        shutil.rmtree(path.parent)
+        path.parent.symlink_to(outside)
+        for work in (lambda: place.read(name, 100), lambda: place.replace(name, b""), lambda: place.remove(name)):
+            with pytest.raises(DamagedError, match="not a folder but a link"):
+                work()
+        assert place.stat(name) is None
+        with pytest.raises(DamagedError, match="not a folder but a link"):
+            place.entries("folder")
+    with pytest.raises(DamagedError, match="leads out of"):
+        place.read("../outside/file", 100)
+    assert [each.name for each in outside.iterdir()] == ["file"]
+    assert (outside / "file").read_text() == "precious"
+
+
+def test_files_of_a_run_are_opened_in_one_place():
+    """Whoever reads or writes in a folder from a stranger does it through `storage.Folder`."""
+    package = Path(storage.__file__).parent
+    files = [package / f"{name}.py" for name in ["folder", "glance", "lock", "record", "run", "study", "tensors", "whole"]]
+    files += [*(package / "studies").glob("*.py"), *(package / "report").glob("*.py"), package / "claims/_settle.py"]
+    files += [package / "tasks/_text.py", *(package / "tokenizers").glob("*.py"), package / "gallery/shape.py"]
+    own = {"filling.py": 3, "_settle.py": 1, "lock.py": 2}  # files of the package itself, and of /proc
+    for path in files:
+        calls = re.findall(r"\b(?:os\.open|(?<![.\w])open|io\.open|path\.open)\(|\.(?:read|write)_(?:text|bytes)\(",
+                           re.sub(r"def open\(|opened\.open\(", "", path.read_text("utf-8")))  # fmt: skip
+        assert len(calls) == own.get(path.name, 0), (path, calls)
