@@ -69,9 +69,12 @@ class Questions(InView):
         which = self.every.parts[part]
         return Split.of(self._windows(context, which), self.every.kind[which])
 
-    def _windows(self, context: int, which: IntArray) -> IntArray:
+    def _fitting(self, context: int) -> None:
         if context != self.length:
             raise CallError(f"context = {context} does not fit: a question has {self.length} tokens; set it to that")
+
+    def _windows(self, context: int, which: IntArray) -> IntArray:
+        self._fitting(context)
         return np.column_stack([self.every.questions, self.every.answers])[which]
 
     def examples(self, context: int, part: Part, most: int) -> Examples:
@@ -114,12 +117,14 @@ class Questions(InView):
 
     def ladder(self, context: int) -> tuple[Rung, ...]:
         """What a model loses that sees only so much of a question; by listing all of them."""
-        self._windows(context, np.arange(1))
+        self._fitting(context)
+        return self._rungs
+
+    @cached_property
+    def _rungs(self) -> tuple[Rung, ...]:
         even = np.arange(len(self.vocabulary)) < self.outputs
         uniform = Rung("uniform guess", log(self.outputs), lambda tokens: even / self.outputs)  # noqa: ARG005
-        return self.__dict__.setdefault(
-            "_ladder", (uniform, *(self._rung(name, seen) for name, seen in self.rungs.items()))
-        )
+        return (uniform, *(self._rung(name, seen) for name, seen in self.rungs.items()))
 
     def _rung(self, name: str, seen: Seen) -> Rung:
         """The best guess from what is seen of a question."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from itertools import product
-from math import log
 from typing import Literal, get_args
 
 import numpy as np
 
 from glassformer.errors import CallError
 from glassformer.settings import setting
-from glassformer.tasks._task import BoolArray, Data, Examples, FloatArray, IntArray, InView, Part, Rung, Split, choose
+from glassformer.tasks._questions import Listed, Questions, Seen, certain
+from glassformer.tasks._task import Examples, IntArray, Part, Rung, Split, choose
 
 ANSWER: dict[str, Callable[[tuple[int, ...]], int]] = {
     "First": lambda digits: digits[0],
@@ -49,7 +49,7 @@ def answer(question: Question) -> int:
     return ZERO + ANSWER[OPERATIONS[question[0]]](question[1:])
 
 
-def read(tokens: IntArray, arguments: int = 3) -> Question | None:
+def read(tokens: Sequence[int] | IntArray, arguments: int = 3) -> Question | None:
     """The question that these tokens begin with, if they do."""
     long = length(arguments)
     row = [int(token) for token in tokens[:long]]
@@ -61,7 +61,7 @@ def read(tokens: IntArray, arguments: int = 3) -> Question | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FiveOperations(InView):
+class FiveOperations(Questions):
     """Questions such as Max(5,3,9), each with one answer; all 5 000 can be listed, so nothing is left to chance.
 
     `split` keeps distinct questions apart, or whole multisets of digits, so that no test question was seen in any
@@ -83,8 +83,15 @@ class FiveOperations(InView):
 
     vocabulary = WORDS
     showcase = ("Max(5,3,9)", "First(5,3,9)", "Min(7,1,9)", "Last(7,1,9)", "Max(9,9,5)", "Min(1,0,3)")
-    answers = "one"
     kinds = OPERATIONS
+    rungs = {  # noqa: RUF012
+        "answer frequencies": lambda question: (),  # noqa: ARG005
+        "operation only": lambda question: question[:1],
+        "digits without operation": lambda question: question[1:],
+        "operation and digits without order": lambda question: (question[0], *sorted(question[1:])),
+        "Max and Min confused": lambda question: (min(question[0], 3), *question[1:]),
+        "the rule": lambda question: question,
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -146,13 +153,14 @@ class FiveOperations(InView):
         parts["train"] = [each for each in parts["train"] if each // 10**self.arguments in trained]
         return {part: np.sort(chosen) for part, chosen in parts.items()}
 
-    def _windows(self, context: int, part: Part) -> IntArray:
-        self._fitting(context)
+    def sizes(self) -> dict[str, int]:
+        """None: an experiment says how long its questions are."""
+        return {}
+
+    def listed(self) -> Listed:
+        """All questions; what is dealt out anew for training still has its true answer here."""
         tokens, answers = self.questions()
-        windows = np.column_stack([tokens, answers])[self._parts()[part]]
-        if self.shuffled and part == "train":
-            windows[:, -1] = np.random.default_rng([self.seed, 1]).permutation(windows[:, -1])
-        return windows
+        return Listed(tokens, certain(answers, len(WORDS)), answers, tokens[:, 0] - FIRST, self._parts())
 
     def _fitting(self, context: int) -> None:
         if context != self.length:
@@ -160,18 +168,20 @@ class FiveOperations(InView):
                 f"context = {context} does not fit: a question has {self.length} tokens; set context = {self.length}"
             )
 
-    def data(self, context: int) -> Data:
-        """Every question with its answer is a piece of one window; training goes over them in shuffled passes."""
+    def _asked(self, context: int, part: Part) -> IntArray:
+        """(question, context + 1): the questions of a part with the answers that are trained or judged."""
+        windows = self._windows(context, self.every.parts[part])
+        if self.shuffled and part == "train":
+            windows[:, -1] = np.random.default_rng([self.seed, 1]).permutation(windows[:, -1])
+        return windows
 
-        def split(part: Part) -> Split:
-            windows = self._windows(context, part)
-            return Split.of(windows, windows[:, 0] - FIRST)
-
-        return Data(split("train"), split("validation"), split("test"), order="passes")
+    def _split(self, context: int, part: Part) -> Split:
+        windows = self._asked(context, part)
+        return Split.of(windows, windows[:, 0] - FIRST)
 
     def examples(self, context: int, part: Part, most: int) -> Examples:
         """The whole part, or `most` questions that have its share of every operation."""
-        windows = self._windows(context, part)
+        windows = self._asked(context, part)
         mixed = self.split == "multiset"  # all operations have the same digits, and would be asked about the same few
         order = np.random.default_rng(self.seed).permutation(len(windows)) * mixed
         return self.judged(windows[choose(len(windows), most, windows[:, 0], order)])
@@ -190,20 +200,6 @@ class FiveOperations(InView):
 
     # ---- verdicts ----------------------------------------------------------------------------------------------------
 
-    def allowed(self, tokens: IntArray) -> BoolArray:
-        """(place, token): after a whole question its answer, elsewhere anything."""
-        found = np.ones((len(tokens), len(WORDS)), dtype=bool)
-        question = self._read(tokens)
-        if question is not None:
-            found[self.length - 1] = np.arange(len(WORDS)) == answer(question)
-        return found
-
-    def constrained(self, tokens: IntArray) -> BoolArray:
-        """(place,): only the place after a whole question."""
-        found = np.zeros(len(tokens), dtype=bool)
-        found[self.length - 1 : self.length] = self._read(tokens) is not None
-        return found
-
     def source_position(self, tokens: IntArray) -> IntArray:
         """(place,): after a whole question, the digit that is the answer; the first one if Max or Min is a tie."""
         found = np.full(len(tokens), -1)
@@ -215,26 +211,22 @@ class FiveOperations(InView):
             found[self.length - 1] = 2 + 2 * which
         return found
 
-    def _read(self, tokens: IntArray) -> Question | None:
+    def _read(self, tokens: Sequence[int] | IntArray) -> Question | None:
         """The question that these tokens begin with, if they do and it is filled up."""
         return read(tokens, self.arguments) if len(tokens) >= self.length else None
 
-    def true_distribution(self, tokens: IntArray, context: int) -> FloatArray:  # noqa: ARG002
-        """(place, token): the chance of each answer to the question, as far as it has been read."""
-        every, answers = self.questions()
-        fits, rows = np.ones(len(every), dtype=bool), []
-        for place, token in enumerate(tokens):
-            fits = fits & (every[:, place] == token) if place < every.shape[1] else fits
-            # No question begins this way: any answer may be expected.
-            rows.append(np.bincount(answers[fits] if fits.any() else answers, minlength=len(WORDS)))
-        return np.array([row / row.sum() for row in rows]).reshape(-1, len(WORDS))
+    def _which(self, tokens: IntArray) -> int | None:
+        question = self._read(tokens)
+        return None if question is None else int("".join(map(str, question)))
 
-    # ---- the price of each partial understanding ---------------------------------------------------------------------
+    def _rung(self, name: str, seen: Seen) -> Rung:
+        """What is not a question is told apart by nothing: it has no answer to be known."""
+        return super()._rung(name, lambda tokens: seen(found) if (found := self._read(tokens)) else None)
 
     def ladder(self, context: int) -> tuple[Rung, ...]:
-        """What a model loses that reads only so much of the question; by listing all questions."""
+        """What a model loses that reads only so much of the question; listed once for all data sets."""
         self._fitting(context)
-        return _ladder(self.arguments)
+        return _ladder(self.arguments, self.padded)
 
     # ---- words -------------------------------------------------------------------------------------------------------
 
@@ -273,38 +265,5 @@ def _families(split: str, arguments: int) -> list[list[list[int]]]:
 
 
 @cache
-def _ladder(arguments: int) -> tuple[Rung, ...]:
-    size = len(WORDS)
-    rungs: dict[str, Callable[[Question], Question]] = {
-        "answer frequencies": lambda question: (),  # noqa: ARG005
-        "operation only": lambda question: question[:1],
-        "digits without operation": lambda question: question[1:],
-        "operation and digits without order": lambda question: (question[0], *sorted(question[1:])),
-        "Max and Min confused": lambda question: (min(question[0], 3), *question[1:]),
-        "the rule": lambda question: question,
-    }
-    uniform = Rung("uniform guess", log(size), lambda tokens: np.full(size, 1 / size))  # noqa: ARG005
-    return uniform, *(_rung(name, seen, arguments) for name, seen in rungs.items())
-
-
-def _rung(name: str, seen: Callable[[Question], Question], arguments: int) -> Rung:
-    """The best guess from what is seen of a question."""
-    every, answers = questions(arguments)
-    counts: dict[Question, FloatArray] = {}
-    for tokens, right in zip(every, answers, strict=True):
-        question = read(tokens, arguments)
-        assert question is not None
-        counts.setdefault(seen(question), np.zeros(len(WORDS)))[right] += 1
-    table = np.array(list(counts.values()))
-    total = table.sum(axis=1, keepdims=True)
-    nats = -np.sum(table * np.log(np.where(table > 0, table / total, 1))) / len(every)
-    frequencies = np.bincount(answers, minlength=len(WORDS)) / len(answers)
-
-    def guess(tokens: IntArray) -> FloatArray:
-        question = read(tokens, arguments)
-        if question is None:  # what is not a question has no answer to be known
-            return frequencies
-        row = counts[seen(question)]
-        return row / row.sum()
-
-    return Rung(name, float(nats) + 0.0, guess, accuracy=float(table.max(axis=1).sum() / len(every)))
+def _ladder(arguments: int, padded: int | None) -> tuple[Rung, ...]:
+    return FiveOperations(arguments=arguments, padded=padded)._rungs
