@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
+from glassformer.analyses import _clock
 from glassformer.analyses._options import Option
 from glassformer.analyses._passage import looked_at
-from glassformer.analyses._result import Array
-from glassformer.analyses.attend.attention import attention
+from glassformer.analyses._result import Array, Result
+from glassformer.analyses.attend.attention import attention, named
 from glassformer.errors import CallError
 from glassformer.run import Run
 from glassformer.tasks._text import Text
@@ -18,6 +19,26 @@ QUESTIONS = 2000  # looked at for the pairs that occur
 DIRECTIONS = ("horizontal", "vertical")  # of a drawn plane
 
 Query = Annotated[str | None, Option("one query, a token at a position written `+@5`; none: the one worth following")]
+
+
+class OneHead(Result):
+    """A result about one head: of the block that it names, or else of block 0. Its class declares these fields."""
+
+    head: int
+    heads: int
+    blocks: int
+
+    @property
+    def who(self) -> str:
+        """` (block 0, head 1)` where there is more than one."""
+        block = getattr(self, "block", 0)
+        return f" ({named(block, self.head, self.blocks)})" if self.blocks * self.heads > 1 else ""
+
+
+def about_head(run: Run, head: int, step: int | None, member: int) -> dict[str, Any]:
+    """`step` and `clock` of a result about one head at a kept step, and which head of how many it is."""
+    a = run.architecture
+    return _clock.at_step(run, step or 0, member) | {"head": head, "heads": a.heads, "blocks": a.blocks}
 
 
 def checked(run: Run, block: int, head: int | None, sequence: str | None = None, member: int = 0) -> int:

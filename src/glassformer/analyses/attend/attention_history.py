@@ -5,14 +5,14 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import asked, checked
+from glassformer.analyses._attend import OneHead, about_head, asked, checked
 from glassformer.analyses._options import Head, Member, Option, Sequence, Step, StepAxis, Steps
 from glassformer.analyses._pairs import placed, spoken
 from glassformer.analyses._passage import looked_at
-from glassformer.analyses._result import Labelled, Result, fate, percent, result, thousands
+from glassformer.analyses._result import Labelled, fate, percent, result, thousands
 from glassformer.analyses._scale import Scale, spaced
 from glassformer.analyses._sought import which
-from glassformer.analyses.attend.attention import attention, named
+from glassformer.analyses.attend.attention import attention
 from glassformer.errors import CallError
 from glassformer.run import Run
 
@@ -26,7 +26,7 @@ ON_THE_WAY = (0.25, 0.5, 0.75)  # maps are drawn where one weight has come so fa
 
 
 @result
-class AttentionHistory(Result):
+class AttentionHistory(OneHead):
     """Maps at some steps, and one query's attention at many."""
 
     maps: Labelled  # (step, query_position, key_position)
@@ -75,11 +75,6 @@ class AttentionHistory(Result):
         """The one query in words: `+ at position 5`."""
         return f"{spoken(self.tokens[self.query])} at position {self.query}"
 
-    @property
-    def who(self) -> str:
-        """` (block 0, head 1)` where there is more than one."""
-        return f" ({named(self.block, self.head, self.blocks)})" if self.blocks * self.heads > 1 else ""
-
 
 def attention_history(
     run: Run, *, sequence: Sequence = None, steps: Steps = None,
@@ -113,7 +108,7 @@ def attention_history(
     safe = np.where(lines > 0, lines, 1.0)
     names = placed(last.tokens)
     return AttentionHistory(
-        clock=_clock.text(run, step, member),
+        **about_head(run, head, step, member) | {"step": None},
         maps=Labelled(
             np.stack([at(kept) for kept in chosen]),
             {"step": chosen, "query_position": names, "key_position": names},
@@ -130,9 +125,6 @@ def attention_history(
         causal=a.causal,
         marks=last.marks,
         block=block,
-        head=head,
-        blocks=a.blocks,
-        heads=a.heads,
         steps=tuple(life),
         scale=spaced(run, axis, member),
         target=key,

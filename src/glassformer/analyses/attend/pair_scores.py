@@ -5,13 +5,12 @@ from typing import Annotated
 import numpy as np
 
 from glassformer import reference
-from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import checked, product
+from glassformer.analyses import _applies
+from glassformer.analyses._attend import OneHead, about_head, checked, product
 from glassformer.analyses._judged import mean
 from glassformer.analyses._options import Head, Member, Option, Step
 from glassformer.analyses._pairs import frequent, pairs
-from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
-from glassformer.analyses.attend.attention import named
+from glassformer.analyses._result import Array, Labelled, fate, numbers, percent, result
 from glassformer.architecture import nest, sinusoids
 from glassformer.errors import CallError, unknown
 from glassformer.run import Run
@@ -32,7 +31,7 @@ TERMS = {  # the query's part and the key's part → what a score then depends o
 
 
 @result
-class PairScores(Result):
+class PairScores(OneHead):
     """Scores of all pairs with all pairs; without a norm before the matrices, the exact four terms."""
 
     scores: Labelled | None  # (query_token, query_position, key_token, key_position), NaN: masked; None: too many
@@ -59,19 +58,18 @@ class PairScores(Result):
     def title(self) -> str:
         """What the score depends on."""
         shares, means = self.shares.values, self.by_group.values
-        who = f" ({named(0, self.head, self.blocks)})" if self.blocks * self.heads > 1 else ""
         if not np.isfinite(means).any():
             return fate("the scores are not numbers", self.step)
         if len(shares) and np.isfinite(shares).all():
             first, second, *_ = sorted(zip(shares.tolist(), TERMS.values(), strict=True), reverse=True)
             return (
                 f"What tells one key from another is mostly {first[1]} ({percent(first[0])}), then {second[1]} "
-                f"({percent(second[0])}){who}"
+                f"({percent(second[0])}){self.who}"
             )
         i, j = np.unravel_index(int(np.nanargmax(means)), means.shape)
         asks, meets = (self.by_group.axes[axis].labels for axis in ("query_group", "key_group"))
         high = f"{means[i, j]:.2f}".replace("-", "\u2212")
-        said = f"{asks[i]} queries score {meets[j]} keys highest: {high} on average{who}"
+        said = f"{asks[i]} queries score {meets[j]} keys highest: {high} on average{self.who}"
         return said[0].upper() + said[1:]
 
 
@@ -138,8 +136,7 @@ def pair_scores(
     kinds = {name: rows_of for name, rows_of in kinds.items() if rows_of}
     means = np.array([[mean(scores[i][:, :, j], met[i][:, :, j]) for j in kinds.values()] for i in kinds.values()])
     return PairScores(
-        step=every.step,
-        clock=_clock.text(run, every.step or 0, member),
+        **about_head(run, head, every.step, member),
         scores=whole,
         terms=terms,
         shares=Labelled(shares, {"part": tuple(TERMS) if len(shares) else ()}, "share"),
@@ -148,9 +145,6 @@ def pair_scores(
         context=context,
         rows=rows or "",
         causal=a.causal,
-        head=head,
-        heads=a.heads,
-        blocks=a.blocks,
         why_no_terms=why,
         biased="attention" in a.biases,
         product=product(run),

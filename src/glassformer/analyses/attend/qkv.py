@@ -4,13 +4,13 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
+from glassformer.analyses import _applies, _attend
 from glassformer.analyses._attend import DIRECTIONS, checked, example, looked_up, tokens_of, trigger
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import Pairs, groups, pairs
 from glassformer.analyses._plane import Plane, plane
 from glassformer.analyses._reel import Reel, extent, frames_of, glance, strip
-from glassformer.analyses._result import Array, Labelled, Result, fate, listed, numbers, percent, result, thousands
+from glassformer.analyses._result import Array, Labelled, fate, listed, numbers, percent, result, thousands
 from glassformer.analyses.attend.attention import named
 from glassformer.run import Run
 
@@ -26,7 +26,7 @@ GLANCE = 30  # frames looked at for the limits of a film
 
 
 @result
-class Qkv(Result):
+class Qkv(_attend.OneHead):
     """All pairs and their three images, each on its own plane; the matrices of one head."""
 
     exact: dict[str, Labelled]  # embedded, query, key, value: (token, position, feature)
@@ -54,7 +54,7 @@ class Qkv(Result):
         sizes, shares = self.singular.values, np.nan_to_num(self.reads.values)
         if not np.isfinite(sizes).all():
             return fate("the weights are not numbers", self.step)
-        whose = f" of {named(0, self.head, self.blocks)}" if self.blocks * self.heads > 1 else ""
+        whose = f" of {named(0, self.head, self.blocks)}" if self.who else ""
         first, *rest = (int(k) for k in np.argsort(-sizes[:, 0], kind="stable"))
         stretch = f"stretches most, up to {sizes[first, 0]:.2f} ×"
         part, feature = (int(k) for k in np.unravel_index(int(shares.argmax()), shares.shape))
@@ -106,8 +106,7 @@ def qkv(
             sizes[row] = np.linalg.svd(matrices[part], compute_uv=False)
     turn = np.linspace(0, 1, ROUND)
     return Qkv(
-        step=all_pairs.step,
-        clock=_clock.text(run, all_pairs.step or 0, member),
+        **_attend.about_head(run, head, all_pairs.step, member),
         exact={p: Labelled(v, axes | {"feature": numbers(v.shape[-1])}) for p, v in exact.items()},
         drawn={
             p: Labelled(on_plane(planes[p], v, all_pairs), axes | {"direction": DIRECTIONS}) for p, v in exact.items()
@@ -121,9 +120,6 @@ def qkv(
         reads=Labelled(_reads(matrices), {"part": PARTS, "feature": numbers(a.width)}, "share"),
         planes=planes,
         groups=tuple(groups(run)[k] for k in all_pairs.ids),
-        head=head,
-        heads=a.heads,
-        blocks=a.blocks,
         example=example(run, all_pairs.ids, sequence),
         asked=_asked(run, all_pairs, sequence),
         width=a.width,

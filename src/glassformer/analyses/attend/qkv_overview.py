@@ -43,7 +43,7 @@ class QkvOverview(Result):
         best = int(np.argmax(weights))
         whose = "its own" if best == query else f"that of {spoken(seen.tokens[best])} at position {best}"
         said = (
-            f"Of the value that {spoken(seen.tokens[query])} at position {query} passes on{seen.where}, "
+            f"Of the value that {spoken(seen.tokens[query])} at position {query} passes on{seen.who}, "
             f"{percent(float(weights[best]))} is {whose}"
         )
         return said + (f", {which(seen.copied)}" if seen.source[query] == best else "")

@@ -6,14 +6,13 @@ from typing import Annotated
 
 import numpy as np
 
-from glassformer.analyses import _applies, _attend, _clock
+from glassformer.analyses import _applies, _attend
 from glassformer.analyses._options import Frames, Head, Member, Option, Pace, Sequence, Shown, Step
 from glassformer.analyses._pairs import at_position, groups, paired, pairs, read_pair, spoken, these
 from glassformer.analyses._plane import PairPlane, pair_plane
 from glassformer.analyses._reel import Reel, extent, frames_of, glance, strip
-from glassformer.analyses._result import Array, Axis, Labelled, Place, Result, fate, listed, numbers, result, thousands
+from glassformer.analyses._result import Array, Axis, Labelled, Place, fate, listed, numbers, result, thousands
 from glassformer.analyses._sought import copied
-from glassformer.analyses.attend.attention import named
 from glassformer.run import Run
 
 ORDER = 30
@@ -29,7 +28,7 @@ GLANCE = 60  # frames looked at for the limits of a film
 
 
 @result
-class QueryKeySpace(Result):
+class QueryKeySpace(_attend.OneHead):
     """All queries and keys of a head on a plane where dot products are scores, and one query followed.
 
     Arrays over groups are of the keys that this query can meet, other than its own, the highest mean score first.
@@ -100,11 +99,6 @@ class QueryKeySpace(Result):
         """Every token at every position, token by token."""
         return paired(self.queries.axes["token"].labels, len(self.queries.axes["position"]))
 
-    @property
-    def who(self) -> str:
-        """` (block 0, head 1)` where there is more than one."""
-        return f" ({named(0, self.head, self.blocks)})" if self.blocks * self.heads > 1 else ""
-
 
 def query_key_space(
     run: Run, *, query: _attend.Query = None, sequence: Sequence = None, head: Head = None, step: Step = -1,
@@ -142,8 +136,7 @@ def query_key_space(
     best, share = _position(scores, others)
     told = _by_group(scores, others, np.array(kinds), tuple(run.task.groups))
     return QueryKeySpace(
-        step=all_pairs.step,
-        clock=_clock.text(run, all_pairs.step or 0, member),
+        **_attend.about_head(run, head, all_pairs.step, member),
         queries=Labelled(drawn_q, axes | {"direction": _attend.DIRECTIONS}),
         keys=Labelled(drawn_k, axes | {"direction": _attend.DIRECTIONS}),
         lengths=Labelled(np.linalg.norm(drawn_q, axis=-1).mean(axis=-1), {"token": all_pairs.tokens}),
@@ -164,9 +157,6 @@ def query_key_space(
         query=(all_pairs.tokens[token], place),
         groups=kinds,
         plane=plane,
-        head=head,
-        heads=all_pairs.points["query"].values.shape[0],
-        blocks=run.architecture.blocks,
         example=_attend.example(run, all_pairs.ids, sequence),
         causal=all_pairs.causal,
         left_out=len(run.task.vocabulary) - len(all_pairs.ids),

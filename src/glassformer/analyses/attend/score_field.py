@@ -43,7 +43,7 @@ class ScoreField(Result):
         sharp, mild = (f"{spoken(self.every.tokens[k])} at position {k}" for k in (order[0], order[-1]))
         most, least = (tenths(float(self._spans[k])) for k in (order[0], order[-1]))
         return (
-            f"{sharp} tells its keys apart most{self.every.where}: their scores span {most}; those for {mild} only "
+            f"{sharp} tells its keys apart most{self.every.who}: their scores span {most}; those for {mild} only "
             f"{least}"
         )
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from glassformer.analyses import _applies, _clock
-from glassformer.analyses._attend import DIRECTIONS, checked, product, tokens_of
+from glassformer.analyses import _applies
+from glassformer.analyses._attend import DIRECTIONS, OneHead, about_head, checked, product, tokens_of
 from glassformer.analyses._options import Block, Head, Member, Sequence, Step
 from glassformer.analyses._pairs import pairs, placed, spoken
 from glassformer.analyses._plane import PairPlane, pair_plane
-from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
+from glassformer.analyses._result import Array, Labelled, fate, numbers, percent, result
 from glassformer.analyses._sought import copied, sought, which
-from glassformer.analyses.attend.attention import named, sources
+from glassformer.analyses.attend.attention import sources
 from glassformer.run import Run
 
 ORDER = 65
@@ -19,7 +19,7 @@ APPLIES = (_applies.asking,)
 
 
 @result
-class Scoring(Result):
+class Scoring(OneHead):
     """Queries, keys, scores and attention of one input in one head."""
 
     query: Labelled  # (query_position, feature)
@@ -59,13 +59,8 @@ class Scoring(Result):
                 there = f"there, {percent(float(weights[source]))} to {sought(self.copied)}"
         return (
             f"{spoken(self.tokens[query])} at position {query} scores {me} highest{lead}: "
-            f"{percent(float(weights[self.best]))} of its attention{self.where} goes {there}"
+            f"{percent(float(weights[self.best]))} of its attention{self.who} goes {there}"
         )
-
-    @property
-    def where(self) -> str:
-        """` (block 1, head 0)` where there is more than one."""
-        return f" ({named(self.block, self.head, self.blocks)})" if self.blocks * self.heads > 1 else ""
 
     @property
     def allowed(self) -> Array:
@@ -98,7 +93,7 @@ def scoring(
     met = scores[query, : query + 1] if a.causal else scores[query]
     best = int(np.argmax(met))
     return Scoring(
-        **_clock.at_step(run, seen.step, member),
+        **about_head(run, head, seen.step, member),
         query=Labelled(q, rows | {"feature": numbers(q.shape[1])}),
         key=Labelled(k, columns | {"feature": numbers(k.shape[1])}),
         drawn_query=Labelled(plane.queries(q), rows | {"direction": DIRECTIONS}),
@@ -113,9 +108,6 @@ def scoring(
         plane=plane,
         causal=a.causal,
         block=block,
-        head=head,
-        blocks=a.blocks,
-        heads=a.heads,
         followed=query,
         best=best,
         lead=float(met[best]) - float(np.delete(met, best).max()) if len(met) > 1 else float("nan"),

@@ -3,11 +3,12 @@
 import numpy as np
 
 from glassformer.analyses import _applies, _counted, _decide, _land
+from glassformer.analyses._attend import OneHead, about_head
 from glassformer.analyses._land import Frame, Regions, around, ends_of_many, fitted
 from glassformer.analyses._options import Head, Member, Sequence, Step
 from glassformer.analyses._pairs import drawn, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
-from glassformer.analyses._result import Array, Axis, Labelled, Result, fate, percent, result
+from glassformer.analyses._result import Array, Axis, Labelled, fate, percent, result
 from glassformer.analyses.attend.attention import named
 from glassformer.analyses.attend.scoring import scoring
 from glassformer.analyses.decide.residual import residual
@@ -20,7 +21,7 @@ APPLIES = (_applies.asking, _applies.plane, _land.few_answers)
 
 
 @result
-class OneAnswer(Result):
+class OneAnswer(OneHead):
     """The last block's attention at one position of one input, from its scores to its answer."""
 
     scores: Labelled  # (key_position,): query times key, scaled; only what may be seen
@@ -65,7 +66,7 @@ class OneAnswer(Result):
     @property
     def where(self) -> str:
         """` in block 1, head 0` where there is more than one."""
-        return f" in {named(self.block, self.head, self.blocks)}" if self.blocks * self.heads > 1 else ""
+        return f" in {named(self.block, self.head, self.blocks)}" if self.who else ""
 
 
 def one_answer(
@@ -92,8 +93,7 @@ def one_answer(
     keys = {"key_position": Axis(here.values[view], here.words[view])}
     words = {"token": moved.words}
     return OneAnswer(
-        step=asked.step,
-        clock=asked.clock,
+        **about_head(run, asked.head, asked.step, member),
         scores=Labelled(asked.scores.values[place, view], keys, "score"),
         shares=Labelled(asked.attention.values[place, view], keys, "share"),
         without=Labelled(moved.first.values[place], words, "probability"),
@@ -106,9 +106,6 @@ def one_answer(
         right=moved.right[place],
         verdict=moved.verdicts[place],
         block=asked.block,
-        head=asked.head,
-        blocks=asked.blocks,
-        heads=asked.heads,
         divided=a.per_head if a.score_scale == "head" else a.width,
         plane=moved.plane,
         regions=moved.regions,

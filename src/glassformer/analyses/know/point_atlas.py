@@ -5,6 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.analyses import _applies, _clock, _judged
+from glassformer.analyses._attend import about_head
 from glassformer.analyses._options import Block, Member, Option, Step
 from glassformer.analyses._pairs import pairs, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
@@ -125,7 +126,7 @@ def point_atlas(
     pair = {"token": words, "position": numbers(run.architecture.context)}
     fan = np.broadcast_to(np.linspace(0, 1, run.architecture.context), mean.shape[:2])
     return PointAtlas(
-        **_clock.at_step(run, step, member),
+        **about_head(run, head, step, member),
         mean=Labelled(mean, pair | {"feature": numbers(mean.shape[-1])}),
         drawn=Labelled(flat.points(mean, fan), pair | {"direction": DIRECTIONS}),
         count=Labelled(count, pair, "windows"),
@@ -137,14 +138,11 @@ def point_atlas(
         task_groups=tuple(run.task.groups),
         point=point,
         block=block,
-        head=head,
         exact=exact,
         windows=len(windows),
         settled=settled,
         by_token=by_token,
         width=mean.shape[-1],
-        blocks=run.architecture.blocks,
-        heads=run.architecture.heads,
         left_out=len(run.task.vocabulary) - len(ids),
     )
 

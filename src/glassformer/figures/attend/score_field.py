@@ -184,7 +184,7 @@ def _every(field: ScoreField, look: _draw.Look) -> Figure:
 
 def _every_caption(seen: Scoring, text: str) -> str:
     return (
-        f"One small plane for each query of the input {text}{seen.where}, coloured by the score that a key drawn "
+        f"One small plane for each query of the input {text}{seen.who}, coloured by the score that a key drawn "
         f"there would get, {seen.product} (one scale for all); squares are the keys that this query may see, larger "
         "where it gives more attention. Above each plane: the query, the key that it gives most, and what share of its "
         "attention that is. "

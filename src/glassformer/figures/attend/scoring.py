@@ -63,7 +63,7 @@ def draw(seen: Scoring, look: _draw.Look) -> Figure:
 
 def _caption(seen: Scoring, text: str) -> str:
     return (
-        f"The input {text}{seen.where}. From left to right: its queries and keys, number by number; the same on a "
+        f"The input {text}{seen.who}. From left to right: its queries and keys, number by number; the same on a "
         f"plane"
         + (" in front of all others there are (grey)" if seen.others else "")
         + f"; the scores, {seen.product}"
