@@ -71,6 +71,12 @@ def unknown(name: str, where: str, known: Iterable[str]) -> MissingError:
     return MissingError(f"nothing called {name!r} in {where}{hint}; {there}")
 
 
+def check_index(name: str, value: int, many: int) -> None:
+    """Refuse a number that counts none of so many things, from 0 on."""
+    if not 0 <= value < many:
+        raise CallError(f"{name} = {value} is not between 0 and {many - 1}")
+
+
 def check_name(name: object, where: str, known: Collection[str]) -> str:
     """The name, if it is one of those that exist; otherwise refused with the nearest one."""
     if name not in known:

@@ -11,7 +11,7 @@ from glassformer.analyses._options import Option
 from glassformer.analyses._passage import looked_at
 from glassformer.analyses._result import Array, Result
 from glassformer.analyses.attend.attention import attention, named
-from glassformer.errors import CallError
+from glassformer.errors import check_index
 from glassformer.run import Run
 from glassformer.tasks._text import Text
 
@@ -48,11 +48,9 @@ def checked(run: Run, block: int, head: int | None, sequence: str | None = None,
     so that figures of different steps and films show the same head.
     """
     a = run.architecture
-    if not 0 <= block < a.blocks:
-        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
+    check_index("block", block, a.blocks)
     if head is not None:
-        if not 0 <= head < a.heads:
-            raise CallError(f"head = {head} is not between 0 and {a.heads - 1}")
+        check_index("head", head, a.heads)
         return head
     if a.heads == 1:
         return 0

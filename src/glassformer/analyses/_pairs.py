@@ -9,7 +9,7 @@ from glassformer.analyses import _decide
 from glassformer.analyses._clock import resolve, text
 from glassformer.analyses._result import Array, Axis, Labelled, Result, numbers, result, shared
 from glassformer.architecture import sinusoids
-from glassformer.errors import CallError, check_name
+from glassformer.errors import CallError, check_index, check_name
 from glassformer.run import Run
 
 MIXED_BY_MEAN = ("token_embedding", "embedded", "normed_1", "query", "key", "value")
@@ -88,8 +88,7 @@ class Pairs(Result):
         values = self.points[point].values
         if point == "embedded":
             return values
-        if not 0 <= head < len(values):
-            raise CallError(f"head = {head} is not between 0 and {len(values) - 1}")
+        check_index("head", head, len(values))
         return values[head]
 
     @property

@@ -13,7 +13,7 @@ from glassformer.analyses._reel import Reel, frames_of, strip
 from glassformer.analyses._result import Labelled, Result, fate, listed, numbers, percent, result, shared, thousands
 from glassformer.analyses._sought import copied, sought, which
 from glassformer.analyses.attend.head_roles import NO_ROLE, head_roles
-from glassformer.errors import CallError
+from glassformer.errors import check_index
 from glassformer.run import Run
 from glassformer.tasks._text import Text
 
@@ -83,8 +83,7 @@ def attention(
     """
     a = run.architecture
     for name, value, many in (("block", block, a.blocks), ("head", head, a.heads)):
-        if value is not None and not 0 <= value < many:
-            raise CallError(f"{name} = {value} is not between 0 and {many - 1}")
+        check_index(name, value or 0, many)
     some = [(b, h) for b in range(a.blocks) for h in range(a.heads) if block in (None, b) and head in (None, h)]
     seen = run.trace(looked_at(run, sequence), step=step, member=member)
     weights = seen["attention"].astype(np.float64)  # (block, head, query_position, key_position)

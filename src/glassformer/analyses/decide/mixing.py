@@ -11,7 +11,7 @@ from glassformer.analyses._pairs import paired, pairs, placed, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane
 from glassformer.analyses._plane import plane as plane_of
 from glassformer.analyses._result import Axis, Labelled, Result, fate, numbers, percent, result
-from glassformer.errors import CallError
+from glassformer.errors import check_index
 from glassformer.run import Run
 
 ORDER = 10
@@ -77,8 +77,7 @@ class Mixing(Result):
 def mixing(run: Run, *, sequence: Sequence = None, step: Step = -1, member: Member = 0, block: Block = 0) -> Mixing:
     """Attention × values = mixes, for every head of a block, on one input (the task's first showcase when None)."""
     a = run.architecture
-    if not 0 <= block < a.blocks:
-        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
+    check_index("block", block, a.blocks)
     seen = run.trace(sequence, step=step, member=member)
     tokens = tuple(run.task.vocabulary[token] for token in seen.tokens)
     value, mixed = seen["value"][block], seen["mixed"][block]  # (head, position, feature)

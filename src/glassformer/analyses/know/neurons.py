@@ -12,7 +12,7 @@ from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._question import arguments, holds_answer, moving
 from glassformer.analyses._reel import Reel, frames_of, glance, strip
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared, thousands
-from glassformer.errors import CallError
+from glassformer.errors import CallError, check_index
 from glassformer.run import Run
 from glassformer.tasks import Examples
 from glassformer.tasks._rule import Rule
@@ -106,8 +106,7 @@ def neurons(
 ) -> Neurons:
     """Means, selectivity and descriptions of the neurons of one block, or of each, over validation windows."""
     step, a = _clock.resolve(run, step), run.architecture
-    if block is not None and not 0 <= block < a.blocks:
-        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
+    check_index("block", block or 0, a.blocks)
     seen = run.trace(sample(run).windows[:, : a.context], step=step, member=member)
     every = range(a.blocks)[::-1] if block is None else (block,)
     found = {each: _of_block(run, seen, each, sequence, step, member) for each in every}

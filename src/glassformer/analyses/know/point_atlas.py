@@ -11,7 +11,7 @@ from glassformer.analyses._pairs import pairs, shown
 from glassformer.analyses._plane import DIRECTIONS, Plane, plane
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result
 from glassformer.analyses.know.embeddings import few, members, projection
-from glassformer.errors import CallError, check_name, unknown
+from glassformer.errors import check_index, check_name, unknown
 from glassformer.glossary import WHOLE
 from glassformer.run import Run
 
@@ -98,8 +98,7 @@ def point_atlas(
     """All pairs at `point`: exact for embedded, query, key and value of block 0, else means over validation windows."""
     step, ids = _clock.resolve(run, step), few(run)
     check_name(point, "the points", POINTS)
-    if not 0 <= block < run.architecture.blocks:
-        raise CallError(f"block = {block} is not between 0 and {run.architecture.blocks - 1}")
+    check_index("block", block, run.architecture.blocks)
     exact = not run.edits and (point == "embedded" or (point in EXACT and block == 0))  # edits let anything enter
     windows = np.zeros((0, run.architecture.context), dtype=np.int64)
     if exact:
@@ -153,8 +152,7 @@ def _values(run: Run, windows: Array, point: str, block: int, head: int, step: i
         raise unknown(point, "the points of this model", [name for name in POINTS if name in seen])
     values = seen[point] if point in WHOLE else seen[point][:, block]
     if point in HEADS:
-        if not 0 <= head < values.shape[1]:
-            raise CallError(f"head = {head} is not between 0 and {values.shape[1] - 1}")
+        check_index("head", head, values.shape[1])
         values = values[:, head]
     return values.astype(np.float64)
 

@@ -11,7 +11,7 @@ from glassformer.analyses._options import Block, Member, Option, Sequence, Step
 from glassformer.analyses._pairs import placed, shown
 from glassformer.analyses._result import Array, Labelled, Result, fate, numbers, percent, result, shared
 from glassformer.architecture import Architecture
-from glassformer.errors import CallError
+from glassformer.errors import CallError, check_index
 from glassformer.glossary import POINTS, WHOLE
 from glassformer.run import Run
 
@@ -71,9 +71,8 @@ def backward(
     member: Member = 0,
 ) -> Backward:
     """Gradients of one example's loss, as training would average it, or of the prediction at one position alone."""
-    for name, value, many in (("block", block, run.architecture.blocks), ("head", head, run.architecture.heads)):
-        if not 0 <= value < many:
-            raise CallError(f"{name} = {value} is not between 0 and {many - 1}")
+    check_index("block", block, run.architecture.blocks)
+    check_index("head", head, run.architecture.heads)
     age = _clock.resolve(run, step)
     tokens = run.tokens(sequence)
     asked, targets = _asked(run, tokens, position)

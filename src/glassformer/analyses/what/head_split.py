@@ -5,7 +5,7 @@ import numpy as np
 from glassformer.analyses import _applies, _clock
 from glassformer.analyses._options import Block, Member, Step
 from glassformer.analyses._result import Labelled, Result, fate, numbers, result
-from glassformer.errors import CallError
+from glassformer.errors import check_index
 from glassformer.run import Run
 
 ORDER = 90
@@ -46,8 +46,7 @@ class HeadSplit(Result):
 def head_split(run: Run, *, block: Block = 0, step: Step = -1, member: Member = 0) -> HeadSplit:
     """Query, key, value and output matrices of a block at a kept step."""
     a = run.architecture
-    if not 0 <= block < a.blocks:
-        raise CallError(f"block = {block} is not between 0 and {a.blocks - 1}")
+    check_index("block", block, a.blocks)
     step = _clock.resolve(run, step)
     weights = run.weights(step, member)
     stream = {"feature": numbers(a.width)}
