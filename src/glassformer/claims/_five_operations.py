@@ -122,11 +122,6 @@ def logged(run: Run, name: str, steps: Sequence[int]) -> Array:
     return (values if values.ndim == 2 else values[:, None])[np.searchsorted(run.metrics["step"], steps)]
 
 
-def kept(run: Run, step: int) -> int:
-    """The kept step nearest to this one."""
-    return int(run.steps[np.argmin(abs(run.steps - step))])
-
-
 def one_largest() -> tuple[Array, Array]:
     """Every question for Max whose largest digit occurs once, and the position of that digit."""
     tokens = task.questions()[0].reshape(5, -1, 8)[task.OPERATIONS.index("Max")]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.analyses._clock import nearest
+
 if TYPE_CHECKING:
     from glassformer.run import Run
 
@@ -22,7 +24,7 @@ def window_losses(run: "Run", step: int = -1, member: int = 0, edits: Any = None
 
 def batch_losses(run: "Run", step: int, batches: int = 200) -> Array:
     """(member, batch): what single batches cost at the kept step nearest to this one."""
-    near = int(run.steps[np.abs(run.steps - step).argmin()])
+    near = nearest(run, step)
     rng = np.random.default_rng(0)
     found = []
     for member in range(run.members):

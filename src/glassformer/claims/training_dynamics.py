@@ -9,6 +9,7 @@ from math import isnan, log, log2, prod, sqrt
 
 import numpy as np
 
+from glassformer.analyses._clock import nearest
 from glassformer.claims import _five_operations as five
 from glassformer.claims import _printed_training as printed
 from glassformer.claims._claim import Found, claim, over_seeds, studied, trained
@@ -373,7 +374,7 @@ def roles(run: Run) -> Found:
        stated={"start": 0.5, "epoch_10": 0.35}, tolerance=0.03, needs=[LONG], slow=True, figure="sparsity")  # fmt: skip
 def firing(run: Run) -> Found:
     """The share of hidden values above zero, over held-out questions, positions and both blocks."""
-    steps, inputs = (0, five.kept(run, 10 * printed.EPOCH_STEPS), run.last_step), five.asked(run)
+    steps, inputs = (0, nearest(run, 10 * printed.EPOCH_STEPS), run.last_step), five.asked(run)
     fires = np.array([[np.mean(run.trace(inputs, step=step, member=k)["hidden"] > 0) for k in range(run.members)]
                       for step in steps])  # fmt: skip
     start, tenth, last = (over_seeds(each) for each in fires)
@@ -586,7 +587,7 @@ def slowing(run: Run) -> Found:
     sizes = {
         at: five.logged(run, "gradient.all", [epoch * (at + k) for k in range(-4, 1)]).mean(0) for at in (5, 10, 50)
     }
-    ends = {at: [five.kept(run, epoch * (at - k)) for k in (5, 0)] for at in (5, 10, 50)}
+    ends = {at: [nearest(run, epoch * (at - k)) for k in (5, 0)] for at in (5, 10, 50)}
     moves = {at: five.moved(run, a, b)["all"] / (b - a) for at, (a, b) in ends.items()}
     parts = {part: over_seeds(each) for part, each in five.moved(run, 0, run.last_step).items() if part != "all"}
     gradient, change = (over_seeds(each[10] / each[50]) for each in (sizes, moves))
@@ -722,7 +723,7 @@ def edge_cases(run: Run, long: Run) -> Found:
     texts = {"Max(9,9,5)": "9", "Min(1,0,3)": "0", "Max(5,3,9)": "9"}
     tokens = np.array([long.task.encode(text) for text in texts])
     truth = [long.task.vocabulary.index(word) for word in texts.values()]
-    third, last = (five.answers(long, tokens, step) for step in (five.kept(long, 30 * printed.EPOCH_STEPS), -1))
+    third, last = (five.answers(long, tokens, step) for step in (nearest(long, 30 * printed.EPOCH_STEPS), -1))
     solved = int((third.argmax(-1) == truth).all(-1).sum())
     sure = [over_seeds(each[:, 2, truth[2]]) for each in (third, last)]
     step, (twice, once) = five.repeated(run)

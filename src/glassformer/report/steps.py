@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from glassformer.analyses import _clock
 from glassformer.run import Run
 from glassformer.tensors import Array
 
@@ -25,7 +26,7 @@ def chosen(run: Run, most: int, always: Sequence[int] = (), events: Iterable[int
     if len(kept) <= most:
         return [int(step) for step in kept]
     found = dict.fromkeys([*always, int(kept[-1]), int(kept[0])][: max(most, 1)])
-    wanted = [nearest(kept, step) for step in events]
+    wanted = [_clock.nearest(run, step) for step in events]
     logged = [step for step in run.metrics["step"].tolist() if step in set(kept.tolist())]
     for some in (wanted, logged):
         new = [step for step in dict.fromkeys(some) if step not in found]
@@ -34,11 +35,6 @@ def chosen(run: Run, most: int, always: Sequence[int] = (), events: Iterable[int
             continue
         found |= dict.fromkeys(new[:room])
     return sorted(_filled(kept, most, list(found)))
-
-
-def nearest(kept: Array, step: int) -> int:
-    """The kept step nearest to a step."""
-    return int(kept[np.argmin(np.abs(kept - step))])
 
 
 def _filled(kept: Array, most: int, found: list[int]) -> set[int]:
