@@ -168,7 +168,7 @@ class FiveOperations(Questions):
                 f"context = {context} does not fit: a question has {self.length} tokens; set context = {self.length}"
             )
 
-    def _asked(self, context: int, part: Part) -> IntArray:
+    def _part_windows(self, context: int, part: Part) -> IntArray:
         """(question, context + 1): the questions of a part with the answers that are trained or judged."""
         windows = self._windows(context, self.every.parts[part])
         if self.shuffled and part == "train":
@@ -176,12 +176,12 @@ class FiveOperations(Questions):
         return windows
 
     def _split(self, context: int, part: Part) -> Split:
-        windows = self._asked(context, part)
+        windows = self._part_windows(context, part)
         return Split.of(windows, windows[:, 0] - FIRST)
 
     def examples(self, context: int, part: Part, most: int) -> Examples:
         """The whole part, or `most` questions that have its share of every operation."""
-        windows = self._asked(context, part)
+        windows = self._part_windows(context, part)
         mixed = self.split == "multiset"  # all operations have the same digits, and would be asked about the same few
         order = np.random.default_rng(self.seed).permutation(len(windows)) * mixed
         return self.judged(windows[choose(len(windows), most, windows[:, 0], order)])
