@@ -151,6 +151,10 @@ class Result:
     @property
     def title(self) -> str:
         """What the numbers say, as one sentence without a full stop."""
+        return self.title_of()
+
+    def title_of(self) -> str:
+        """The same; where a figure shows a part of them, it can be asked for the sentence of that part."""
         return ""
 
     @property

@@ -31,13 +31,8 @@ class AttentionByKind(Result):
     moved: Labelled  # (block, head): by how much the share of a position changes with the kind of question, at most
     read: int  # the position that answers
 
-    @property
-    def title(self) -> str:
-        """Where one head looks, by what is asked."""
-        return self.title_of()
-
     def title_of(self, among: Places[tuple[int, int]] | None = None) -> str:
-        """The same of these (block, head) only."""
+        """Where one head looks, by what is asked; of these (block, head) only, if any are named."""
         if not np.isfinite(self.share.values).all():
             return fate("the attention is not a number", self.step)
         every = list(np.ndindex(*self.moved.values.shape)) if among is None else among

@@ -51,13 +51,8 @@ class AttentionProfile(Result):
     first: int  # the step of the faint line
     causal: bool
 
-    @property
-    def title(self) -> str:
-        """Where the attention exceeds that of looking everywhere alike."""
-        return self.title_of()
-
     def title_of(self, among: Sequence[tuple[int, int]] | None = None) -> str:
-        """The same of these (block, head) only."""
+        """Where attention exceeds that of looking everywhere alike; of these (block, head) only, if any are named."""
         if self.steps_are_inputs:
             return (
                 f"In none of {self.windows} steps does one of the {self.by_position.values.shape[-1]} positions get "

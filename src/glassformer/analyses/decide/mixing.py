@@ -38,13 +38,8 @@ class Mixing(Result):
     blocks: int  # that the model has
     causal: bool
 
-    @property
-    def title(self) -> str:
-        """Of what the most telling mix is made."""
-        return self.title_of()
-
     def title_of(self, heads: Places[int] = ()) -> str:
-        """The same of some heads only."""
+        """Of what the most telling mix is made; of some heads only, if any are named."""
         weights = self.attention.values
         if not np.isfinite(weights).all():
             return fate("the attention is not a number", self.step)

@@ -62,7 +62,7 @@ class SeedsAligned(Result):
     @property
     def title(self) -> str:
         """Closer than random, or not; and what of the parts."""
-        said = self.title_of("At")
+        said = self.title_of()
         if np.isfinite(self.median):
             if self.matched and np.isfinite([self.by_chance[kind].values[0] for kind in self.matched]).all():
                 others = [kind for kind in self.matched if kind not in self.alike]
@@ -74,7 +74,7 @@ class SeedsAligned(Result):
             said += f"; {self._lost}" if self.diverged else ""
         return said
 
-    def title_of(self, when: str) -> str:
+    def title_of(self, when: str = "At") -> str:
         """The same of the embeddings alone, at the step or by it."""
         when = f"{when} step {thousands(self.step or 0)}"
         if not np.isfinite(self.median):
