@@ -109,8 +109,7 @@ def attribution(
     heads = tuple(keys)
     by_key = np.array([votes(vectors @ matrix) for vectors in keys.values()]).reshape(len(heads), len(ids))
     return Attribution(
-        step=step,
-        clock=_clock.text(run, step, member),
+        **_clock.at_step(run, step, member),
         parts=Labelled(np.array(list(found.values())), {"part": tuple(found)}, "logit"),
         keys=Labelled(by_key, {"part": heads, "key_position": placed(tokens)}, "logit"),
         total=float(logits[place, first] - logits[place, second]),

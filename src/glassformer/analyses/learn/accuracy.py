@@ -87,8 +87,7 @@ def accuracy(run: Run, *, step: Step = -1, member: Member = 0, axis: StepAxis = 
     names, best, exact = _rungs(run)
     seen, last = _judged._examples(run, "validation", WINDOWS), curves["validation"].values[-1]
     return Accuracy(
-        step=_clock.resolve(run, step),
-        clock=_clock.text(run, step, member),
+        **_clock.at_step(run, _clock.resolve(run, step), member),
         curves=curves,
         rungs=Labelled(best, {"rung": names}, "share"),
         reached=max((k for k, share in enumerate(best) if last >= share - (0 if exact else CHANCE)), default=-1),

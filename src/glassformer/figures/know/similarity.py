@@ -61,8 +61,7 @@ def draw(seen: Similarity, look: _draw.Look) -> Figure:
         curves.append((f"inside {name or 'other'}", seen.by_group.values[:, k], STYLES[number % len(STYLES)], t.ink))
     for _, curve, style, colour in curves:
         life.plot(steps, curve, linestyle=style, color=colour)
-    if seen.step is not None and seen.step != steps[-1]:
-        life.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    sheet.mark_step(life, seen.step if seen.step != steps[-1] else None)
     low, high = life.get_ylim()
     if high - low < LEAST:  # what hardly moves is not blown up
         life.set_ylim((low + high - LEAST) / 2, (low + high + LEAST) / 2)

@@ -34,8 +34,7 @@ def draw(seen: Sparsity, look: _draw.Look) -> Figure:
     _draw.beside(left, names, most=13)
     _draw.steps_axis(left)
     left.locator_params(axis="x", nbins=5)
-    if seen.step is not None and seen.step != steps[-1]:
-        left.axvline(seen.step, color=t.quiet, linewidth=0.5 * sheet.size.line, zorder=0)
+    sheet.mark_step(left, seen.step if seen.step != steps[-1] else None)
     counts = seen.histogram.values
     edges = np.linspace(0, 1, counts.shape[1] + 1)
     for b, block in enumerate(blocks):
