@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glassformer import tasks
+from glassformer import analyses, tasks
 from glassformer.analyses import _pairs, _sought
 from glassformer.analyses._result import Labelled, percent
 from glassformer.analyses.attend.attention import attention, told
@@ -358,6 +358,6 @@ def test_history_of_one_step(back: Run) -> None:
 
 def test_a_model_that_asks_nothing_is_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path / "r", token=np.zeros((12, 2)), position=np.zeros((8, 2)), blocks=[{"value": np.eye(2)}])
-    for analysis in (qkv, qkv_overview, query_key_space, scoring, pair_scores, score_field, attention_space):
+    for name in ("qkv", "qkv_overview", "query_key_space", "scoring", "pair_scores", "score_field", "attention_space"):
         with pytest.raises(CallError, match="no queries"):
-            analysis(run)
+            getattr(analyses, name)(run)

@@ -581,7 +581,9 @@ def test_a8_only_regular_files_are_read_and_written(tmp_path, name):
 def test_files_of_a_run_are_opened_in_one_place():
     """Whoever reads or writes in a folder from a stranger does it through `storage.Folder`."""
     package = Path(storage.__file__).parent
-    files = [package / f"{name}.py" for name in ["folder", "glance", "lock", "record", "run", "study", "tensors", "whole"]]
+    files = [
+        package / f"{name}.py" for name in ["folder", "glance", "lock", "record", "run", "study", "tensors", "whole"]
+    ]
     files += [*(package / "studies").glob("*.py"), *(package / "report").glob("*.py"), package / "claims/_settle.py"]
     files += [package / "tasks/_text.py", *(package / "tokenizers").glob("*.py"), package / "gallery/shape.py"]
     own = {"filling.py": 3, "_settle.py": 1, "lock.py": 2}  # files of the package itself, and of /proc

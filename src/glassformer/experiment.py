@@ -4,7 +4,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib import resources
@@ -22,6 +22,7 @@ MOST_BYTES = 4_000_000  # of one TOML file
 MOST_STEPS = 10_000_000
 OWN_TABLE = "own_table"
 OWN_TEXT = "own_text"
+Reader = Callable[[str], bytes | None]  # the name of a file that a run keeps → its bytes
 SHORT_TEXT = 200_000  # bytes; below, characters are the better tokens
 
 
@@ -157,7 +158,7 @@ def load(
     tables["train"] = {**settings.table(tables, "train"), **given}
     if given_as is not None and tables == begun:
         return given_as
-    kept = given_as.task.kept if given_as is not None and tables["data"] == begun["data"] else None  # the same data
+    kept = given_as.task.kept.get if given_as and given_as.task.kept and tables["data"] == begun["data"] else None
     return _named(from_tables(tables, name, kept), begun, tables, given_as.changed if given_as else ())
 
 
@@ -240,7 +241,7 @@ def _tokenizer_for(path: Path) -> str:
 
 
 def from_tables(
-    tables: Mapping[str, Any], name: str, kept: Mapping[str, bytes] | None = None, folder: Path | None = None
+    tables: Mapping[str, Any], name: str, kept: Reader | None = None, folder: Path | None = None
 ) -> Experiment:
     """An experiment from plain values; that of a run is made from the files that its folder keeps."""
     for key in tables:
@@ -253,7 +254,7 @@ def from_tables(
     with own.blamed(kind):
         task = settings.read(kind, settings.table(tables, "data"), "data")
         if kept is not None:
-            task = task.within({each: kept[each] for each in kind.needs if each in kept})
+            task = task.within({each: data for each in kind.needs if (data := kept(each)) is not None})
         vocabulary = len(task.vocabulary)
     model = settings.table(tables, "architecture")
     architecture = settings.read(Architecture, {"vocabulary": vocabulary, **task.sizes(), **model}, "architecture")

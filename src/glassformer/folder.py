@@ -7,7 +7,7 @@ that differs from its digest is an error; one without a digest is read, and `Run
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
@@ -155,20 +155,14 @@ def about(run: Path | Folder) -> dict[str, Any]:
     return found
 
 
-class Kept(Mapping[str, bytes]):
+class Kept:
     """The files that a run keeps for its task, each compared with its digest as it is read."""
 
     def __init__(self, folder: Folder, digests: Mapping[str, Any]) -> None:
         self.folder, self.digests = folder, digests
         self.unverified: list[str] = []  # those that were read and have no digest
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(FILES)
-
-    def __len__(self) -> int:
-        return len(FILES)
-
-    def __getitem__(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
         """The bytes of a file, which are what was written there."""
         most, path = FILES[name], self.folder.path / name
         try:
@@ -199,13 +193,13 @@ def experiment(about: dict[str, Any], run: Path | Folder) -> tuple[Experiment, l
         raise DamagedError(f"{where} is damaged: {unknown[0]!r:.60} is not a file that a run keeps")
     kept = Kept(at(run), digests)
     try:
-        found = from_tables(tables, name, kept, at(run).path)
+        found = from_tables(tables, name, kept.read, at(run).path)
     except (NeededError, DamagedError):
         raise
     except Error as problem:
         raise DamagedError(f"{where} tells of an experiment this version cannot make: {problem}") from None
     for name in digests.keys() - set(found.task.needs):  # kept for people to read
-        kept[name]
+        kept.read(name)
     if about.get("members") != len(seeds) or about.get("parameters") != found.architecture.parameters:
         raise DamagedError(f"{where} is damaged: members or parameters are not those of its seeds and architecture")
     return replace(found, changed=_changed(about, found)), kept.unverified
@@ -240,14 +234,17 @@ def stamp(run: Path) -> tuple[tuple[int, int, int] | None, ...]:
 # ---- files of lines --------------------------------------------------------------------------------------------------
 
 
-def metrics(run: Path | Folder) -> Lines[dict[str, Any]]:
+def metrics(run: Path | Folder, name: str = METRICS) -> Lines[dict[str, Any]]:
     """The logged lines, each with its step."""
-    return _lines(run, METRICS, MOST_METRICS, _logged)
+    data = _content(run, name, MOST_METRICS, MOST_LINES)
+    if (many := data.count(b",")) > MOST_VALUES:
+        raise DamagedError(f"{at(run).path / name} has {many:,} values; the most is {MOST_VALUES:,}")
+    return _split(data, _logged)
 
 
 def times(run: Path | Folder) -> Lines[dict[str, Any]]:
     """How long it took to come to each logged step; the one file that two equal trainings do not share."""
-    return _lines(run, TIMES, MOST_METRICS, _logged)
+    return metrics(run, TIMES)
 
 
 def index(run: Path | Folder) -> Lines[Entry]:
@@ -353,13 +350,6 @@ def _content(run: Path | Folder, name: str, most: int, lines: int) -> bytes:
     if (many := data.count(b"\n")) > lines:
         raise DamagedError(f"{path} has {many:,} lines; the most is {lines:,}")
     return data
-
-
-def _lines(run: Path | Folder, name: str, most: int, read: Callable[[bytes], T]) -> Lines[T]:
-    data = _content(run, name, most, MOST_LINES)
-    if data.count(b",") > MOST_VALUES:
-        raise DamagedError(f"{at(run).path / name} has {data.count(b','):,} values; the most is {MOST_VALUES:,}")
-    return _split(data, read)
 
 
 def _split(data: bytes, read: Callable[[bytes], T]) -> Lines[T]:

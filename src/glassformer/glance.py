@@ -36,9 +36,9 @@ def glance(path: str | Path) -> Glance:
         kept, newest = about.get("kept"), folder.newest(inside)
         if kept is None:
             kept = len({entry.step for entry in folder.index(inside).read})
-        steps = [each for each in (about.get("last_step"), (newest or {}).get("step")) if type(each) is int]
         size, now = folder.size(inside), status(about, inside)
-    return Glance(Path(path), about, now, max(steps, default=0), kept, size, newest)
+    last = max(about.get("last_step", 0), (newest or {}).get("step", 0))
+    return Glance(Path(path), about, now, last, kept, size, newest)
 
 
 def status(about: dict[str, Any], path: Path | Folder) -> str:

@@ -99,9 +99,8 @@ class Recorder:
             recorder = cls({**about, **_without(facts, about), "times": times}, experiment, lock)
             recorder._describe()
         except StorageError as problem:
-            begun = inside.stat(folder.ABOUT) is not None
             lock.release()
-            if not begun:
+            if inside.stat(folder.ABOUT) is None:
                 raise
             raise StorageError(problem.what, problem.remedy, RESUMABLE) from problem  # only its name was not synced
         except BaseException:
@@ -254,7 +253,7 @@ class Recorder:
             self._listed.setdefault(entry.step, entry)
         self._logged = {line["step"] for line in metrics.read}
         self._files = max([saved["files"], *(entry.file + 1 for entry in self._listed.values())])
-        self._about["last_step"] = max(saved["step"], _count(self._about.get("last_step")))
+        self._about["last_step"] = max(saved["step"], self._about.get("last_step", 0))
         self._about["kept"] = len(self._listed)
         self._count_lines()
 
@@ -303,10 +302,6 @@ def is_free(path: Path) -> bool:
 def _without(facts: Mapping[str, Any], taken: Iterable[str]) -> dict[str, Any]:
     taken = set(taken)
     return {name: fact for name, fact in facts.items() if name not in taken}
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and value >= 0 else 0
 
 
 def _now() -> str:

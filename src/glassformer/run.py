@@ -225,9 +225,7 @@ class Run:
     @property
     def last_step(self) -> int:
         """How far the training has come, kept or not."""
-        said = self.about.get("last_step")
-        known = [said if type(said) is int else 0, *self._index, *(line["step"] for line in self.lines)]
-        return int(max(known))
+        return int(max([self.about.get("last_step", 0), *self._index, *(line["step"] for line in self.lines)]))
 
     def best_step(self, member: int = 0) -> int:
         """The kept step at which the validation loss of a member was lowest; `--step best` on the command line."""
@@ -265,8 +263,7 @@ class Run:
             first.setdefault(name, value)
         cells = len(flat) * sum(self.members if isinstance(value, list) else 1 for value in first.values())
         if cells > folder.MOST_CELLS:
-            path, most = self.path / folder.METRICS, folder.MOST_CELLS
-            raise DamagedError(f"{path} makes columns of {cells:,} numbers; the most is {most:,}")
+            raise DamagedError(f"{folder.METRICS} makes columns of {cells:,} numbers, more than {folder.MOST_CELLS:,}")
         columns = {name: _column([line.get(name) for line in flat], self.members) for name in first if name != "step"}
         step = np.array([line["step"] for line in flat], dtype=np.int64)
         if (np.diff(step) <= 0).any():
@@ -504,10 +501,6 @@ class Run:
         from glassformer import whole
 
         return whole.problems(self)
-
-    def weights_file(self, step: int) -> str:
-        """The name of the file in the folder that holds the weights of a kept step."""
-        return folder.weights_file(self._entry(step).file)
 
     @property
     def size(self) -> int:

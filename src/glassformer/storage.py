@@ -68,8 +68,7 @@ class Folder:
         if opened is not None:
             _close_folder(opened)
 
-    def __enter__(self) -> Self:
-        return self.hold()
+    __enter__ = hold
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -117,18 +116,18 @@ class Folder:
 
     def replace(self, name: str, data: bytes) -> None:
         """Put these bytes under this name: whoever reads sees the old file or the new one, never a part."""
-        with self._explain("writing", name), self._parent(name) as (last, parent):
+        with _explain("writing", self.path / name), self._parent(name) as (last, parent):
             temporary = self._write_temporary(last, data, parent)
             try:
                 self._rename(temporary, last, parent)
             except BaseException:
                 self._forget(temporary, parent)
                 raise
-            self._sync_folder(parent)
+            _sync_entries(parent)
 
     def create(self, name: str, data: bytes) -> bool:
         """The same for a name that must not exist yet; False, and nothing done, where it does."""
-        with self._explain("writing", name), self._parent(name) as (last, parent):
+        with _explain("writing", self.path / name), self._parent(name) as (last, parent):
             temporary = self._write_temporary(last, data, parent)
             try:
                 # unlike a rename, this never takes another's place
@@ -142,7 +141,7 @@ class Folder:
                     return False
             finally:
                 self._forget(temporary, parent)
-            self._sync_folder(parent)
+            _sync_entries(parent)
             return True
 
     def append(self, name: str, text: str, at: int) -> int:
@@ -151,7 +150,7 @@ class Folder:
         Whatever lies beyond `at` is the rest of an append that failed, and is cut off first.
         """
         data = text.encode("utf-8")
-        with self._explain("writing", name), self._parent(name) as (last, parent):
+        with _explain("writing", self.path / name), self._parent(name) as (last, parent):
             path, new = self.path / name, 0 if at else os.O_CREAT
             try:
                 file = self._regular(name, last, os.O_WRONLY | new, parent)
@@ -176,12 +175,12 @@ class Folder:
             finally:
                 os.close(file)
             if length == 0:  # perhaps a new name
-                self._sync_folder(parent)
+                _sync_entries(parent)
         return at + len(data)
 
     def cut(self, name: str, length: int) -> None:
         """Shorten a file to so many bytes."""
-        with self._explain("shortening", name), self._parent(name) as (last, parent):
+        with _explain("shortening", self.path / name), self._parent(name) as (last, parent):
             file = self._regular(name, last, os.O_WRONLY, parent)
             try:
                 os.ftruncate(file, length)
@@ -191,17 +190,17 @@ class Folder:
 
     def make_folder(self, name: str) -> None:
         """A folder in this one; one that is there already stays as it is."""
-        with self._explain("making the folder", name), self._parent(name) as (last, parent):
+        with _explain("making the folder", self.path / name), self._parent(name) as (last, parent):
             with contextlib.suppress(FileExistsError):
                 os.mkdir(self._at(last, parent), dir_fd=parent)
-                self._sync_folder(parent)
+                _sync_entries(parent)
             with self._parent(f"{name}/"):  # refuses what is not a folder
                 pass
 
     def remove(self, name: str) -> None:
         """Take away a file that this process made."""
         with (
-            self._explain("removing", name),
+            _explain("removing", self.path / name),
             self._parent(name) as (last, parent),
             contextlib.suppress(FileNotFoundError),
         ):
@@ -291,16 +290,6 @@ class Folder:
         with contextlib.suppress(OSError):
             os.unlink(self._at(temporary, parent), dir_fd=parent)
 
-    def _sync_folder(self, parent: int | None) -> None:
-        if parent is not None:  # Windows opens no folders, and keeps their entries safe by itself
-            _sync_entries(parent)
-
-    @contextlib.contextmanager
-    def _explain(self, doing: str, name: str) -> Iterator[None]:
-        """Turn a refusal of the system into a sentence."""
-        with _explain(doing, self.path / name):
-            yield
-
 
 # ---- files and folders that a person named ---------------------------------------------------------------------------
 
@@ -323,12 +312,8 @@ def make_folder(path: Path) -> None:
         for folder in reversed(missing):
             with contextlib.suppress(FileExistsError):  # made by another in the meantime
                 os.mkdir(folder)
-            if RELATIVE:
-                file = os.open(folder.parent, DIRECTORY)
-                try:
-                    _sync_entries(file)
-                finally:
-                    _close_folder(file)
+            with Folder(folder.parent)._parent("") as (_, parent):
+                _sync_entries(parent)
         if not path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(path))
 
@@ -371,10 +356,11 @@ def _close_folder(folder: int) -> None:
         os.close(folder)
 
 
-def _sync_entries(folder: int) -> None:
-    """The names in an open folder."""
+def _sync_entries(folder: int | None) -> None:
+    """The names in an open folder; Windows opens none, and keeps their entries safe by itself."""
     try:
-        _sync(folder)
+        if folder is not None:
+            _sync(folder)
     except OSError as problem:
         if problem.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems sync no folders
             raise

@@ -171,8 +171,9 @@ class Study:
 
     def _experiment(self, tables: dict[str, Any]) -> Experiment:
         """One of its experiments, made from the text that the folder keeps; a path in it is never opened."""
-        kept = folder.Kept(self.folder, self.about.get("files", {})) if "file" in tables["data"] else None
-        return from_tables(tables, tables["name"], kept and {folder.TEXT: kept[folder.TEXT]})
+        kept = folder.Kept(self.folder, self.about.get("files", {}))
+        texts = {folder.TEXT: kept.read(folder.TEXT)} if "file" in tables["data"] else None
+        return from_tables(tables, tables["name"], texts.get if texts else None)
 
     @cached_property
     def trained(self) -> dict[str, Trained]:

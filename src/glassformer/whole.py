@@ -35,11 +35,6 @@ def problems(run: "Run") -> list[str]:
     return damage + traces
 
 
-def told(run: "Run") -> bool:
-    """Whether the folder says how much there should be; an early version's does not once its resume point is gone."""
-    return isinstance(run.about.get("written"), dict) or run.folder.stat(folder.RESUME) is not None
-
-
 def _saved(run: "Run") -> tuple[dict[str, int], list[str]]:
     """How far each file reached when the state to go on from was saved, and what is wrong with that state."""
     path, said = run.path / folder.RESUME, run.about.get("last_step")
@@ -88,10 +83,10 @@ def _wrong_lines(run: "Run", saved: dict[str, int]) -> list[str]:
 def _wrong_weights(run: "Run") -> list[str]:
     """Every kept step whose weights are not what was written; of files that are missing, `run.problems` tells."""
     found = []
-    for step in run.steps.tolist():
+    for entry in run.listed.read:
         try:
-            if run.folder.stat(run.weights_file(step)) is not None:
-                run.weights(step)
+            if run.folder.stat(folder.weights_file(entry.file)) is not None:
+                run.weights(entry.step)
         except Error as problem:
             found.append(str(problem))
     return found
@@ -99,7 +94,7 @@ def _wrong_weights(run: "Run") -> list[str]:
 
 def _strays(run: "Run") -> list[str]:
     """What a write that was cut short leaves behind."""
-    listed = {run.weights_file(step) for step in run.steps.tolist()}
+    listed = {folder.weights_file(entry.file) for entry in run.listed.read}
     here = [name for name, _ in run.folder.entries()]
     weights = (
         [f"{folder.WEIGHTS}/{name}" for name, _ in run.folder.entries(folder.WEIGHTS)] if folder.WEIGHTS in here else []

@@ -75,16 +75,14 @@ def remembered(claim: Claim, folder: Path) -> Outcome | None:
 
 def _is_outcome(found: Outcome) -> bool:
     """Whether what a record says has the form of a result."""
-    texts = [
-        found.get(key) or "" for key in ("measured", "verdict", "truth", "settled", "version", "missing", "problem")
-    ]
-    numbers = found.get("numbers", {})
-    return (
-        all(isinstance(each, str) and len(each) <= MOST_TEXT for each in texts)
-        and isinstance(found.get("seconds") or 0, float | int)
-        and isinstance(numbers, dict)
-        and all(isinstance(each, float | int | str | dict) for each in numbers.values())
+    keys, numbers = (
+        ("measured", "verdict", "truth", "settled", "version", "missing", "problem"),
+        found.get("numbers", {}),
     )
+    if not isinstance(numbers, dict) or not isinstance(found.get("seconds") or 0, float | int):
+        return False
+    good = all(isinstance(each, float | int | str | dict) for each in numbers.values())
+    return good and all(isinstance(text := found.get(key) or "", str) and len(text) <= MOST_TEXT for key in keys)
 
 
 def remember(folder: Path, found: Outcome) -> None:

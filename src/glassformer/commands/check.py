@@ -22,13 +22,11 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
     Where nothing is logged yet, `healthy` is null; `whole` is null where the folder does not tell how much there
     should be.
     """
-    from glassformer import whole
     from glassformer.changed import told
 
     opened = _shared.opened(run, say=not as_json, verify=False)
-    problems, known = opened.check(), whole.told(opened) and not opened.unverified
-    found, healthy = _diagnosed(opened)
-    kept = _count(opened)
+    problems = opened.check()
+    found, healthy, kept = _diagnose(opened)
     if as_json:
         _shared.print_json(
             {
@@ -37,7 +35,7 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
                 "kept_steps": kept,
                 "bytes": opened.size,
                 "problems": problems,
-                "whole": not problems if known else None,
+                "whole": None if opened.unverified and not problems else not problems,
                 "healthy": healthy,
                 "findings": [_plain(opened, *each) for each in found],
                 **_shared.mark(opened),
@@ -53,30 +51,21 @@ def check(run: _shared.RunName = None, as_json: _shared.Json = False) -> None:
             typer.echo(changes)
         typer.echo(f"{_shared.megabytes(opened.size)} on disk; the budget for weights is {_shared.megabytes(budget)}")
         _say(opened, found, healthy)
-        lost = "nothing is missing" if known else "this folder does not tell whether anything is missing"
-        fine = opened.unverified_words or f"everything listed verifies, and {lost}"
+        fine = opened.unverified_words or "everything listed verifies, and nothing is missing"
         typer.echo(f"{_shared.counted(len(problems), 'problem')} found" if problems else fine)
     if problems:
         raise typer.Exit(1)
 
 
-def _count(run: "Run") -> int | None:
-    """How many steps were kept; None where the files that tell it are damaged."""
-    try:
-        return len(run.steps) if run.last_step >= 0 else None
-    except DamagedError:
-        return None
-
-
-def _diagnosed(run: "Run") -> "tuple[list[tuple[int, Finding]], bool | None]":
-    """What is wrong with the training, and whether it is healthy; None where that cannot be told."""
+def _diagnose(run: "Run") -> "tuple[list[tuple[int, Finding]], bool | None, int | None]":
+    """What is wrong with the training, whether it is healthy, how many steps were kept; None where nobody can tell."""
     from glassformer.analyses.health.health import diagnose
 
     try:
-        found = diagnose(run) if len(run.lines) else []
-        return found, not any(finding.serious for _, finding in found) if len(run.lines) else None
+        found, kept = diagnose(run) if len(run.lines) else [], len(run.steps)
+        return found, not any(finding.serious for _, finding in found) if len(run.lines) else None, kept
     except DamagedError:
-        return [], None
+        return [], None, None
 
 
 def _plain(run: "Run", member: int, finding: "Finding") -> dict[str, Any]:

@@ -48,7 +48,7 @@ def arrays(run: Run) -> dict[str, Array]:
     digests = run.about.get("files", {})
     kept = folder.Kept(run.folder, digests)
     for name in dict.fromkeys([*digests, *run.task.needs]):
-        found[f"file.{name}"] = np.frombuffer(kept[name], np.uint8)
+        found[f"file.{name}"] = np.frombuffer(kept.read(name), np.uint8)
     return found
 
 
