@@ -230,6 +230,8 @@ def files_of(base: str) -> list[str]:
 def spoil_folder(base: str, rng: random.Random) -> Attack:
     """A folder with one file spoilt: with the digests that protect it brought up to date, or left as they were."""
     file, how = rng.choice(files_of(base)), rng.choice([*sorted(SPOILT), "another value", "another value"])
+    if how == "another value" and not file.endswith((".json", ".jsonl")):
+        how = "flipped"  # there is no value to change
     fresh, seed, commands = rng.random() < 0.5, rng.random(), tuple(rng.sample(FOLDERS[base], 2))
 
     def make(folder: Path) -> None:
