@@ -69,7 +69,7 @@ HARMFUL = {  # a program in place of a command → what is said of it
     "import os; os.abort()": "dies of signal 6",
     "{}['x']": "not foreseen (Traceback): KeyError: 'x'",
     "print('\\x1b[2J')": "control characters",
-    "print('x' * 30_000)": "prints 30,001 characters",
+    "print('x' * 300_000)": "prints 300,001 characters",
     f"print('{hostile.SECRET}')": "shows a secret",
     "open('outside/secret.txt', 'a').write('x')": "changes files outside",
     "open('outside/new', 'w')": "changes files outside",
@@ -90,7 +90,7 @@ def test_what_harms_is_noticed(program: str, server: Server, tmp_path: Path, mon
     attack = Attack("a test", "rule", nothing, marked=("api",))
     made = prepare(attack, tmp_path)
     outcome, wrong = attempt(server, attack, "api", tmp_path, made)
-    assert wrong.startswith(HARMFUL[program]), outcome
+    assert HARMFUL[program] in wrong, outcome
     assert bool(wrong) == bool(HARMFUL[program])
 
 

@@ -172,7 +172,7 @@ def place(plan: dict[str, Any], out: Path | None, root: Path = Path("studies")) 
             raise CallError(f"{path} is not a folder, so no study can be kept there; choose another with --out")
         if (path / ABOUT).is_file():
             begun = opened.open(path).about
-            if all((begun.get(key) or plan[key]) == plan[key] for key in SAME):
+            if all(begun.get(key, plan[key]) == plan[key] for key in SAME):
                 return path
             if out is not None:
                 raise CallError(f"{path} holds another study ({_difference(begun, plan)}); choose another folder")
