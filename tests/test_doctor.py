@@ -367,7 +367,7 @@ def test_check_of_a_folder_without_lines_or_with_lost_weights_still_answers(tmp_
     silent = call("check", run.path, "--json")
     assert silent.json["healthy"] is None, "nothing is known"
     assert silent.json["findings"] == []
-    assert "health: not known yet" in call("check", run.path).out
+    assert "health: not known, as nothing is logged" in call("check", run.path).out
 
 
 def test_the_name_of_a_piece_is_not_taken_by_its_room():

@@ -24,10 +24,12 @@ from browsing import Watched, browsing, found_by_axe
 from command import TRAINS_LONG, call
 from glassformer import session, tensors
 from glassformer.report.events import events
+from glassformer.storage import Folder
 from glassformer.teaching import arithmetic, as_notebook, page, running, telling, worksheet
 from glassformer.teaching import script as scripts
 from glassformer.teaching.items import Beat, Choice, Discuss, Look, Number, Picture, Point, Said, plain
 from glassformer.teaching.tellers import EndedError, Paced, Record, answer, question
+from hostile import with_digests
 
 ROOT = Path(__file__).parents[1]
 NAMES = scripts.names()
@@ -353,6 +355,7 @@ def test_two_lessons_give_one_step_for_half_right(of_questions):
         line["accuracy_by_kind"] = {kind: ([*shares[kind], 0.6, 0.6, 0.6] + [ends[kind]] * 9)[k] for kind in shares}
     lines[-1]["accuracy_by_kind"] = dict.fromkeys(shares, 1.0)
     (of_questions / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    with_digests(of_questions)
     steps = [line["step"] for line in lines]
     half = {"First": steps[4], "Second": steps[5], "Last": steps[5], "Max": steps[2], "Min": steps[3]}
     most = {kind: steps[9] if share >= 0.95 else steps[-1] for kind, share in ends.items()}
@@ -392,13 +395,15 @@ def test_what_is_said_of_the_first_block_follows_from_the_run(of_questions, blin
     """Its heads find the largest digit in this run; without queries, they look everywhere alike."""
     if blind:
         (file,), index = (of_questions / "weights").iterdir(), of_questions / "index.jsonl"
-        (arrays, about), names = tensors.read(file), gf.open(of_questions).architecture.shapes()
+        arrays, about = tensors.read(Folder(file.parent), file.name, 10**9)
+        names = gf.open(of_questions).architecture.shapes()
         arrays["blocks.0.query"] = 0 * arrays["blocks.0.query"]
         file.write_bytes(tensors.pack(arrays, about))
         kept = [json.loads(line) for line in index.read_text("utf-8").splitlines()]
         for each in kept:
             each["sha256"] = tensors.digest({name: arrays[name][each["row"]] for name in names})
         index.write_text("".join(f"{json.dumps(each)}\n" for each in kept), "utf-8")
+        with_digests(of_questions)
     stage = taken(beats("training_dynamics", *OPENING, "Five operations, five speeds", "Where it looks"))
     (told,) = [item.text for item in stage.items if isinstance(item, Said) and item.text.startswith("Can a head look")]
     run = gf.open(of_questions)
