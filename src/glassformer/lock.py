@@ -95,10 +95,9 @@ def read(run: Path | Folder) -> Holder | None:
     path = folder.at(run).path / NAME
     try:
         table = folder.table(folder.at(run).read(NAME, most=10_000), str(path))
-        start = table.get("start")
         return Holder(
-            host=str(table["host"])[:100], process=int(table["process"]), start=start if start is None else str(start),
-            created=str(table["created"])[:100], token=str(table["token"]),
+            host=str(table["host"])[:100], process=int(table["process"]), token=str(table["token"]),
+            start=table.get("start") and str(table["start"]), created=str(table["created"])[:100],
         )  # fmt: skip
     except FileNotFoundError:
         return None

@@ -258,13 +258,14 @@ class Run:
         Nested tables are flattened: `gradient.embedding`.
         """
         flat = [_flatten(line) for line in self.lines]
-        first: dict[str, Any] = {}  # value of each metric
-        for name, value in (each for line in flat for each in line.items() if each[1] is not None):
-            first.setdefault(name, value)
-        cells = len(flat) * sum(self.members if isinstance(value, list) else 1 for value in first.values())
+        names = dict.fromkeys(name for line in flat for name in line)
+        wide = (
+            {name for line in flat for name, value in line.items() if type(value) is list} if self.members > 1 else ()
+        )
+        cells = len(flat) * (len(names) + len(wide) * self.members)
         if cells > folder.MOST_CELLS:
             raise DamagedError(f"{folder.METRICS} makes columns of {cells:,} numbers, more than {folder.MOST_CELLS:,}")
-        columns = {name: _column([line.get(name) for line in flat], self.members) for name in first if name != "step"}
+        columns = {name: _column([line.get(name) for line in flat], self.members) for name in names if name != "step"}
         step = np.array([line["step"] for line in flat], dtype=np.int64)
         if (np.diff(step) <= 0).any():
             raise DamagedError(f"{self.path / folder.METRICS} is damaged: its steps do not rise; {folder.AGAIN}")
@@ -297,7 +298,7 @@ class Run:
         """
         entry = self._entry(step)
         name = folder.weights_file(entry.file)
-        path = self.path / name
+        path = f"{self.path}{os.sep}{name}"
         try:
             with self.folder.open(name) as file:
                 layout = self._layouts.get(entry.file) or self._layout(tensors.layout(file, path), path)
@@ -597,7 +598,7 @@ class Run:
         near = " and ".join(str(each) for each in self.steps[max(after - 1, 0) : after + 1])
         raise MissingError(f"step {step} of {self.path} was not kept; the nearest kept: {near}")
 
-    def _layout(self, found: Layout, path: Path) -> Layout:
+    def _layout(self, found: Layout, path: str) -> Layout:
         """A file's layout, if it holds exactly the tensors that run.json implies."""
         rows = {shape[:1] for _, shape, _ in found.tensors.values()}
         kinds = {kind for kind, _, _ in found.tensors.values()}
@@ -677,7 +678,8 @@ def _column(values: list[Any], members: int) -> Array | None:
         return None
     unknown = np.full(shape, np.nan)
     column = np.stack([unknown if array is None or array.shape != shape else array for array in arrays])
-    return np.where(np.isfinite(column) & (np.abs(column) > LARGEST), np.nan, column)
+    large = np.abs(column) > LARGEST
+    return np.where(large & np.isfinite(column), np.nan, column) if large.any() else column
 
 
 def _numbers(value: Any) -> Array | None:

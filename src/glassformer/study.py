@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from glassformer import folder, words
 from glassformer.errors import DamagedError, Error, MissingError
 from glassformer.experiment import Experiment, from_tables
+from glassformer.plain import plain
 from glassformer.storage import Folder
 
 ABOUT, CELLS, RUNS, RESULT = "study.json", "cells", "runs", "result.json"
@@ -385,7 +386,5 @@ def _blamed(path: Path) -> Iterator[None]:
 
 def text(value: Any) -> bytes:
     """Plain values as the bytes of a JSON file, with a digest."""
-    from glassformer.plain import plain
-
     sealed = folder.seal(plain(value))
     return (words.shown(json.dumps(sealed, ensure_ascii=False, indent=1, allow_nan=False)) + "\n").encode()

@@ -67,7 +67,7 @@ def digest(arrays: Mapping[str, Array]) -> str:
     return found.hexdigest()
 
 
-def layout(file: BinaryIO, path: Path) -> Layout:
+def layout(file: BinaryIO, path: str | Path) -> Layout:
     """The header of a file: of bounded size, each name once, and tensors that fill the rest without gap or overlap."""
     size = file.seek(0, 2)
     file.seek(0)
@@ -106,7 +106,7 @@ def read(inside: Folder, name: str, most: int) -> tuple[dict[str, Array], dict[s
     return arrays, found.metadata
 
 
-def slab(file: BinaryIO, path: Path, found: Layout, name: str, row: int | None = None) -> Array:
+def slab(file: BinaryIO, path: str | Path, found: Layout, name: str, row: int | None = None) -> Array:
     """One tensor, or one row of it, and nothing else of the file."""
     kind, shape, begin = found.tensors[name]
     part = shape if row is None else shape[1:]
@@ -118,12 +118,12 @@ def slab(file: BinaryIO, path: Path, found: Layout, name: str, row: int | None =
     return np.frombuffer(data, kind).reshape(part)
 
 
-def damaged(path: Path, what: str) -> DamagedError:
+def damaged(path: str | Path, what: str) -> DamagedError:
     """A sentence about a file that is not what was written."""
     return DamagedError(f"{path} is damaged: {what}; put back the file that was written there")
 
 
-def _tensor(given: Any, name: str, path: Path) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+def _tensor(given: Any, name: str, path: str | Path) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
     try:
         kind = np.dtype(TYPES[given["dtype"]])
         shape = given["shape"]
