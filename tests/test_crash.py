@@ -93,6 +93,7 @@ def test_d1_d2_killed_at_any_instant_it_goes_on_to_the_same_bits(tmp_path, cache
         if run is not None and run.status == "finished":  # it was quicker than the kill
             assert_equal_but_for_strays(here / "run", expected)
             finished += 1
+            seconds = seconds[0], 0.6 * seconds[1]  # it was timed on a busier machine, or its last part is no training
         if run is None or run.status == "finished":
             here = tmp_path / str(number + 1)
             here.mkdir()
